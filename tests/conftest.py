@@ -24,6 +24,7 @@ TOGETHER: Final = {
     "tests/unit/columnar/test_spelling.py": "kernels",
     "tests/unit/columnar/test_trees.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",
+    "tests/unit/authoring/": "authored",  # all fixtures, which are written once
     "tests/unit/report/test_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/report/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one

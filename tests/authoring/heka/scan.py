@@ -5,15 +5,29 @@
 
 from typing import Any
 
-from book import Book
-from heka_parts import FV, KEYS, F, Heka, M, frame, frame_value, garbage, msg, sub, tail, value, whole
-from heka_rulebook import frame_of, stream
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.heka.case_builder import HekaCaseBuilder
+from tests.authoring.heka.documented_bytes import frame_of, stream
+from tests.authoring.heka.frame_bytes import (
+    FV,
+    KEYS,
+    F,
+    M,
+    frame,
+    frame_value,
+    garbage,
+    msg,
+    sub,
+    tail,
+    value,
+    whole,
+)
 
 R = "heka.scan."
 
 
-def write(book: Book) -> None:
-    s = Heka(book, "heka.stream", "0.10")
+def write(writer: FixtureWriter) -> None:
+    s = HekaCaseBuilder(writer, "heka.stream", "0.10")
     for chapter in (_account, _split, _resync, _end, _content, _chunks, _modes):
         chapter(s)
 
@@ -22,7 +36,7 @@ def one(at: int) -> Any:
     return whole(at, 25, FV)
 
 
-def _scan(s: Heka, name: str, title: str, row: str | bytes, items: list[Any], rules: tuple[str, ...], why: str, **more: Any) -> None:
+def _scan(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, items: list[Any], rules: tuple[str, ...], why: str, **more: Any) -> None:
     """A row of §2.4, or bytes of the builder, in one piece unless `chunks` cuts them."""
     data = stream(row) if isinstance(row, str) else row
     doc = more.pop("doc", f"heka.md §2.4 {row}" if isinstance(row, str) else "heka.md §2")
@@ -30,7 +44,7 @@ def _scan(s: Heka, name: str, title: str, row: str | bytes, items: list[Any], ru
     s.scan(f"scan/{name}", title, chunks, items, doc=doc, why=why, rules=tuple(R + rule for rule in rules), **more)
 
 
-def _account(s: Heka) -> None:
+def _account(s: HekaCaseBuilder) -> None:
     lost = "A byte that is neither delivered nor reported is silent loss."
     _scan(s, "nothing", "No bytes", "S39", [], ("account",), lost)
     _scan(s, "two-frames", "Two frames", "S02", [one(0), one(25)], ("account", "chunks"), lost)
@@ -43,7 +57,7 @@ def _account(s: Heka) -> None:
     _scan(s, "separators-in-payload", "A payload that begins like a frame", "S11", [whole(0, 34, frame_value(inner, 29)), one(34)], ("account", "nested"), "Framing is not looked for inside a frame.")
 
 
-def _split(s: Heka) -> None:
+def _split(s: HekaCaseBuilder) -> None:
     """The three files on which Mozilla's split readers lost or doubled records: §9, "Why chunking failed"."""
     def scan(name: str, title: str, payload: bytes, stamps: tuple[int, ...], why: str, **more: Any) -> None:
         bodies = [msg(sub(6, payload) if stamp == 2 else b"", timestamp=stamp) for stamp in stamps]
@@ -57,7 +71,7 @@ def _split(s: Heka) -> None:
     scan("phantom", "A payload that holds a whole frame", frame(msg(timestamp=99)) + b"p" * 8, (1, 2, 3, 4), "The split reader gave a record that is none.")
 
 
-def _resync(s: Heka) -> None:
+def _resync(s: HekaCaseBuilder) -> None:
     why = "One bad frame must not cost the frames behind it."
     rows = (
         ("zero-header", "S07", 3, "bad-length", "Go delivers an empty record."),
@@ -81,7 +95,7 @@ def _resync(s: Heka) -> None:
           "C calls itself for each of them: 100000 end the process.", doc="heka.md §7 bug 38", flags=["security", "resource"], limits={"ms": 2000, "rss_mb": 256})
 
 
-def _end(s: Heka) -> None:
+def _end(s: HekaCaseBuilder) -> None:
     for row, size in (("S12", 10), ("S13", 1), ("S14", 2)):
         _scan(s, f"tail-{size:02d}", f"A frame and {size} bytes of the next", row, [one(0), tail(25, size)], ("end.tail", "account"), "What the next read completes is no garbage.")
     hidden = "Go and C wait for ever: the frames behind a false separator are lost at the end of the file."
@@ -92,7 +106,7 @@ def _end(s: Heka) -> None:
     _scan(s, "garbage-then-false-separator", "BOGUS, then a separator that claims 255 bytes", b"BOGUS\x1e\xffab", [garbage(0, 5), tail(5, 4)], ("end.tail", "account"), "Nothing whole is behind it: it may yet become a frame.")
 
 
-def _content(s: Heka) -> None:
+def _content(s: HekaCaseBuilder) -> None:
     _scan(s, "nested-in-refused", "A refused message that holds a whole frame", "S31", [garbage(0, 37, "bad-length"), one(37)], ("nested",), "C delivers the inner frame: whoever writes a payload writes messages.", flags=["security"])
     _scan(s, "not-protobuf", "A message that says hello, then a frame", "S35", [garbage(0, 10, "unknown-field"), one(10)], ("resync", "nested"), "python_moztelemetry stops for good.")
     _scan(s, "cut-frame", "A frame cut after 10 bytes of message, then two frames", "S17", [garbage(0, 15, "length-past-end"), one(15), one(40)], ("resync",), "Go takes a good frame's bytes for the cut one's: one of two is lost.")
@@ -108,7 +122,7 @@ def _content(s: Heka) -> None:
     _scan(s, "false-header-swallows", "A false header over two frames, whole", swallowed, [garbage(0, 5, "bad-kind"), one(5), one(30), garbage(55, 90), one(145)], ("resync",), "Go delivers the swallowed block as one bad record.", doc="heka.md §2.4 S16, note")
 
 
-def _chunks(s: Heka) -> None:
+def _chunks(s: HekaCaseBuilder) -> None:
     bytewise, data = "How a stream arrives changes nothing.", stream("S04") + F[:9]
     items = [one(0), garbage(25, 5), one(30), tail(55, 9)]
     _scan(s, "byte-by-byte", "Frames, garbage and a tail, byte by byte", data, items, ("chunks",), bytewise, chunks=[data[i : i + 1] for i in range(len(data))], doc="heka.md §2.4 S40")
@@ -119,7 +133,7 @@ def _chunks(s: Heka) -> None:
     _scan(s, "remarks", "A frame whose header is out of order, then a frame", marked, [whole(0, 28, frame_value(signer=b"a")), one(28)], ("account",), "A warning of a frame is a warning of the stream.", remarks=("header-order",), doc="heka.md §2.4 S19")
 
 
-def _modes(s: Heka) -> None:
+def _modes(s: HekaCaseBuilder) -> None:
     go = {"options": {"resync": "go"}, "needs": ["feature:resync-go"], "level": "may"}
     c = {"options": {"resync": "c"}, "needs": ["feature:resync-c"], "level": "may"}
     why = "What Heka's own splitter does with these bytes, for those who must match it."

@@ -1,16 +1,16 @@
 """The edges that small changes of a codec move: iggy.md §3.1, §9."""
 
-from book import Book
-from iggy_parts import HELLO, sent, tlv
-from iggy_send import send, sent_value, value
-from iggy_shelf import Shelf
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import HELLO, sent, tlv
+from tests.authoring.iggy.send import send, sent_value, value
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.send", "0.0.30")
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.send", "0.0.30")
     for size in (2561, 6000):
         payload = b"p" * size
-        s.ok(
+        s.accepts(
             f"limits/payload-{size}",
             f"A payload of {size} bytes",
             send(sent(1, payload)),
@@ -20,7 +20,7 @@ def write(book: Book) -> None:
             why="The limit is ten mebibytes: nothing near this may be refused.",
         )
     many = tuple((b"k%03d" % number, "raw", b"v") for number in range(300))
-    s.ok(
+    s.accepts(
         "headers/three-hundred",
         "Three hundred headers",
         send(sent(1, HELLO, tlv(*many))),

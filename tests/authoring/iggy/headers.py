@@ -2,8 +2,9 @@
 
 from struct import pack
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     ALL,
     BLOG,
     CODES,
@@ -14,7 +15,6 @@ from iggy_parts import (
     u8,
     unhex,
 )
-from iggy_shelf import Shelf
 
 WIDE = {
     "int8": 1,
@@ -30,17 +30,17 @@ WIDE = {
 }
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.headers", "0.0.30")
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.headers", "0.0.30")
     _kinds(s)
     _map(s)
     _bounds(s)
     _written(s)
 
 
-def _kinds(s: Shelf) -> None:
+def _kinds(s: CaseBuilder) -> None:
     layout, kinds = "iggy.headers.layout", "iggy.headers.kinds"
-    s.ok(
+    s.accepts(
         "kinds/string",
         "One string (W1)",
         unhex("050000006b65792d31020700000056616c75652031"),
@@ -57,7 +57,7 @@ def _kinds(s: Shelf) -> None:
         ),
         why="The smallest useful block.",
     )
-    s.ok(
+    s.accepts(
         "kinds/all",
         "All fifteen kinds (W3)",
         tlv(*ALL),
@@ -69,7 +69,7 @@ def _kinds(s: Shelf) -> None:
     )
     for kind in CODES:
         value = next(value for _, known, value in ALL if known == kind)
-        s.ok(
+        s.accepts(
             f"kinds/only-{kind}",
             f"One {kind}",
             entry(b"k", kind, value),
@@ -80,7 +80,7 @@ def _kinds(s: Shelf) -> None:
         )
     for kind, size in WIDE.items():
         low = b"\x00" * (size - 1) + b"\x80"
-        s.ok(
+        s.accepts(
             f"kinds/{kind}-high-bit",
             f"{kind} with only its highest bit",
             entry(b"k", kind, low),
@@ -95,7 +95,7 @@ def _kinds(s: Shelf) -> None:
         ("minus-zero", "float32", pack("<f", -0.0)),
         ("infinity", "float64", pack("<d", float("inf"))),
     ):
-        s.ok(
+        s.accepts(
             f"kinds/{kind}-{label}",
             f"{kind}, {label}",
             entry(b"k", kind, value),
@@ -105,7 +105,7 @@ def _kinds(s: Shelf) -> None:
             why="Values are compared bit by bit: NaN equals the same NaN, 0.0 is not −0.0.",
         )
     for code in (0, 16, 255):
-        s.no(
+        s.rejects(
             f"kinds/kind-{code}",
             f"Kind {code}",
             entry(b"k", code, b"v"),
@@ -116,7 +116,7 @@ def _kinds(s: Shelf) -> None:
             rules=("iggy.headers.kind",),
             why="Go and C++ keep the value; Rust fails the whole poll.",
         )
-    s.no(
+    s.rejects(
         "kinds/node-without-kind",
         "The kind byte overwritten by the value's length",
         unhex("050000006b65792d31070000000056616c75652031"),
@@ -135,7 +135,7 @@ def _kinds(s: Shelf) -> None:
         ("bool-is-2", "bool", b"\x02", "iggy-header-bool"),
         ("string-bad-utf8", "string", b"\xff\xfe", "iggy-header-utf8"),
     ):
-        s.ok(
+        s.accepts(
             f"kinds/{label}",
             f"{kind} of {value.hex()}",
             entry(b"k", kind, value),
@@ -147,10 +147,10 @@ def _kinds(s: Shelf) -> None:
         )
 
 
-def _map(s: Shelf) -> None:
+def _map(s: CaseBuilder) -> None:
     order, doc = ("iggy.headers.order",), "iggy.md §13 W2"
     blog = {"headers": map_value(*BLOG)}
-    s.ok(
+    s.accepts(
         "map/blog",
         "The three headers of the announcement (W2)",
         tlv(*BLOG),
@@ -160,7 +160,7 @@ def _map(s: Shelf) -> None:
         rules=("iggy.headers.layout", *order),
         why="Three kinds and keys with a blank, a hyphen and an underscore.",
     )
-    s.ok(
+    s.accepts(
         "map/blog-permuted",
         "The same in another order",
         tlv(BLOG[2], BLOG[0], BLOG[1]),
@@ -170,7 +170,7 @@ def _map(s: Shelf) -> None:
         rules=order,
         why="Rust writes a hash map: every order is the same map.",
     )
-    s.ok(
+    s.accepts(
         "map/blog-reversed",
         "The same, backwards",
         tlv(*reversed(BLOG)),
@@ -179,7 +179,7 @@ def _map(s: Shelf) -> None:
         rules=order,
         why="An order that no client sorts by.",
     )
-    s.ok(
+    s.accepts(
         "map/empty",
         "No headers",
         b"",
@@ -188,7 +188,7 @@ def _map(s: Shelf) -> None:
         rules=("iggy.headers.empty",),
         why="None and an empty map are both 0 bytes.",
     )
-    s.ok(
+    s.accepts(
         "map/keys-of-two-cases",
         "K and k are two keys",
         tlv((b"K", "string", b"a"), (b"k", "string", b"b")),
@@ -197,7 +197,7 @@ def _map(s: Shelf) -> None:
         rules=("iggy.headers.case",),
         why="HeaderKey::new lowercases, the decoder does not: lowercased, one of the two is lost.",
     )
-    s.ok(
+    s.accepts(
         "map/upper-case-key",
         "An upper-case key",
         tlv((b"Trace-ID", "string", b"a")),
@@ -207,7 +207,7 @@ def _map(s: Shelf) -> None:
         why="Lowercased, it cannot be looked up by the name it was sent under.",
     )
     twice = ((b"k", "string", b"a"), (b"k", "string", b"b"))
-    s.ok(
+    s.accepts(
         "map/duplicate-key",
         "One key twice",
         tlv(*twice),
@@ -218,7 +218,7 @@ def _map(s: Shelf) -> None:
         why="Rust, Java and C# keep the last, Go and Node both.",
     )
     apart = (twice[0], (b"a", "uint8", b"\x07"), twice[1])
-    s.ok(
+    s.accepts(
         "map/duplicate-key-apart",
         "One key twice, another between",
         tlv(*apart),
@@ -230,7 +230,7 @@ def _map(s: Shelf) -> None:
     )
 
 
-def _bounds(s: Shelf) -> None:
+def _bounds(s: CaseBuilder) -> None:
     keys, values, cut = (
         ("iggy.headers.key-length",),
         ("iggy.headers.value-length",),
@@ -238,7 +238,7 @@ def _bounds(s: Shelf) -> None:
     )
     doc, past = "iggy.md §9, §10.3", ("length-past-end",)
     for size in (1, 255):
-        s.ok(
+        s.accepts(
             f"bounds/key-{size}",
             f"A key of {size} bytes",
             tlv((b"k" * size, "string", b"v")),
@@ -247,7 +247,7 @@ def _bounds(s: Shelf) -> None:
             rules=keys,
             why="The limits are 1 and 255, though the length has 32 bits.",
         )
-        s.ok(
+        s.accepts(
             f"bounds/value-{size}",
             f"A value of {size} bytes",
             tlv((b"k", "raw", b"v" * size)),
@@ -256,7 +256,7 @@ def _bounds(s: Shelf) -> None:
             rules=values,
             why="The limits are 1 and 255, though the length has 32 bits.",
         )
-    s.ok(
+    s.accepts(
         "bounds/key-utf8",
         "A key of two UTF-8 bytes",
         tlv(("é".encode(), "string", b"v")),
@@ -266,7 +266,7 @@ def _bounds(s: Shelf) -> None:
         why="Java and C# counted UTF-16 units and misframed it.",
     )
     for size in (0, 256):
-        s.no(
+        s.rejects(
             f"bounds/key-{size}",
             f"A key of {size} bytes",
             tlv((b"k" * size, "string", b"v")),
@@ -277,7 +277,7 @@ def _bounds(s: Shelf) -> None:
             rules=keys,
             why="InvalidHeaderKey; the first build of 0.0.30 took it.",
         )
-        s.no(
+        s.rejects(
             f"bounds/value-{size}",
             f"A value of {size} bytes",
             tlv((b"k", "raw", b"v" * size)),
@@ -288,7 +288,7 @@ def _bounds(s: Shelf) -> None:
             rules=values,
             why="InvalidHeaderValue; the first build of 0.0.30 took it.",
         )
-    s.no(
+    s.rejects(
         "bounds/key-length-huge",
         "A key length of 2^32 − 1",
         entry(b"k", "string", b"v", key_len=0xFFFFFFFF),
@@ -302,7 +302,7 @@ def _bounds(s: Shelf) -> None:
         flags=["resource"],
         why="The length must not be trusted for an allocation.",
     )
-    s.no(
+    s.rejects(
         "bounds/value-length-huge",
         "A value length of 2^32 − 1",
         entry(b"k", "string", b"v", val_len=0xFFFFFFFF),
@@ -316,7 +316,7 @@ def _bounds(s: Shelf) -> None:
         flags=["resource"],
         why="The length must not be trusted for an allocation.",
     )
-    s.no(
+    s.rejects(
         "bounds/key-bad-utf8",
         "A key that is not UTF-8",
         tlv((b"\xff\xfe", "string", b"v")),
@@ -345,7 +345,7 @@ def _bounds(s: Shelf) -> None:
     ):
         also = ("length-past-end", "trailing-data", "bad-length", "bad-kind")
         cls = "bad-length" if label == "opaque" else "truncated"
-        s.no(
+        s.rejects(
             f"bounds/{label}",
             f"A block cut short: {label.replace('-', ' ')}",
             data,
@@ -359,7 +359,7 @@ def _bounds(s: Shelf) -> None:
         )
 
 
-def _written(s: Shelf) -> None:
+def _written(s: CaseBuilder) -> None:
     layout, doc = ("iggy.headers.layout",), "iggy.md §2.4"
     s.writes(
         "encode/string",

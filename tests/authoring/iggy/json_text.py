@@ -1,22 +1,22 @@
 """The JSON text and the base64 of `iggy.json.send`: RFC 8259, RFC 4648."""
 
-from book import Book
-from iggy_jsonsend import CAPTURE, TWIN, body, message, value
-from iggy_parts import HELLO, sent_value, text
-from iggy_shelf import Shelf
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.json_send import CAPTURE, TWIN, body, message, value
+from tests.authoring.iggy.message_bytes import HELLO, sent_value, text
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.json.send", "0.0.30")
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.json.send", "0.0.30")
     _text(s)
     _base64(s)
 
 
-def _text(s: Shelf) -> None:
+def _text(s: CaseBuilder) -> None:
     doc, rule = "RFC 8259", ("iggy.json.text",)
     one = value(sent_value(0, HELLO))
     spaced = b" \t\r\n" + CAPTURE.replace(b",", b" ,\n ").replace(b":", b"\t: ") + b" \n"
-    s.ok(
+    s.accepts(
         "text/blanks",
         "Blanks between all tokens",
         spaced,
@@ -25,7 +25,7 @@ def _text(s: Shelf) -> None:
         rules=rule,
         why="Blanks mean nothing, at the end neither.",
     )
-    s.ok(
+    s.accepts(
         "text/escaped-names",
         "A field name and a payload with escapes",
         CAPTURE.replace(b'"id"', b'"\\u0069d"').replace(b"aGVsbG8=", b"aGVsb\\u0047\\u0038="),
@@ -54,7 +54,7 @@ def _text(s: Shelf) -> None:
         ),
         ("bad-escape", CAPTURE.replace(b"partition_id", b"partition\\qid"), "bad-json"),
     ):
-        s.no(
+        s.rejects(
             f"text/{label}",
             f"No JSON: {label.replace('-', ' ')}",
             data,
@@ -82,11 +82,11 @@ def _text(s: Shelf) -> None:
     )
 
 
-def _base64(s: Shelf) -> None:
+def _base64(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §8", ("iggy.json.base64",)
     for size in (1, 2, 3):
         payload = b"\xfb\xff\xfe"[:size]
-        s.ok(
+        s.accepts(
             f"base64/payload-{size}",
             f"A payload of {size} bytes",
             text(body(message(0, payload))),
@@ -106,7 +106,7 @@ def _base64(s: Shelf) -> None:
         ("no-letters", "===="),
         ("no-base64", "hello!!!"),
     ):
-        s.no(
+        s.rejects(
             f"base64/{label}",
             f"A payload of {letters}",
             CAPTURE.replace(b"aGVsbG8=", letters.encode()),
@@ -117,7 +117,7 @@ def _base64(s: Shelf) -> None:
             rules=rule,
             why="Standard base64 with padding and nothing else; a lax reader gives other bytes or none.",
         )
-    s.ok(
+    s.accepts(
         "base64/bits-left-over",
         "The last letter holds bits that mean nothing",
         CAPTURE.replace(b"aGVsbG8=", b"aGVsbG9="),

@@ -1,21 +1,33 @@
 """Cases of Iggy on the brink, where a reader or writer that is off by one gives itself away: iggy.md §2, §3, §8."""
 
-from book import Book
-from iggy_jsonsend import CAPTURE, TWIN
-from iggy_jsonsend import value as json_value
-from iggy_parts import HELLO, PLACE, kind_value, numeric, sent, sent_value, tagged, tlv, u32
-from iggy_send import send, value
-from iggy_shelf import Shelf
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.json_send import CAPTURE, TWIN
+from tests.authoring.iggy.json_send import value as json_value
+from tests.authoring.iggy.message_bytes import (
+    HELLO,
+    PLACE,
+    kind_value,
+    numeric,
+    sent,
+    sent_value,
+    tagged,
+    tlv,
+    u32,
+)
+from tests.authoring.iggy.send import send, value
 
 
-def write(book: Book) -> None:
-    _address(Shelf(book, "iggy.identifier", "0.0.30"), Shelf(book, "iggy.partitioning", "0.0.30"))
-    _send(Shelf(book, "iggy.send", "0.0.30"))
-    _json(Shelf(book, "iggy.json.send", "0.0.30"))
+def write(writer: FixtureWriter) -> None:
+    _address(
+        CaseBuilder(writer, "iggy.identifier", "0.0.30"), CaseBuilder(writer, "iggy.partitioning", "0.0.30")
+    )
+    _send(CaseBuilder(writer, "iggy.send", "0.0.30"))
+    _json(CaseBuilder(writer, "iggy.json.send", "0.0.30"))
 
 
-def _address(names: Shelf, parts: Shelf) -> None:
-    names.no(
+def _address(names: CaseBuilder, parts: CaseBuilder) -> None:
+    names.rejects(
         "identifier/numeric-5-bytes",
         "A numeric of five bytes",
         tagged(1, u32(1) + b"\0"),
@@ -27,7 +39,7 @@ def _address(names: Shelf, parts: Shelf) -> None:
         rules=("iggy.identifier.length",),
         why="A reader that takes four bytes all the same reads the fifth as the next kind.",
     )
-    parts.ok(
+    parts.accepts(
         "partitioning/key-of-1-byte",
         "A key of one byte, three bytes in all",
         tagged(3, b"k"),
@@ -38,10 +50,10 @@ def _address(names: Shelf, parts: Shelf) -> None:
     )
 
 
-def _send(s: Shelf) -> None:
+def _send(s: CaseBuilder) -> None:
     kinds = (("stream", 0, tagged(9, u32(1)) + PLACE[6:]), ("topic", 6, numeric(1) + tagged(9, b"sample")))
     for name, at, place in kinds:
-        s.no(
+        s.rejects(
             f"place/{name}-kind-9",
             f"Kind 9 of the {name}",
             place + send(sent(1, HELLO))[len(PLACE) :],
@@ -52,7 +64,7 @@ def _send(s: Shelf) -> None:
             rules=("iggy.send.place",),
             why="Read as a name or a number, the messages go to another place.",
         )
-    s.no(
+    s.rejects(
         "place/topic-0",
         "Topic 0",
         numeric(1) + numeric(0) + send(sent(1, HELLO))[len(PLACE) :],
@@ -66,7 +78,7 @@ def _send(s: Shelf) -> None:
     )
     first = tuple((b"k%03d" % number, "raw", b"v" * 250) for number in range(200))
     last = (*first, *((b"m%03d" % number, "raw", b"v" * 240) for number in range(10)))
-    s.ok(
+    s.accepts(
         "limits/headers-102400",
         "102,400 bytes of header values in two messages",
         send(sent(1, HELLO, tlv(*last)), sent(2, HELLO, tlv(*first))),
@@ -89,7 +101,7 @@ def _send(s: Shelf) -> None:
     )
 
 
-def _json(s: Shelf) -> None:
+def _json(s: CaseBuilder) -> None:
     doc, shape = "iggy.md §8.1", ("iggy.json.send.partitioning", "iggy.json.encode")
     balanced = json_value(sent_value(0, HELLO), partitioning=kind_value("balanced", b""))
     s.writes(
@@ -116,7 +128,7 @@ def _json(s: Shelf) -> None:
         ("name-end", "The end of the object in place of a second name", b'"z":1,'),
     ):
         wrong_text = CAPTURE[:-1] + b"," + inside + b"}"
-        s.no(
+        s.rejects(
             f"text/{name}",
             title,
             wrong_text,
