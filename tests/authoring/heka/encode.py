@@ -2,7 +2,6 @@
 
 # fmt: off
 
-
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
@@ -28,14 +27,16 @@ from tests.authoring.heka.frame_bytes import (
     vi,
 )
 
-R = "heka.encode."
-
 
 def write(writer: FixtureWriter) -> None:
-    for chapter in (_message, _message_refused):
-        chapter(HekaCaseBuilder(writer, "heka.message", "0.10"))
-    for chapter in (_stream, _stream_refused):
-        chapter(HekaCaseBuilder(writer, "heka.stream", "0.10"))
+    message, stream = HekaCaseBuilder(writer, "heka.message", "0.10"), HekaCaseBuilder(writer, "heka.stream", "0.10")
+    for chapter in (_message, _message_refused, _message_limits, _reported):
+        chapter(message)
+    for chapter in (_stream, _stream_refused, _header_limits):
+        chapter(stream)
+
+
+R = "heka.encode."
 
 
 def _accepts(s: HekaCaseBuilder, name: str, title: str, given: Any, data: bytes | None, rules: tuple[str, ...], why: str, doc: str = "heka.md §1", **more: Any) -> None:
@@ -107,3 +108,48 @@ def _stream_refused(s: HekaCaseBuilder) -> None:
     _rejects(s, "header-280", "A signer of 255 bytes", frames({"header": {k: v for k, v in header_value(0, signer=b"x" * 255, version=1, digest=bytes(16)).items() if k != "message_length"}, "message": value()}), "header-136", ("limit",),
         "mozilla-services/heka #1204: the length byte wrapped to 24.", doc="heka.md §7 bug 2", needs=GIVEN)
     _rejects(s, "no-key", "A signer without key", frames(_given(frame_value(signer=b"nope", version=1))), "sign-md5", ("sign",), "An unsigned frame that names a signer is refused by every verifying reader.", doc="heka.md §3", options={"keys": KEYS}, needs=["feature:hmac", *GIVEN])
+
+
+def _message_limits(s: HekaCaseBuilder) -> None:
+    """§1: what a field can hold, to the bit."""
+    def accepts(name: str, title: str, given: Any, data: bytes) -> None:
+        s.encode(f"encode/{name}", title, given, data, doc="heka.md §1", why="A writer that is too careful refuses what fits.", rules=("heka.encode.range", "heka.encode.negative"))
+    def rejects(name: str, title: str, given: Any, twin: str) -> None:
+        s.unfit(f"encode/{name}", title, given, f"encode/{twin}", doc="heka.md §1", why="It would come back as another number.", rules=("heka.encode.range",))
+    low, high = -(2**63), 2**63 - 1
+    small, large = -(2**31), 2**31 - 1
+    accepts("lowest", "The lowest timestamp, severity and pid", value(timestamp=low, severity=small, pid=small), msg(num(5, small), num(8, small), timestamp=low))
+    accepts("highest", "The highest timestamp, severity and pid", value(timestamp=high, severity=large, pid=large), msg(num(5, large), num(8, large), timestamp=high))
+    rejects("timestamp-below-64-bits", "A timestamp of −2^63 − 1", value(timestamp=low - 1), "lowest")
+    rejects("severity-below-32-bits", "A severity of −2^31 − 1", value(severity=small - 1), "lowest")
+    rejects("severity-32-bits", "A severity of 2^31", value(severity=large + 1), "highest")
+    ends = value(fields=[field(b"n", "INTEGER", integers=[low, high])])
+    accepts("integers-widest", "The lowest and the highest value_integer", ends, msg(fld(b"n", num(2, 2), sub(6, vi(low) + vi(high)))))
+    rejects("integer-64-bits", "A value_integer of 2^63", value(fields=[field(b"n", "INTEGER", integers=[high + 1])]), "integers-widest")
+
+
+def _header_limits(s: HekaCaseBuilder) -> None:
+    """§1, §2: the length of a header and the version of a key, to the bit."""
+    limit, sign = ("heka.encode.limit",), ("heka.encode.frame", "heka.encode.sign")
+    def accepts(name: str, title: str, why: str, rules: tuple[str, ...], head: bytes, **header: Any) -> None:
+        made = frame_value(**header)
+        s.other(f"encode/{name}", title, "encode", {"value": frames(_given(made))}, {"accept": {"value": frames(made), "bytes": [frame(M, head).hex()]}}, doc="heka.md §1, §2", why=why, rules=rules, needs=GIVEN)
+    def rejects(name: str, title: str, twin: str, rules: tuple[str, ...], **header: Any) -> None:
+        s.unfit(f"encode/{name}", title, frames(_given(frame_value(**header))), f"encode/{twin}", doc="heka.md §1, §2", why="Written anyway it wraps.", rules=rules, needs=GIVEN)
+    fits = "A writer that is too careful refuses what fits."
+    for name, number in (("0", 0), ("largest", 2**32 - 1)):
+        accepts(f"version-{name}", f"A key version of {number}", fits, sign, num(5, number), version=number)
+    for name, number in (("minus-1", -1), ("2-32", 2**32), ("2-33", 2**33)):
+        rejects(f"version-{name}", f"A key version of {number}", "version-largest", limit, version=number)
+    accepts("header-255", "A header of 255 bytes", fits, limit, sub(4, b"s" * 250), signer=b"s" * 250)
+    rejects("header-256", "A header of 256 bytes", "header-255", limit, signer=b"s" * 251)
+    accepts("signer-without-keys", "A signer, and no keys at all", "Who has no keys cannot sign, and passes on what there is.", sign, sub(4, b"test") + num(5, 1), signer=b"test", version=1)
+
+
+def _reported(s: HekaCaseBuilder) -> None:
+    numbers = value(fields=[field(b"a", "INTEGER", integers=[1, 2, 3])])
+    data = [msg(fld(b"a", num(2, 2), part)).hex() for part in (sub(6, bytes((1, 2, 3))), b"".join(num(6, n) for n in (1, 2, 3)))]
+    s.other("encode/integers-in-order", "1, 2, 3 in an INTEGER Field", "encode", {"value": numbers}, {"accept": {"value": numbers, "bytes": data}}, doc="heka.md §7 bug 14", rules=("heka.encode.arrays", "heka.encode.packed"),
+            why="mozilla-services/lua_sandbox #221: written in the order of a hash table.")
+    exact = 1428523950123456789
+    s.encode("encode/nanoseconds", "A timestamp that no double holds", value(timestamp=exact), msg(timestamp=exact), doc="heka.md §7 bug 44", rules=("heka.encode.range",), why="Lua's numbers are doubles: it comes back as …768.")

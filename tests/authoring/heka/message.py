@@ -2,21 +2,38 @@
 
 # fmt: off
 
-
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.heka.case_builder import HekaCaseBuilder
-from tests.authoring.heka.frame_bytes import M, dbl, field, fld, msg, num, rule_bytes, sub, value, vi
-
-R = "heka.message."
-BIG = 2**63 - 1
+from tests.authoring.heka.frame_bytes import (
+    UUID,
+    M,
+    dbl,
+    field,
+    fld,
+    msg,
+    num,
+    rule_bytes,
+    sub,
+    value,
+    vi,
+)
 
 
 def write(writer: FixtureWriter) -> None:
     s = HekaCaseBuilder(writer, "heka.message", "0.10")
-    for chapter in (_whole, _required, _varints, _int32, _duplicate, _text, _unknown, _keys, _lengths, _field, _types, _arrays, _order, _snappy):
+    for chapter in (
+        _whole, _required, _varints, _int32, _int32_limits, _duplicate, _text, _unknown, _keys, _key_limits, _lengths, _torn, _field,
+        _types, _arrays, _order, _snappy, _reported,
+    ):  # fmt: skip
         chapter(s)
+
+
+R = "heka.message."
+
+
+BIG = 2**63 - 1
 
 
 def _accepts(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, given: Any, rules: tuple[str, ...], why: str, **more: Any) -> None:
@@ -217,3 +234,46 @@ def _snappy(s: HekaCaseBuilder) -> None:
     claim = vi(2**32 - 1) + b"\x00a"
     _rejects(s, "snappy/claims-4-gib", "A block of 7 bytes that claims 4 GiB", claim, "limit-exceeded", 0, ("snappy.block",), "Allocating what is claimed ends the process.", doc="heka.md §5", twin="snappy/literal", also=("decompress-failed",),
         **{**snappy, "flags": ["security", "resource"], "limits": {"ms": 1000, "rss_mb": 256}})
+
+
+def _key_limits(s: HekaCaseBuilder) -> None:
+    """§4, M31: a key is a varint of the shortest form."""
+    why = "Readers that find fields by the bytes of their keys pass over such a field; others read it."
+    for name, title, data, at in (("uuid", "The key of uuid in two bytes", b"\x8a\x00" + msg()[1:], 0), ("timestamp-three-bytes", "The key of timestamp in three bytes", sub(1, UUID) + b"\x90\x80\x00\x01", 18)):
+        s.rejects(f"key/nonminimal-{name}", title, data, "bad-varint", at=at, twin="message/minimal", doc="heka.md §4 M31", why=why, rules=("heka.message.key.minimal",), also=("unknown-field", "bad-kind"), level="should")
+    s.rejects("key/65-bits", "A key of 2^64", b"\x80" * 9 + b"\x02" + msg(), "bad-varint", at=0, twin="message/minimal", doc="heka.md §4 M29 to M31", why="Cut to 64 bits it is another field.", rules=("heka.message.key",),
+         also=("bad-kind",), level="should")
+    back = b"\x5b\x5a" + vi(2**64 - 11) + b"\x5c"
+    s.rejects("length/back-in-a-group", "A group that holds bytes of a length of 2^64 - 11", msg(back), "truncated", at=32, twin="message/minimal", doc="heka.md §4 M23, M44", also=("length-past-end", "negative-length", "limit-exceeded", "unknown-field"), flags=["security"],
+         why="As a signed number the length is -11, and leads back to the start of the field: gogo's Skip reads it for ever.", rules=("heka.message.unknown", "heka.message.length"))
+    for size, number in ((2, 16), (3, 2048)):  # `may` as M20 to M24: Go and protobuf keep what C and Lua refuse; M21 has the very bytes of the first
+        s.rejects(f"key/unknown-of-{size}-bytes", f"Field {number}, whose key takes {size} bytes", msg(num(number, 1)), "unknown-field", at=20, twin="message/minimal", doc="heka.md §4 M20", why="Its key is as short as it can be: what is wrong is the number.",
+             rules=("heka.message.unknown",), level="may")
+
+
+def _int32_limits(s: HekaCaseBuilder) -> None:
+    """§4, M14 to M19: which 64-bit varints are an int32."""
+    why = "Readers cut what does not fit, each to another number."
+    for name, number in (("2-32", 2**32), ("below-lowest", -(2**31) - 1), ("2-33", 2**33)):
+        s.rejects(f"int32/{name}", f"A pid of {number}", msg(num(8, number)), "bad-varint", at=21, twin="int32/largest", doc="heka.md §4 M17", why=why, rules=("heka.message.int32.range",), level="may")
+    five = vi(8 << 3) + vi(2**32 - 1)
+    s.accepts("int32/pid-minus-one-five-bytes", "A pid of −1 in five bytes", msg(five), value(pid=-1), doc="heka.md §4 M15", why="The highest of the five-byte forms.", rules=("heka.message.int32.negative",), remarks=("int32-five-byte-negative",))
+
+
+def _torn(s: HekaCaseBuilder) -> None:
+    """§4, M42: the end inside a number, at positions that differ in one bit and in many."""
+    for size, end in ((8, 32), (7, 31)):
+        head = msg(sub(6, b"p" * size))
+        s.rejects(f"length/number-torn-at-{end}", f"A pid whose number goes on behind byte {end - 1}, the last", head + b"\x40\x80", "truncated", at=end - 1, twin="message/minimal", doc="heka.md §4 M42", rules=("heka.message.length",),
+             also=("length-past-end",), why="What is there is no number that is too long, it is one that is cut.")
+    s.accepts("length/number-whole-at-32", "The same pid, whole", msg(sub(6, b"p" * 8)) + b"\x40\x7f", value(payload=b"p" * 8, pid=127), doc="heka.md §4", rules=("heka.message.length",), why="The accepted neighbour.")
+
+
+def _reported(s: HekaCaseBuilder) -> None:
+    s.accepts("timestamp/above-32-bits", "A timestamp above 32 bits", msg(timestamp=1428523950000000000), value(timestamp=1428523950000000000), doc="heka.md §7 bug 11", rules=("heka.message.presence",),
+         why="lua_sandbox shifted the bytes of a varint in 32 bits.")
+    s.rejects("length/63-bits", "A length of 2^63 − 1", msg() + b"\x32" + b"\xff" * 8 + b"\x7f", "truncated", at=30, twin="message/minimal", doc="heka.md §7 bug 13", rules=("heka.message.length",), also=("length-past-end", "limit-exceeded"), flags=["security"],
+         why="mozilla-services/lua_sandbox #226: position plus length wrapped around, and passed for less than the end.")
+    for name, title, chunk in (("unpacked", "not packed", b"\x39" + dbl(1.0)), ("packed", "packed", sub(7, dbl(1.0)))):
+        s.accepts(f"double/one-{name}", f"1.0, {title}", msg(fld(b"a", num(2, 3), chunk)), value(fields=[field(b"a", "DOUBLE", doubles=[1.0])]), doc="heka.md §7 bug 15", rules=("heka.message.field.packed", "heka.message.field.double"),
+             why="A single number: lua_sandbox wrote it in one form, Heka's own decoder took the other alone.")

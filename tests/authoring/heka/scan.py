@@ -2,7 +2,6 @@
 
 # fmt: off
 
-
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
@@ -15,21 +14,24 @@ from tests.authoring.heka.frame_bytes import (
     M,
     frame,
     frame_value,
+    frames,
     garbage,
     msg,
+    num,
     sub,
     tail,
     value,
     whole,
 )
 
-R = "heka.scan."
-
 
 def write(writer: FixtureWriter) -> None:
     s = HekaCaseBuilder(writer, "heka.stream", "0.10")
-    for chapter in (_account, _split, _resync, _end, _content, _chunks, _modes):
+    for chapter in (_account, _split, _resync, _end, _content, _chunks, _modes, _framings, _places, _reported):
         chapter(s)
+
+
+R = "heka.scan."
 
 
 def one(at: int) -> Any:
@@ -153,3 +155,56 @@ def _modes(s: HekaCaseBuilder) -> None:
     for name, row, by_go, by_c in rows:
         _scan(s, f"go-{name}", f"{row} in Go's framing", row, by_go, ("go",), why, **go)
         _scan(s, f"c-{name}", f"{row} in C's framing", row, by_c, ("c",), why, **c)
+
+
+def _framings(s: HekaCaseBuilder) -> None:
+    """§2.1, §2.2: what Go's and C's readers take for a header."""
+    why = "What Heka's own splitter does with these bytes, for those who must match it."
+    length = num(1, 20)
+    def scan(mode: str, name: str, title: str, head: bytes, item: Any) -> None:
+        data = b"\x1e" + bytes([len(head)]) + head + b"\x1f" + M
+        s.scan(f"scan/{mode}-{name}", title, [data + F], [item, whole(len(data), 25, FV)], doc="heka.md §2.1" if mode == "go" else "heka.md §2.2", why=why, rules=(f"heka.scan.{mode}",),
+               options={"resync": mode}, needs=[f"feature:resync-{mode}"], level="may")
+    def taken(name: str, title: str, head: bytes, **header: Any) -> None:
+        scan("go", name, f"{title}, in Go's framing", head, whole(0, 3 + len(head) + 20, frame_value(**header)))
+    def lost(name: str, title: str, head: bytes, cls: str) -> None:
+        scan("go", name, f"{title}, in Go's framing", head, garbage(0, 3 + len(head) + 20, cls))
+    taken("unknown-varint-first", "An unknown field 7 before the length", num(7, 1) + length)
+    taken("unknown-fixed64-first", "An unknown field 7 of eight bytes before the length", b"\x39" + bytes(range(8)) + length)
+    taken("unknown-fixed32-first", "An unknown field 7 of four bytes before the length", b"\x3d" + bytes(range(4)) + length)
+    taken("legacy-encoding-first", "A message_encoding before the length", num(2, 0) + length)
+    taken("encoding-as-bytes-first", "A message_encoding as bytes before the length", sub(2, b"") + length)
+    lost("length-as-bytes-first", "A message_length as bytes before another one", sub(1, b"") + length, "type-mismatch")
+    lost("signer-as-varint-first", "A signer as a number before the length", num(4, 1) + length, "type-mismatch")
+    taken("group-first", "An unknown group before the length", b"\x3b" + num(7, 1) + b"\x44" + length)
+    taken("group-end-first", "The end of no group before the length", b"\x3c" + length)
+    taken("long-key-first", "An unknown fixed32, its key in two bytes and itself in one, before the length", b"\xbd\x00\x01" + length)
+    taken("version", "A signer and a key version", length + sub(4, b"test") + num(5, 1), signer=b"test", version=1)
+    taken("version-largest", "The largest key version", length + num(5, 2**32 - 1), version=2**32 - 1)
+    taken("signer-torn", "A signer that claims one byte more than the header has", length + b"\x22\x02a")
+    s.scan("scan/c-zero-message", "A message_length of 0 in C's framing", [bytes.fromhex("1e0208001f") + F], [garbage(0, 5, "limit-exceeded"), whole(5, 25, FV)], doc="heka.md §2.2, §2.4 S08", why=why, rules=("heka.scan.c",),
+           options={"resync": "c"}, needs=["feature:resync-c"], level="may")
+
+
+def _places(s: HekaCaseBuilder) -> None:
+    """§2.1, §2.4: refusals that are not at the beginning, and at the very end."""
+    s.rejects("refused/zero-header-second", "A frame, then a header of no bytes", F + b"\x1e\x00\x1f", "bad-length", at=26, before=frames(FV), twin="frames/one", doc="heka.md §2.4 S07", rules=("heka.stream.header.empty",),
+         also=("missing-field", "limit-exceeded"), why="Go delivers an empty record.")
+    hello = frame(b"hello")
+    s.scan("scan/refused-message-last", "A frame, and a refused message at the end of the stream", [F + hello], [whole(0, 25, FV), garbage(25, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",),
+           why="Behind the last frame there is nothing to look at.")
+    s.scan("scan/refused-message-alone", "A refused message, and nothing else", [hello], [garbage(0, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",), why="Behind it there is nothing to look at.")
+
+
+def _reported(s: HekaCaseBuilder) -> None:
+    def scan(name: str, title: str, chunks: list[bytes], items: list[object], bug: int, why: str, *rules: str, **more: object) -> None:
+        s.scan(f"scan/{name}", title, chunks, items, doc=f"heka.md §7 bug {bug}", why=why, rules=tuple(f"heka.scan.{rule}" for rule in rules), **more)
+
+    def one(at: int) -> object:
+        return whole(at, 25, FV)
+    scan("read-on-behind-nothing", "A frame, a read that gives nothing, a frame", [F, b"", F], [one(0), one(25)], 4, "mozilla-services/heka #1355: what was appended to a file was never read.", "chunks")
+    scan("garbage-over-a-record", "More garbage than a record may be long, then a frame", [b"w" * 1400 + F], [garbage(0, 1400), one(1400)], 5, "mozilla-services/heka #1367: a full buffer without a record was looked at for ever.", "account", "resync",
+         options={"max_message": 1025})
+    scan("garbage-then-header", "Five bytes, then a frame as far as its header", [bytes(5) + F[:5]], [garbage(0, 5), tail(5, 5)], 9, "C counted the bytes that it needs from the wrong place.", "end.tail", "account")
+    scan("refused-message-between", "A refused message between two frames", [F + frame(b"hello") + F], [one(0), garbage(25, 10, "unknown-field"), one(35)], 47, "python_moztelemetry ends the file there without a word.", "resync", "account")
+    scan("three-bytes-between", "Three bytes between two frames", [F + b"abc" + F], [one(0), garbage(25, 3), one(28)], 23, "telemetry-batch-view failed the job, and later dropped the rest of the file.", "resync", "account")

@@ -2,7 +2,6 @@
 
 # fmt: off
 
-
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
@@ -16,23 +15,32 @@ from tests.authoring.heka.frame_bytes import (
     frame,
     frame_value,
     frames,
+    garbage,
     num,
     signature,
     sub,
     value,
+    whole,
 )
 from tests.authoring.heka.stream import W3, W3_VALUE
-
-R = "heka.stream.hmac"
-MD5 = bytes.fromhex(HEADERS["A01"][-34:-2])
-SHA1 = bytes.fromhex(HEADERS["A03"][-42:-2])
-NEEDS = ["feature:hmac"]
 
 
 def write(writer: FixtureWriter) -> None:
     s = HekaCaseBuilder(writer, "heka.stream", "0.10")
-    for chapter in (_good, _bad, _worked):
+    for chapter in (_good, _bad, _worked, _signed):
         chapter(s)
+
+
+R = "heka.stream.hmac"
+
+
+MD5 = bytes.fromhex(HEADERS["A01"][-34:-2])
+
+
+SHA1 = bytes.fromhex(HEADERS["A03"][-42:-2])
+
+
+NEEDS = ["feature:hmac"]
 
 
 def _accepts(s: HekaCaseBuilder, name: str, title: str, data: bytes, given: tuple[Any, ...], rules: tuple[str, ...], why: str, doc: str, keys: Any = None, **more: Any) -> None:
@@ -102,3 +110,15 @@ def _worked(s: HekaCaseBuilder) -> None:
     block = bytes.fromhex("144c") + M
     s.accepts("hmac/snappy", "A signed snappy block", frame(block, signature(block, b"testkey", b"test")), frames(frame_value(length=22, signer=b"test", version=1, digest=signature(block, b"testkey", b"test")[-16:], signed_by=b"test")), doc="heka.md §3, §5",
          why="The digest covers the bytes as they stand, compressed.", rules=(f"{R}.digest",), needs=[*NEEDS, "codec:snappy"], options={"keys": KEYS, "compression": "snappy"})
+
+
+def _signed(s: HekaCaseBuilder) -> None:
+    """§1, §3: hash functions that nobody knows; §2.1: what Go's framing shows of a signature."""
+    for number in (3, 2**32):
+        s.rejects(f"hmac/function-{number}", f"Hash function {number}", frame(M, num(3, number)), "auth-failed", at=5, before=frames(), twin="header/explicit-md5", doc="heka.md §1, Header; §3 A14", rules=("heka.stream.hmac.function",),
+             also=("bad-kind",), flags=["security"], why="Go's process dies; a table of two has no third.")
+    more = {"options": {"resync": "go"}, "needs": ["feature:resync-go"], "level": "may", "doc": "heka.md §2.1", "rules": ("heka.scan.go",), "why": "What Heka's own splitter does with these bytes, for those who must match it."}
+    digest = bytes(range(16))
+    signed = frame(M, sub(4, b"test") + num(5, 1) + sub(6, digest))
+    s.scan("scan/go-digest", "A signature, in Go's framing", [signed + F], [whole(0, len(signed), frame_value(signer=b"test", version=1, digest=digest)), whole(len(signed), 25, FV)], **more)
+    s.scan("scan/go-too-big", "A message_length of 65537, in Go's framing", [frame(b"", length=65537) + F], [garbage(0, 7, "limit-exceeded"), whole(7, 25, FV)], **more)

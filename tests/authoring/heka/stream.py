@@ -2,21 +2,44 @@
 
 # fmt: off
 
-
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.heka.case_builder import HekaCaseBuilder
 from tests.authoring.heka.documented_bytes import stream
-from tests.authoring.heka.frame_bytes import FV, F, M, field, frame, frame_value, frames, msg, num, sub, value
+from tests.authoring.heka.frame_bytes import (
+    FV,
+    F,
+    M,
+    field,
+    fld,
+    frame,
+    frame_value,
+    frames,
+    msg,
+    num,
+    sub,
+    value,
+    vi,
+)
 
-R = "heka.stream."
+GROUP, END = b"\x3b", b"\x3c"
+"""The keys of field 7 as a group: beginning and end."""
+
+
+JUNK = bytes([0x78]) * 126
+"""63 times field 15 with the value 120: bug 8 fills a header with it."""
 
 
 def write(writer: FixtureWriter) -> None:
     s = HekaCaseBuilder(writer, "heka.stream", "0.10")
-    for chapter in (_frames, _header, _tail, _garbage, _refused_header, _content, _limits, _worked):
+    for chapter in (
+        _frames, _header, _headers, _versions, _groups, _tail, _garbage, _refused_header, _content, _limits, _worked, _reported,
+    ):  # fmt: skip
         chapter(s)
+
+
+R = "heka.stream."
 
 
 def accepts(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, given: Any, rules: tuple[str, ...], why: str, **more: Any) -> None:
@@ -123,6 +146,8 @@ W3 = bytes.fromhex(
     "1e030888011f0a10202122232425262728292a2b2c2d2e2f108094ebdc0328ffffffff0f40ffffffff0f520a0a016110001a0022016252180a016e10021a05636f756e74320affffffffffffffffff01"
     "52120a016410031a01733a08000000000000f83f520a0a017410041a00420101520b0a017910011a002a021e1f520f0a04696e747310021a00320301ac02"
 )
+
+
 W3_VALUE = value(uuid=bytes(range(0x20, 0x30)), timestamp=1_000_000_000, severity=-1, pid=-1, fields=[
     field(b"a", "STRING", b"", strings=[b"b"]), field(b"n", "INTEGER", b"count", integers=[-1]), field(b"d", "DOUBLE", b"s", doubles=[1.5]),
     field(b"t", "BOOL", b"", bools=[True]), field(b"y", "BYTES", b"", octets=[b"\x1e\x1f"]), field(b"ints", "INTEGER", b"", integers=[1, 300])])
@@ -136,3 +161,58 @@ def _worked(s: HekaCaseBuilder) -> None:
        "Readers that try snappy first read another message.", doc="heka.md §8 W9", flags=["security"])
     snappy = bytes.fromhex("1e0208161f144c") + M
     accepts(s, "worked/w10-snappy", "A frame of a snappy block, declared", snappy, (frame_value(length=22),), ("snappy.declared",), "message_length counts the compressed bytes.", doc="heka.md §8 W10", options={"compression": "snappy"}, needs=["codec:snappy"])
+
+
+def _versions(s: HekaCaseBuilder) -> None:
+    """§1: hmac_key_version is a uint32."""
+    why = "The key of another version proves another signer."
+    for name, number in (("2-31", 2**31), ("largest", 2**32 - 1)):
+        head = sub(4, b"test") + num(5, number)
+        s.accepts(f"header/version-{name}", f"hmac_key_version {number}", frame(M, head), frames(frame_value(signer=b"test", version=number)), doc="heka.md §1, Header", why=why, rules=("heka.stream.header.presence",))
+    for name, number in (("2-32", 2**32), ("2-32-and-1", 2**32 + 1)):
+        s.rejects(f"header/version-{name}", f"hmac_key_version {number}", frame(M, num(5, number)), "bad-varint", at=5, before=frames(), twin="header/version-largest", doc="heka.md §1, Header; §4 M17", why=why,
+             rules=("heka.stream.header.undecodable",), also=("limit-exceeded", "other"), level="should")
+
+
+def _headers(s: HekaCaseBuilder) -> None:
+    """§4: keys in a header are held to the same forms."""
+    late = b"\x3a\x00"
+    s.accepts("header/unknown-of-3-bytes", "An unknown field 2048, whose key takes three bytes", frame(M, num(2048, 1)) + F, frames(FV, FV), doc="heka.md §2.4 S30", why="A newer writer may add fields.", rules=("heka.stream.header.unknown",),
+         remarks=("header-unknown-field",))
+    s.accepts("header/unknown-before-length", "An unknown field 7 before message_length", b"\x1e\x04" + late + num(1, 20) + b"\x1f" + M, frames(FV), doc="heka.md §2.4 S19, S30", why="The order of fields is free.", rules=("heka.stream.header.unknown",),
+         remarks=("header-order", "header-unknown-field"))
+
+
+def _groups(s: HekaCaseBuilder) -> None:
+    """§2.4, S30: a field that nobody knows is passed over, so a group must end as it began; §4, M23.
+
+    protobuf 7.36.2 for Python, run on `08 14` and so many `3b` and `3c`: 100 of them it reads, 101 it does not;
+    nor does it read a group that ends under another number.
+    """
+    known = {"rules": ("heka.stream.header.unknown",), "remarks": ("header-unknown-field",), "doc": "heka.md §2.4 S30; §4 M23"}
+    why = "A newer writer may add fields."
+    s.accepts("header/unknown-group", "An unknown group 7", frame(M, GROUP + num(1, 5) + END) + F, frames(FV, FV), why=why, **known)
+    s.accepts("header/unknown-groups-100", "A hundred groups in one another", frame(M, GROUP * 100 + END * 100) + F, frames(FV, FV), why="As many as Google's own parsers take.", **known)
+    refused = {"rules": ("heka.stream.header.undecodable",), "doc": "heka.md §2.4; §4 M23, and protobuf", "before": frames(), "twin": "header/unknown-group"}
+    also = ("bad-kind", "bad-length", "other")
+    for name, title, end in (("higher", "8", b"\x44"), ("lower", "6", b"\x34")):
+        s.rejects(f"header/group-ends-{name}", f"A group 7 that ends as {title}", frame(M, GROUP + end), "bad-nesting", at=5, also=also, why="Who does not look at the number reads a group inside a group as its end.", **refused)
+    inner = GROUP + b"\x43" + END + b"\x44"
+    s.rejects("header/groups-crossed", "Groups 7 and 8, ended in the order of their beginnings", frame(M, inner), "bad-nesting", at=6, also=also, why="Groups lie in one another.", **refused)
+    wide = vi(1 << 3) + b"\xff" * 9 + b"\x01"
+    s.accepts("header/unknown-group-of-minus-one", "A group that holds a number of ten bytes", frame(M, GROUP + wide + END) + F, frames(FV, FV), why="−1 takes ten bytes, in a group as elsewhere.", **known)
+    s.rejects("header/unknown-group-of-11-bytes", "A group that holds a number of eleven bytes", frame(M, GROUP + vi(1 << 3) + b"\x80" * 10 + b"\x00" + END), "bad-varint", at=6, also=("bad-length", "other"), why="No number of 64 bits is that long.", **refused)
+    s.rejects("header/unknown-groups-101", "A hundred and one groups in one another", frame(M, GROUP * 101 + END * 101), "bad-nesting", at=104, level="may", also=(*also, "limit-exceeded"), why="A reader that calls itself for each needs a limit.", **refused)
+
+
+def _reported(s: HekaCaseBuilder) -> None:
+    s.accepts("header/128-bytes-unknown", "A header of 128 bytes, 63 of its fields unknown", frame(M, JUNK) + F, frames(FV, FV), doc="heka.md §7 bug 8", rules=("heka.stream.header-length", "heka.stream.header.unknown"), remarks=("header-unknown-field",),
+         why="mozilla-services/lua_sandbox #113: the length byte read as signed.")
+    body = msg(sub(3, b"WebLog"), sub(4, b"Apache"), num(5, 6), sub(6, b"hi"), sub(7, b"1"), num(8, 1234), sub(9, b"h1"), fld(b"n", num(2, 2), sub(3, b"count"), sub(6, vi(1) + vi(300))), timestamp=1428523950123456789)
+    every = value(timestamp=1428523950123456789, type=b"WebLog", logger=b"Apache", severity=6, payload=b"hi", env_version=b"1", pid=1234, hostname=b"h1", fields=[field(b"n", "INTEGER", b"count", integers=[1, 300])])
+    s.accepts("worked/w02-every-header", "Every field of a message, and a packed Field", frame(body), frames(frame_value(every, 79)), doc="heka.md §8 W2", rules=("heka.stream.frame",), why="What most frames of an archive look like.")
+    many = [field(b"f", None, b"r", strings=[b"v"])] * 9
+    rich = msg(*[fld(b"f", sub(3, b"r"), sub(4, b"v"))] * 9)
+    poor = msg(fld(b"g", sub(4, b"w")))
+    s.accepts("frames/fewer-fields-behind", "Nine Fields with a representation, then a message of one without", frame(rich) + frame(poor), frames(frame_value(value(fields=many), len(rich)), frame_value(value(fields=[field(b"g", strings=[b"w"])]), len(poor))),
+         doc="heka.md §7 bug 16", rules=("heka.stream.frame",), why="mozilla-services/lua_sandbox #231: slots of Fields are used again, and what the message before left in them must not show.")

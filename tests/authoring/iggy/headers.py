@@ -4,6 +4,8 @@ from struct import pack
 
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.json_send import CAPTURE
+from tests.authoring.iggy.json_send import value as json_value
 from tests.authoring.iggy.message_bytes import (
     ALL,
     BLOG,
@@ -11,10 +13,19 @@ from tests.authoring.iggy.message_bytes import (
     KEY1,
     entry,
     map_value,
+    sent_value,
     tlv,
     u8,
     unhex,
 )
+
+
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.headers", "0.0.30")
+    for chapter in (_kinds, _map, _bounds, _written):
+        chapter(s)
+    _zero_bytes(s, CaseBuilder(writer, "iggy.json.send", "0.0.30"))
+
 
 WIDE = {
     "int8": 1,
@@ -28,14 +39,6 @@ WIDE = {
     "uint64": 8,
     "uint128": 16,
 }
-
-
-def write(writer: FixtureWriter) -> None:
-    s = CaseBuilder(writer, "iggy.headers", "0.0.30")
-    _kinds(s)
-    _map(s)
-    _bounds(s)
-    _written(s)
 
 
 def _kinds(s: CaseBuilder) -> None:
@@ -428,3 +431,61 @@ def _written(s: CaseBuilder) -> None:
             also=("bad-length", "type-mismatch", "bad-utf8", "bad-kind", "duplicate-field"),
             why=why,
         )
+
+
+def _zero_bytes(block: CaseBuilder, json: CaseBuilder) -> None:
+    """§2.4, §9: a length ends a key, and a zero byte is UTF-8 as any other."""
+    doc, rules, why = (
+        "iggy.md §2.4, §9",
+        ("iggy.headers.layout", "iggy.headers.key-length"),
+        "Read as a string of C, the key ends too soon, and two keys become one.",
+    )
+    one, other = (b"k\0a", "raw", b"v"), (b"k\0b", "raw", b"w")
+    block.accepts(
+        "bounds/key-zero-byte",
+        "A key with a zero byte inside",
+        tlv(one),
+        {"headers": map_value(one)},
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    block.accepts(
+        "bounds/key-only-zero-byte",
+        "A key of one zero byte",
+        tlv((b"\0", "raw", b"v")),
+        {"headers": map_value((b"\0", "raw", b"v"))},
+        doc=doc,
+        rules=rules,
+        why="It has one byte, and is not empty.",
+    )
+    block.accepts(
+        "map/keys-alike-to-a-zero-byte",
+        "Two keys that differ behind a zero byte",
+        tlv(one, other),
+        {"headers": map_value(one, other)},
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    block.writes(
+        "encode/key-zero-byte",
+        "A key with a zero byte inside, written",
+        {"headers": map_value(one)},
+        tlv(one),
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    text = CAPTURE.replace(
+        b'"payload"', b'"headers":{"k\\u0000a":{"kind":"raw","value":"dg=="}},"payload"', 1
+    )
+    json.accepts(
+        "headers/key-zero-byte",
+        "A key with a zero byte inside, escaped",
+        text,
+        json_value(sent_value(0, b"hello", one)),
+        doc="iggy.md §8.1; RFC 8259 §7",
+        rules=("iggy.json.headers",),
+        why=why,
+    )

@@ -14,8 +14,11 @@ from tests.authoring.iggy.message_bytes import (
 
 
 def write(writer: FixtureWriter) -> None:
-    _identifier(CaseBuilder(writer, "iggy.identifier", "0.0.30"))
-    _partitioning(CaseBuilder(writer, "iggy.partitioning", "0.0.30"))
+    names = CaseBuilder(writer, "iggy.identifier", "0.0.30")
+    parts = CaseBuilder(writer, "iggy.partitioning", "0.0.30")
+    _identifier(names)
+    _partitioning(parts)
+    _longest(names, parts)
 
 
 def _identifier(s: CaseBuilder) -> None:
@@ -461,4 +464,28 @@ def _partitioning(s: CaseBuilder) -> None:
         doc=doc,
         rules=refused,
         why="Later servers refuse it.",
+    )
+
+
+def _longest(names: CaseBuilder, parts: CaseBuilder) -> None:
+    names.rejects(
+        "identifier/numeric-5-bytes",
+        "A numeric of five bytes",
+        tagged(1, u32(1) + b"\0"),
+        "bad-length",
+        at=1,
+        also=("length-mismatch",),
+        twin="identifier/numeric",
+        doc="iggy.md §2.2",
+        rules=("iggy.identifier.length",),
+        why="A reader that takes four bytes all the same reads the fifth as the next kind.",
+    )
+    parts.accepts(
+        "partitioning/key-of-1-byte",
+        "A key of one byte, three bytes in all",
+        tagged(3, b"k"),
+        kind_value("messages_key", b"k"),
+        doc="iggy.md §2.2",
+        rules=("iggy.partitioning.layout", "iggy.partitioning.length"),
+        why="Three bytes are what the server's reader wants to see.",
     )

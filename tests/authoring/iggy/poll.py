@@ -20,28 +20,6 @@ from tests.authoring.iggy.message_bytes import (
     unhex,
 )
 
-W12 = unhex(
-    "0200000000000000000000000060f09e3403060001000000000000000000000000000000000000000500000068656c6c6f01000000"
-    "000000000160f09e340306000200000000000000000000000000000015000000050000006b65792d31020700000056616c75652031"
-    "05000000776f726c64"
-)
-W13 = unhex(
-    "020000000000000000000000010060f09e340306000100000000000000000000000000000086a61036000000000500000068656c6c"
-    "6f0100000000000000010160f09e34030600020000000000000000000000000000004311773a15000000050000006b65792d310207"
-    "00000056616c7565203105000000776f726c64"
-)
-W14 = unhex("010000000100000000000000") + W13
-LOSS = "The Rust client stops here and drops what is left without a word."
-EMPTY = {"remarks": ("iggy-empty-payload",), "rules": ("iggy.poll.payload.empty",)}
-
-
-def count(number: int, *messages: bytes) -> bytes:
-    return u32(number) + b"".join(messages)
-
-
-def messages(*rows: Any) -> dict[str, Any]:
-    return {"messages": list(rows)}
-
 
 def write(writer: FixtureWriter) -> None:
     first, second = CaseBuilder(writer, "iggy.poll", "0.0.30"), CaseBuilder(writer, "iggy.poll", "0.0.40")
@@ -55,6 +33,38 @@ def write(writer: FixtureWriter) -> None:
     )
     _second(second)
     _third(third)
+    _count_limits(first)
+
+
+W12 = unhex(
+    "0200000000000000000000000060f09e3403060001000000000000000000000000000000000000000500000068656c6c6f01000000"
+    "000000000160f09e340306000200000000000000000000000000000015000000050000006b65792d31020700000056616c75652031"
+    "05000000776f726c64"
+)
+
+
+W13 = unhex(
+    "020000000000000000000000010060f09e340306000100000000000000000000000000000086a61036000000000500000068656c6c"
+    "6f0100000000000000010160f09e34030600020000000000000000000000000000004311773a15000000050000006b65792d310207"
+    "00000056616c7565203105000000776f726c64"
+)
+
+
+W14 = unhex("010000000100000000000000") + W13
+
+
+LOSS = "The Rust client stops here and drops what is left without a word."
+
+
+EMPTY = {"remarks": ("iggy-empty-payload",), "rules": ("iggy.poll.payload.empty",)}
+
+
+def count(number: int, *messages: bytes) -> bytes:
+    return u32(number) + b"".join(messages)
+
+
+def messages(*rows: Any) -> dict[str, Any]:
+    return {"messages": list(rows)}
 
 
 def _shared(s: CaseBuilder, head: bytes, top: dict[str, str], made: Any, shown: Any, fixed: int) -> None:
@@ -427,4 +437,18 @@ def _third(s: CaseBuilder) -> None:
         doc="iggy.md §3.3",
         rules=("iggy.poll.encode",),
         why="Cut to 32 bits it is partition 0.",
+    )
+
+
+def _count_limits(s: CaseBuilder) -> None:
+    """§3.3: more messages than one byte counts."""
+    numbers = range(257)
+    s.accepts(
+        "count/257",
+        "257 messages",
+        u32(257) + b"".join(polled30(number, b"p") for number in numbers),
+        {"messages": [polled30_value(number, b"p") for number in numbers]},
+        doc="iggy.md §3.3",
+        rules=("iggy.poll.count", "iggy.poll.layout"),
+        why="The count has four bytes.",
     )

@@ -1,4 +1,4 @@
-"""`kafka.batch/v2`: kafka.md §1, §4 and the vectors W, C, N, R, T, K of §7."""
+"""`kafka.batch/v2`, the header: kafka.md §1 and the vectors W, C, N, R, T, K of §7."""
 
 import zlib
 
@@ -6,40 +6,31 @@ from google_crc32c import value as crc32c
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.control_bytes import control_value
 from tests.authoring.kafka.entry_bytes import (
+    TWO,
     T,
     batch,
     batch_value,
-    body,
-    framed,
     gzip,
-    header,
-    i8,
-    i16,
     i32,
-    nullable,
+    message,
     record,
     record_value,
-    varint,
-)
+    two_values,
+)  # fmt: skip  # fmt: skip  # fmt: skip
 
-DAY = 86_400_000
-TWO = record(b"a", b"1") + record(b"b", b"2", ts=1, off=1)
-TWO_SAME = record(b"a", b"1") + record(b"b", b"2", off=1)
+INT_MAX, INT_MIN = (1 << 31) - 1, -(1 << 31)
 
 
-def two_values(ts: int = 1, **more):
-    return [record_value(b"a", b"1", **more), record_value(b"b", b"2", ts=ts, off=1, **more)]
+ONE_VALUE = (record_value(b"k", b"v"),)
 
 
 def write(writer: FixtureWriter) -> None:
-    builder = CaseBuilder(writer, "kafka.batch", "v2")
-    for chapter in (
-        _batch, _framing, _crc, _attributes, _fields, _counts, _records, _headers, _varints,
-        _timestamps, _control, _produce,
-    ):  # fmt: skip
-        chapter(builder)
+    v0, v1, v2 = (CaseBuilder(writer, "kafka.batch", f"v{magic}") for magic in (0, 1, 2))
+    for chapter in (_batch, _framing, _crc, _attributes, _fields, _field_limits, _unchecked):
+        chapter(v2)
+    for magic, builder in enumerate((v0, v1, v2)):
+        _magic(builder, magic)
 
 
 def _batch(s: CaseBuilder) -> None:
@@ -219,283 +210,49 @@ def _fields(s: CaseBuilder) -> None:
         "offset-delta", free, last=1)
 
 
-def _counts(s: CaseBuilder) -> None:
-    def counted(count: int, records: bytes = TWO_SAME, **more) -> bytes:
-        return batch(records, count, last=1, **more)
-    twin, rules = "batch/two-records", ("kafka.v2.count",)
-    partial = batch_value(two_values(ts=0)[:1], last=1)
-    s.rejects("counts/minus-one", "recordsCount −1", counted(-1), "negative-length", at=57, twin=twin, doc="kafka.md §7 N01",
-         rules=("kafka.v2.count.negative",), also=("count-mismatch",),
-         why="segmentio/kafka-go #1438: a negative count panicked in makeslice.")
-    s.rejects("counts/one-of-two", "recordsCount 1 over two records", counted(1), "trailing-data", twin=twin, doc="kafka.md §7 N03",
-         rules=rules, also=("count-mismatch",), why="librdkafka, franz-go and kafkajs deliver one record and lose the other.")
-    s.rejects("counts/three-of-two", "recordsCount 3 over two records", counted(3), "count-mismatch", twin=twin,
-         doc="kafka.md §7 N04", rules=rules, also=("truncated", "length-past-end"),
-         before=batch_value(two_values(ts=0), last=1), why="A silent end loses the offset of the third record.")
-    s.rejects("counts/int-max", "recordsCount 2^31 − 1 over two records", counted((1 << 31) - 1), "count-mismatch", twin=twin,
-         doc="kafka.md §7 N05", rules=rules, also=("truncated", "length-past-end", "limit-exceeded"), limits={"ms": 1000, "rss_mb": 512},
-         why="influxdata/rskafka 8489649: memory was reserved for the count.", flags=["resource"])
-    s.rejects("counts/one-of-none", "recordsCount 1 over no bytes", batch(b"", 1), "count-mismatch", at=61, twin="batch/one-record",
-         doc="kafka.md §7 N15", rules=rules, also=("truncated", "length-past-end"),
-         why="twmb/franz-go 0dee723c: offsets were skipped in silence.")
-    s.rejects("counts/trailing-zero", "A zero byte after the last record", counted(2, TWO_SAME + b"\x00"), "trailing-data",
-         at=79, twin=twin, doc="kafka.md §7 N11", rules=rules, also=("count-mismatch",), before=partial,
-         why="The byte belongs to nothing; a reader that ignores it ignores a damaged batch.")
-    s.rejects("counts/gzip-one-of-two", "recordsCount 1 over two compressed records", counted(1, gzip(TWO_SAME), attributes=1),
-         "trailing-data", twin="compression/gzip", doc="kafka.md §7 N06", rules=rules, also=("count-mismatch",),
-         needs=["codec:gzip"], why="librdkafka never compares the count.")
-    s.rejects("counts/gzip-three-of-two", "recordsCount 3 over two compressed records", counted(3, gzip(TWO_SAME), attributes=1),
-         "count-mismatch", twin="compression/gzip", doc="kafka.md §7 N07", rules=rules, also=("truncated", "length-past-end"),
-         needs=["codec:gzip"], why="librdkafka never compares the count.")
-    s.rejects("counts/gzip-trailing-zero", "A zero byte after the last compressed record", counted(2, gzip(TWO_SAME + b"\x00"), attributes=1),
-         "trailing-data", twin="compression/gzip", doc="kafka.md §7 N12", rules=rules, also=("count-mismatch",),
-         needs=["codec:gzip"], why="The byte belongs to nothing.")
-    s.rejects("counts/gzip-int-max", "recordsCount 2^31 − 1 over two compressed records",
-         counted((1 << 31) - 1, gzip(TWO_SAME), attributes=1), "count-mismatch", twin="compression/gzip", doc="kafka.md §7 X11",
-         rules=rules, also=("truncated", "length-past-end", "limit-exceeded"), needs=["codec:gzip"], limits={"ms": 1000, "rss_mb": 512},
-         flags=["resource"], why="tychedelia/kafka-protocol-rs #156: memory was reserved for the count.")
-    s.accepts("counts/zero-with-bytes", "recordsCount 0 over two records", batch(TWO_SAME, 0, last=1),
-         batch_value([], last=1), doc="kafka.md §7 N02", rules=("kafka.v2.count.zero",), remarks=("count-zero-with-bytes",),
-         why="Kafka ignores the bytes; four clients refuse. Neither loses a counted record.")
+def _magic(s: CaseBuilder, magic: int) -> None:
+    """An entry of another format than the one that was asked for."""
+    twin = ("message/key-and-value", "message/key-and-value", "batch/one-record")[magic]
+    others = {0: message(0, b"k", b"v"), 1: message(1, b"k", b"v"), 2: batch(record(b"k", b"v"), 1)}
+    for other, raw in others.items():
+        if other != magic:
+            s.rejects(f"magic/v{other}-for-v{magic}", f"An entry of v{other} where v{magic} is asked for", raw, "bad-magic", at=16, twin=twin, doc="kafka.md §1.1, §2.1",
+                 rules=("kafka.v2.magic",), why="The magic byte alone tells how the rest is to be read.")
 
 
-def _records(s: CaseBuilder) -> None:
-    full = body(b"k", b"v")
-    def one(data: bytes, **more) -> bytes:
-        return batch(data, 1, **more)
-    twin, rules = "batch/one-record", ("kafka.v2.record.length",)
-    s.rejects("records/length-zero", "A record of length 0", one(b"\x00"), "bad-length", at=61, twin=twin, doc="kafka.md §7 R01",
-         rules=rules, also=("truncated", "length-past-end", "count-mismatch"), why="No record fits in 0 bytes.")
-    s.rejects("records/length-negative", "A record length of −1", one(varint(-1) + full), "negative-length", at=61, twin=twin,
-         doc="kafka.md §7 R02", rules=rules, also=("bad-length", "length-mismatch"),
-         why="Read as unsigned it is the largest of all.")
-    s.rejects("records/length-plus-one", "A record length one too high", one(framed(full, 1)), "length-past-end", at=61, twin=twin,
-         doc="kafka.md §7 R03", rules=rules, also=("truncated", "length-mismatch", "count-mismatch"), why="The record would end in the next batch.")
-    s.rejects("records/length-minus-one", "A record length one too low", one(framed(full, -1)), "length-mismatch", twin=twin,
-         doc="kafka.md §7 R04", rules=rules, also=("length-past-end", "trailing-data"),
-         why="kafkajs and platformatic ignore the length and deliver the record.")
-    s.rejects("records/length-int-max", "A record length of 2^31 − 1", one(varint((1 << 31) - 1) + full), "length-past-end", at=61,
-         twin=twin, doc="kafka.md §7 R05", rules=rules, also=("truncated", "limit-exceeded", "count-mismatch"), limits={"ms": 1000, "rss_mb": 512},
-         flags=["resource"], why="KAFKA-14063: the length was trusted for an allocation.")
-    s.rejects("records/length-huge-gzip", "A record length of 2^31 − 1 inside gzip", one(gzip(varint((1 << 31) - 1) + full), attributes=1),
-         "length-past-end", at="61>0", twin="compression/gzip", doc="kafka.md §7 R06", rules=rules,
-         also=("truncated", "limit-exceeded", "count-mismatch"), limits={"ms": 1000, "rss_mb": 512}, flags=["resource"], needs=["codec:gzip"],
-         why="apache/kafka #23429: the broker stores it, the consumer runs out of memory.")
-    s.rejects("records/length-negative-gzip", "A record length of −1 inside gzip", one(gzip(varint(-1) + full), attributes=1),
-         "negative-length", at="61>0", twin="compression/gzip", doc="kafka.md §7 R07", rules=rules, needs=["codec:gzip"],
-         also=("bad-length", "length-mismatch", "count-mismatch"), why="It passes the broker's own iterator.")
-    s.rejects("records/length-plus-one-gzip", "A record length one too high inside gzip", one(gzip(framed(full, 1)), attributes=1),
-         "length-past-end", at="61>0", twin="compression/gzip", doc="kafka.md §7 R41", rules=rules, needs=["codec:gzip"],
-         also=("truncated", "length-mismatch", "count-mismatch"), why="It passes the broker's own iterator: a poison pill can be stored.")
-    s.rejects("records/tail-byte-inside", "A byte after the last header, inside the length", one(framed(full + b"\x00")), "length-mismatch",
-         twin=twin, doc="kafka.md §7 R08", rules=rules, also=("trailing-data",), why="Every field was read, a byte is left.")
-    for value, name, doc in ((-1, "0xff", "R09"), (8, "0x08", "R10"), (-128, "0x80", "R45")):
-        s.accepts(f"records/attributes-{name}", f"Record attributes {name}", one(record(b"k", b"v", attributes=value)),
-             batch_value([record_value(b"k", b"v", attributes=value)]), doc=f"kafka.md §7 {doc}",
-             rules=("kafka.v2.record.attributes",), remarks=("record-attrs",),
-             why="The byte is no varint: kafka-python and aiokafka take the next byte with it and misread every field.")
-    neg = one(framed(i8(0) + varint(0) * 2 + varint(-2) + nullable(b"v") + varint(0)))
-    s.accepts("records/key-length-minus-2", "keyLength −2 is null too", neg, batch_value([record_value(None, b"v")]),
-         doc="kafka.md §7 R11", rules=("kafka.v2.null.negative",), remarks=("length-below-minus1",),
-         why="librdkafka and platformatic make something else of it.")
-    neg = one(framed(i8(0) + varint(0) * 2 + nullable(b"k") + varint(-2) + varint(0)))
-    s.accepts("records/value-length-minus-2", "valueLength −2 is null too", neg, batch_value([record_value(b"k", None)]),
-         doc="kafka.md §7 R12", rules=("kafka.v2.null.negative",), remarks=("length-below-minus1",),
-         why="librdkafka and platformatic make something else of it.")
-    s.rejects("records/key-past-end", "keyLength one past the record", one(framed(i8(0) + varint(0) * 2 + varint(5) + b"k" + nullable(b"v") + varint(0))),
-         "length-past-end", twin=twin, doc="kafka.md §7 R14", rules=("kafka.v2.field.bounds",), also=("truncated", "length-mismatch", "count-mismatch"),
-         why="kafkajs delivers whatever lies there.")
-    s.rejects("records/key-length-int-max", "keyLength 2^31 − 1", one(framed(i8(0) + varint(0) * 2 + varint((1 << 31) - 1) + b"k")),
-         "length-past-end", twin=twin, doc="kafka.md §7 R15", rules=("kafka.v2.field.bounds",), also=("truncated", "limit-exceeded", "count-mismatch"),
-         limits={"ms": 1000, "rss_mb": 512}, flags=["resource"], why="KAFKA-14063: the length was trusted for an allocation.")
-    s.rejects("records/attributes-as-int16", "Two attribute bytes", one(framed(i16(0) + varint(0) * 2 + nullable(b"k") + nullable(b"v") + varint(0))),
-         "length-past-end", twin=twin, doc="kafka.md §7 R35", rules=("kafka.v2.record.attributes",),
-         also=("length-mismatch", "truncated", "count-mismatch", "negative-length", "null-not-allowed"), why="The byte is one.")
+def _unchecked(s: CaseBuilder) -> None:
+    """§1.1, columns "who checks": what no consumer looks at, and no writer makes."""
+    why = "Clients that check what Kafka's consumer does not refuse batches that lie in logs."
+    def accepts(name: str, title: str, remark: str, **fields: int) -> None:
+        s.accepts(f"unchecked/{name}", title, batch(record(b"k", b"v"), 1, **fields), batch_value([*ONE_VALUE], **fields), doc="kafka.md §1.5; §7 C20 to C25", rules=("kafka.v2.producer",), remarks=(remark,), why=why)
+    accepts("no-producer-epoch-0", "producerEpoch 0 without a producer", "producer-fields", pepoch=0)
+    accepts("no-producer-epoch-minus-2", "producerEpoch −2 without a producer", "producer-fields", pepoch=-2)
+    accepts("producer-minus-2-epoch-0", "producerId −2 with epoch and sequence 0", "producer-fields", pid=-2, pepoch=0, seq=0)
+    three = b"".join(record(b"k", b"v", off=n) for n in range(3))
+    rows = [record_value(b"k", b"v", off=n) for n in range(3)]
+    s.accepts("unchecked/last-offset-delta-1-of-3", "lastOffsetDelta 1 over three records", batch(three, 3, last=1), batch_value(rows, last=1), doc="kafka.md §1.5", rules=("kafka.v2.last-offset",),
+         remarks=("last-offset-delta",), why="The next fetch begins behind lastOffsetDelta: it is the header that is wrong here, not the records.")
+    low = -(1 << 63)
+    s.accepts("offsets/underflow", "baseOffset −2^63 and offsetDelta −1", batch(record(b"k", b"v", off=-1), 1, base=low, last=0),
+         batch_value([record_value(b"k", b"v", off=-1, base=low)], base=low, last=0), doc="kafka.md §1.10; §7 R31", rules=("kafka.v2.offset",),
+         remarks=("offset-delta", "offset-negative", "offset-overflow"), why="64 bits wrap at the lower end as at the upper one.")
 
 
-def _headers(s: CaseBuilder) -> None:
-    pairs = ((b"h", b"1"), (b"h", b"2"), (b"n", None), (b"e", b""), (b"", b"x"))
-    s.accepts("headers/five", "Duplicate, null, empty and nameless headers", batch(record(b"k", b"v", pairs), 1),
-         batch_value([record_value(b"k", b"v", pairs)]), doc="kafka.md §6 E04 W05", needs=["feature:headers"],
-         rules=("kafka.v2.headers", "kafka.v2.headers.duplicate", "kafka.v2.headers.null-value"),
-         why="tulios/kafkajs #1132 collapsed duplicates; kafka-python #2004 raised on the null value.")
-    s.accepts("headers/duplicate-order", "The same two headers the other way round", batch(record(b"k", b"v", ((b"h", b"2"), (b"h", b"1"))), 1),
-         batch_value([record_value(b"k", b"v", ((b"h", b"2"), (b"h", b"1")))]), doc="kafka.md §1.3", needs=["feature:headers"],
-         rules=("kafka.v2.headers.duplicate",), why="Order is kept: the last of a name often wins.")
-    one = header(b"h", b"1")
-    def with_headers(tail: bytes) -> bytes:
-        return batch(framed(i8(0) + varint(0) * 2 + nullable(b"k") + nullable(b"v") + tail), 1)
-    twin = "headers/one"
-    s.accepts(twin, "One header", with_headers(varint(1) + one), batch_value([record_value(b"k", b"v", ((b"h", b"1"),))]),
-         doc="kafka.md §1.3", rules=("kafka.v2.headers", "kafka.v2.headers.null-key", "kafka.v2.headers.count"), needs=["feature:headers"],
-         why="The accepted neighbour of the refused ones.")
-    s.accepts("headers/null-value", "One header without a value", with_headers(varint(1) + header(b"h", None)),
-         batch_value([record_value(b"k", b"v", ((b"h", None),))]), doc="kafka.md §1.3", rules=("kafka.v2.headers.null-value",),
-         needs=["feature:headers"], why="tulios/kafkajs #1786: a null header value threw.")
-    s.accepts("headers/empty-value", "One header with an empty value", with_headers(varint(1) + header(b"h", b"")),
-         batch_value([record_value(b"k", b"v", ((b"h", b""),))]), doc="kafka.md §1.3", rules=("kafka.v2.headers.null-value",),
-         needs=["feature:headers"], why="Empty is not null.")
-    rules = ("kafka.v2.headers.count",)
-    s.rejects("headers/count-minus-1", "headerCount −1", with_headers(varint(-1)), "negative-length", twin=twin, doc="kafka.md §7 R16",
-         rules=rules, also=("count-mismatch",), why="segmentio/kafka-go #882 panicked; six clients deliver the record.")
-    s.rejects("headers/count-without-bytes", "headerCount 1 and no header", with_headers(varint(1)), "count-mismatch", twin=twin,
-         doc="kafka.md §7 R17", rules=rules, also=("length-past-end", "truncated"), why="There is nothing to read it from.")
-    s.rejects("headers/count-int-max", "headerCount 2^31 − 1", with_headers(varint((1 << 31) - 1)), "count-mismatch", twin=twin,
-         doc="kafka.md §7 R18", rules=rules, also=("length-past-end", "truncated", "limit-exceeded"), limits={"ms": 1000, "rss_mb": 512},
-         flags=["resource"], why="kafkajs loops for more than a minute, kafka-go runs out of memory.")
-    s.rejects("headers/count-two-of-one", "headerCount 2 over one header", with_headers(varint(2) + one), "length-past-end", twin=twin,
-         doc="kafka.md §7 R19", rules=rules, also=("count-mismatch", "truncated"), why="The second header is not there.")
-    s.rejects("headers/count-zero-of-one", "headerCount 0 over one header", with_headers(varint(0) + one), "length-mismatch", twin=twin,
-         doc="kafka.md §7 R20", rules=rules, also=("count-mismatch", "trailing-data"), why="Six clients drop the header in silence.")
-    s.rejects("headers/key-null", "A header key of length −1", with_headers(varint(1) + varint(-1) + nullable(b"1")), "null-not-allowed",
-         twin=twin, doc="kafka.md §7 R21", rules=("kafka.v2.headers.null-key",), also=("negative-length",), why="Eight clients deliver it.")
-    s.rejects("headers/key-minus-2", "A header key of length −2", with_headers(varint(1) + varint(-2) + nullable(b"1")), "null-not-allowed",
-         twin=twin, doc="kafka.md §7 R22", rules=("kafka.v2.headers.null-key",), also=("negative-length",), why="Six clients deliver it.")
-    s.rejects("headers/value-past-end", "A header value past the record", with_headers(varint(1) + varint(1) + b"h" + varint(9) + b"1"),
-         "length-past-end", twin=twin, doc="kafka.md §7 R25", rules=("kafka.v2.field.bounds",), also=("truncated", "count-mismatch"),
-         why="kafkajs and librdkafka deliver whatever lies there.")
-    s.rejects("headers/count-as-int32", "headerCount as a fixed int32", with_headers(i32(0)), "length-mismatch", twin=twin,
-         doc="kafka.md §7 R36", rules=("kafka.v2.varint",), also=("trailing-data",), why="optiopay/kafka #108 wrote it so.")
-    bad = ((b"\xff\xfe", b"1"),)
-    s.accepts("headers/key-invalid-utf8", "A header key that is no UTF-8", batch(record(b"k", b"v", bad), 1),
-         batch_value([record_value(b"k", b"v", bad)]), doc="kafka.md §7 R24", rules=("kafka.v2.headers.utf8",),
-         remarks=("header-key-utf8",), needs=["feature:headers"],
-         why="Kafka shows replacement characters, kafka-python refuses the batch.")
-
-
-def _varints(s: CaseBuilder) -> None:
-    def raw(length: bytes, rest: bytes) -> bytes:
-        return batch(length + rest, 1)
-    def spelled(off: bytes, ts: bytes = b"\x00") -> bytes:
-        return batch(framed(i8(0) + ts + off + nullable(b"k") + nullable(b"v") + varint(0)), 1)
-    rules, twin = ("kafka.v2.varint",), "batch/one-record"
-    for pad, doc in ((1, "T01"), (4, "T02")):
-        s.accepts(f"varints/overlong-{pad + 1}-bytes", f"offsetDelta 0 in {pad + 1} bytes", spelled(varint(0, pad)),
-             batch_value([record_value(b"k", b"v")]), doc=f"kafka.md §7 {doc}", rules=("kafka.varint.overlong",),
-             remarks=("varint-overlong",), why="Kafka takes padded varints; a strict reader may refuse them.")
-    s.rejects("varints/six-bytes", "offsetDelta in 6 bytes", spelled(b"\x80\x80\x80\x80\x80\x00"), "bad-varint", twin=twin,
-         doc="kafka.md §7 T03", rules=("kafka.varint.limit",), also=("length-past-end",),
-         why="Seven clients take it: a 64-bit reader was used for a 32-bit field.")
-    s.accepts("varints/dropped-bits-0x10", "Bits above 32 in the fifth byte", spelled(b"\x80\x80\x80\x80\x10"),
-         batch_value([record_value(b"k", b"v")]), doc="kafka.md §7 T04", rules=("kafka.varint.dropped-bits",),
-         remarks=("varint-dropped-bits", ), why="Kafka drops the bits and reads 0; six clients read 2^31.")
-    big = (1 << 31) - 1
-    s.accepts("varints/int32-max", "offsetDelta 2^31 − 1", batch(record(b"k", b"v", off=big), 1, last=big),
-         batch_value([record_value(b"k", b"v", off=big)], last=big), doc="kafka.md §7 T06", rules=rules,
-         why="@platformatic/kafka reads −1.")
-    low = -(1 << 31)
-    s.accepts("varints/int32-min", "offsetDelta −2^31", batch(record(b"k", b"v", off=low), 1, base=1 << 40, last=0),
-         batch_value([record_value(b"k", b"v", off=low, base=1 << 40)], base=1 << 40, last=0), doc="kafka.md §7 T07",
-         rules=rules, remarks=("offset-delta",), why="@platformatic/kafka reads 0, librdkafka something else.")
-    s.rejects("varints/length-six-bytes", "A record length in 6 bytes", raw(b"\x90\x80\x80\x80\x80\x00", body(b"k", b"v")), "bad-varint",
-         at=61, twin=twin, doc="kafka.md §7 T09", rules=("kafka.varint.limit",), why="franz-go panics.")
-    s.rejects("varints/gzip-length-six-bytes", "The same in a gzip batch", batch(gzip(b"\x90\x80\x80\x80\x80\x00" + body(b"k", b"v")), 1, attributes=1), "bad-varint",
-         at="61>0", twin="compression/gzip", doc="kafka.md §7 T16", needs=["codec:gzip"], rules=("kafka.varint.limit",), why="Kafka reads packed records by another road than plain ones: both must look.")
-    s.rejects("varints/length-all-ff", "A record length of 0xff bytes", raw(b"\xff" * 12, b""), "bad-varint", at=61, twin=twin,
-         doc="kafka.md §7 T18", rules=("kafka.varint.limit",), why="franz-go panics.")
-    s.rejects("varints/unterminated", "A varint cut off by the end of the batch", raw(varint(2), b"\x00\x80"), "length-past-end",
-         twin=twin, doc="kafka.md §7 T08", rules=("kafka.v2.field.bounds",), also=("truncated", "bad-varint", "count-mismatch", "bad-length"),
-         why="Its last byte says that another follows.")
-    s.accepts("varints/length-overlong", "A record length in 3 bytes", raw(varint(8, 2), body(b"k", b"v")),
-         batch_value([record_value(b"k", b"v")]), doc="kafka.md §7 T10", rules=("kafka.varint.overlong",),
-         remarks=("varint-overlong",), why="Sarama refuses it.")
-    s.rejects("varints/varlong-eleven-bytes", "timestampDelta in 11 bytes", spelled(b"\x00", b"\x80" * 10 + b"\x00"), "bad-varint",
-         twin=twin, doc="kafka.md §7 T12", rules=("kafka.varint.limit",), also=("length-past-end",), why="platformatic and librdkafka take it.")
-    s.accepts("varints/varlong-overlong", "timestampDelta 0 in 10 bytes", spelled(b"\x00", varint(0, 9)),
-         batch_value([record_value(b"k", b"v")]), doc="kafka.md §7 T15", rules=("kafka.varint.overlong",),
-         remarks=("varint-overlong",), why="Kafka takes padded varlongs.")
-    s.rejects("varints/unsigned-lengths", "Lengths without zigzag", batch(b"\x08" + i8(0) + b"\x00\x00" + b"\x01k" + b"\x01v" + b"\x00", 1),
-         "negative-length", twin=twin, doc="kafka.md §7 T17", rules=("kafka.varint.zigzag",),
-         also=("count-mismatch", "length-mismatch", "length-past-end", "trailing-data", "bad-length"), why="The official text names protobuf's varint only.")
-    s.accepts("varints/zigzag-64", "offsetDelta −64 in one byte", batch(record(b"k", b"v", off=-64), 1, base=100, last=0),
-         batch_value([record_value(b"k", b"v", off=-64, base=100)], base=100, last=0), doc="kafka.md §4", remarks=("offset-delta",),
-         rules=("kafka.varint.zigzag",), why="Without zigzag the byte 7f is 127.")
-
-
-def _timestamps(s: CaseBuilder) -> None:
-    at = T + 5000
-    s.accepts("timestamps/log-append", "LogAppendTime: maxTimestamp is every record's", batch(TWO, 2, attributes=8, max_ts=at),
-         batch_value(two_values(append=at), attributes=8, max_ts=at), doc="kafka.md §6 E10 W13", needs=["feature:log-append-time"],
-         rules=("kafka.v2.log-append-time",), why="IBM/sarama #1258, tulios/kafkajs #768: the deltas were used instead.")
-    s.accepts("timestamps/log-append-gzip", "LogAppendTime under gzip", batch(gzip(TWO), 2, attributes=9, max_ts=at),
-         batch_value(two_values(append=at), attributes=9, max_ts=at), doc="kafka.md §7 C28", needs=["codec:gzip", "feature:log-append-time"],
-         rules=("kafka.v2.log-append-time",), why="KAFKA-16342: compressed batches took another path.")
-    s.accepts("timestamps/log-append-minus-1", "LogAppendTime with maxTimestamp −1", batch(TWO, 2, attributes=8, max_ts=-1),
-         batch_value(two_values(append=-1), attributes=8, max_ts=-1), doc="kafka.md §7 C27", needs=["feature:log-append-time"],
-         rules=("kafka.v2.log-append-time",), remarks=("negative-timestamp",), why="No time at all.")
-    horizon = T + DAY
-    s.accepts("timestamps/delete-horizon", "baseTimestamp holds the delete horizon", batch(record(b"k", None, ts=-DAY), 1, attributes=0x40, base_ts=horizon),
-         batch_value([record_value(b"k", None, ts=-DAY, base_ts=horizon)], attributes=0x40, base_ts=horizon), doc="kafka.md §6 E16 W21",
-         rules=("kafka.v2.delete-horizon",), needs=["feature:delete-horizon"], why="KAFKA-8522: deltas stay relative to it.")
-    s.accepts("timestamps/append-and-horizon", "LogAppendTime and delete horizon", batch(record(b"k", None, ts=-5000), 1, attributes=0x48, base_ts=horizon, max_ts=at),
-         batch_value([record_value(b"k", None, ts=-5000, base_ts=horizon, append=at)], attributes=0x48, base_ts=horizon, max_ts=at),
-         doc="kafka.md §6 E33 X03", rules=("kafka.v2.log-append-time", "kafka.v2.delete-horizon"), remarks=("lat-and-horizon",),
-         needs=["feature:delete-horizon", "feature:log-append-time"], why="The timestamp is the append time, the base the horizon.")
-    wide = 3_000_000_000
-    s.accepts("timestamps/delta-over-int32", "timestampDelta 3,000,000,000", batch(record(None, b"a") + record(None, b"b", ts=wide, off=1), 2, max_ts=T + wide),
-         batch_value([record_value(None, b"a"), record_value(None, b"b", ts=wide, off=1)], max_ts=T + wide), doc="kafka.md §6 E18 W23",
-         rules=("kafka.v2.timestamp", "kafka.v2.timestamp.64-bit"), why="twmb/franz-go a0f2e5bc read it as int32.")
-    s.accepts("timestamps/delta-negative", "A record older than the first", batch(record(None, b"a") + record(None, b"b", ts=-5, off=1), 2),
-         batch_value([record_value(None, b"a"), record_value(None, b"b", ts=-5, off=1)]), doc="kafka.md §1.3",
-         rules=("kafka.v2.timestamp", "kafka.v2.timestamp.64-bit"), why="Producers do not sort by time.")
-    s.accepts("timestamps/none", "No timestamp at all", batch(record(b"k", None), 1, base_ts=-1, max_ts=-1),
-         batch_value([record_value(b"k", None, base_ts=-1)], base_ts=-1, max_ts=-1), doc="kafka.md §7 W25", rules=("kafka.v2.timestamp.none",),
-         why="−1 is no time and no error; kio raises.")
-    s.accepts("timestamps/makes-negative", "A delta that makes the timestamp negative", batch(record(b"k", b"v", ts=-T - 5), 1),
-         batch_value([record_value(b"k", b"v", ts=-T - 5)]), doc="kafka.md §7 R32", rules=("kafka.v2.unchecked",),
-         remarks=("negative-timestamp",), why="KIP-228 was abandoned; the reader does not check.")
-
-
-def marker(kind: int, epoch: int = 5, version: int = 0) -> tuple[bytes, bytes]:
-    return i16(version) + i16(kind), i16(0) + i32(epoch)
-
-
-def _control(s: CaseBuilder) -> None:
-    def ctl(key, value, **more):
-        more = {"base": 9, "attributes": 0x30, "pid": 1000, "pepoch": 0, **more}
-        return batch(record(key, value), 1, **more)
-    def val(key, value, **more):
-        more = {"base": 9, "attributes": 0x30, "pid": 1000, "pepoch": 0, **more}
-        return batch_value([record_value(key, value, base=more["base"], control=control_value(key, value))], **more)
-    need = {"needs": ["feature:control-batch"]}
-    rules = ("kafka.control.key", "kafka.control.value")
-    for kind, name, doc in ((1, "commit", "E12 W17"), (0, "abort", "E13 W18")):
-        key, value = marker(kind)
-        s.accepts(f"control/{name}", f"{name.upper()} marker", ctl(key, value), val(key, value), doc=f"kafka.md §6 {doc}", rules=rules, **need,
-             why="kafka-python #2499: markers were handed to the application.")
-    key, value = marker(1)
-    s.accepts("control/key-version-1", "Key version 1 is read as 0", ctl(i16(1) + i16(1), value), val(i16(1) + i16(1), value), doc="kafka.md §7 K04",
-         rules=("kafka.control.key",), why="Forward compatibility.", **need)
-    s.accepts("control/key-6-bytes", "A key with two more bytes", ctl(key + i16(0), value), val(key + i16(0), value), doc="kafka.md §7 K05",
-         rules=("kafka.control.key",), why="Forward compatibility: librdkafka bd71c96b3 tripped over left-over bytes.", **need)
-    longer = i16(1) + i32(5) + i16(0)
-    s.accepts("control/value-version-1", "A longer value of version 1", ctl(key, longer), val(key, longer), doc="kafka.md §7 K08",
-         rules=("kafka.control.value",), why="Forward compatibility.", **need)
-    s.accepts("control/unknown-type", "Type 99", ctl(i16(0) + i16(99), None), val(i16(0) + i16(99), None), doc="kafka.md §7 K12",
-         rules=("kafka.control.type",), why="IBM/sarama #1898: an unknown type was an error.", **need)
-    twin = "control/commit"
-    for name, title, k, v, doc, rule in (
-        ("key-null", "A control record without a key", None, value, "K01", "key"),
-        ("key-2-bytes", "A key of two bytes", i16(0), value, "K02", "key"),
-        ("key-version-negative", "Key version −1", i16(-1) + i16(1), value, "K03", "key"),
-        ("value-5-bytes", "A value of five bytes", key, value[:5], "K06", "value"),
-        ("value-version-negative", "Value version −1", key, i16(-1) + i32(5), "K07", "value"),
-    ):
-        s.rejects(f"control/{name}", title, ctl(k, v), "bad-control", twin=twin, doc=f"kafka.md §7 {doc}", rules=(f"kafka.control.{rule}",), **need,
-             also=("null-not-allowed", "truncated", "length-past-end", "missing-field"),
-             why="It fails where the control record is parsed: a read-committed reader cannot go on without it.")
-
-
-def _produce(s: CaseBuilder) -> None:
-    one, value = record(b"k", b"v"), [record_value(b"k", b"v")]
-    held = {"profile": "produce"}
-    s.accepts("produce/good", "A batch that a producer may send", batch(one, 1, epoch=-1), batch_value(value, epoch=-1), doc="kafka.md §1.7",
-         rules=("kafka.produce.base-offset", "kafka.produce.count", "kafka.produce.control", "kafka.produce.sequence"), why="The accepted neighbour.", **held)
-    def rejects(name, title, data, rule, why):
-        s.rejects(f"produce/{name}", title, data, "not-permitted", twin="produce/good", doc="kafka.md §1.7", rules=(f"kafka.produce.{rule}",), why=why,
-             also=("bad-offset", "count-mismatch"), **held)
-    rejects("base-offset-5", "baseOffset 5", batch(one, 1, base=5, epoch=-1), "base-offset", "The broker refuses it: INVALID_RECORD.")
-    rejects("empty", "No record", batch(b"", 0, last=0, epoch=-1), "count", "A producer may not send an empty batch.")
-    rejects("count-not-range", "lastOffsetDelta 0 over two records", batch(TWO, 2, last=0, max_ts=T + 1, epoch=-1), "count", "KAFKA-6554: the broker took it once.")
-    rejects("control", "A control batch", batch(record(*marker(1)), 1, attributes=0x30, pid=1000, pepoch=0, seq=0, epoch=-1), "control", "Only brokers write markers.")
-    rejects("no-sequence", "producerId without sequence", batch(one, 1, pid=1000, pepoch=0, seq=-1, epoch=-1), "sequence", "The broker cannot find duplicates.")
+def _field_limits(s: CaseBuilder) -> None:
+    why = "The producer's own three fields are checked by brokers, not by readers."
+    def odd(name: str, title: str, doc: str, **fields: int) -> None:
+        fields = {"max_ts": T + 1, **fields}
+        s.accepts(f"fields/{name}", title, batch(TWO, 2, **fields), batch_value(two_values(), **fields), doc=f"kafka.md §7 {doc}", rules=("kafka.v2.unchecked",), remarks=("producer-fields",), why=why)
+    odd("sequence-without-producer", "baseSequence 0 without producerId", "C22", seq=0)
+    odd("sequence-minus-2", "baseSequence −2", "C24", pid=1000, pepoch=0, seq=-2)
+    odd("producer-id-minus-2", "producerId −2", "C25", pid=-2)
+    free = "The reader takes deltas as they stand; only a producer is held to 0, 1, 2, …"
+    s.accepts("fields/offset-delta-int-max", "offsetDelta 2^31 − 1 over lastOffsetDelta 0", batch(record(b"k", b"v", off=INT_MAX), 1), batch_value([record_value(b"k", b"v", off=INT_MAX)]),
+         doc="kafka.md §7 R27", rules=("kafka.v2.unchecked",), remarks=("offset-delta",), why=free)
+    fields = {"base": 5, "pid": 1000, "pepoch": 0, "seq": 0}
+    s.accepts("fields/offset-delta-negative-idempotent", "offsetDelta −1 in an idempotent batch", batch(record(b"k", b"v", off=-1), 1, **fields), batch_value([record_value(b"k", b"v", off=-1, base=5)], **fields),
+         doc="kafka.md §7 R33", rules=("kafka.v2.unchecked",), remarks=("offset-delta",), why="The sequence of such a record would lie before the first one.")
+    rows = record(None, b"a") + record(None, b"b", off=1)
+    s.accepts("fields/last-offset-delta-and-max-timestamp", "lastOffsetDelta 0 over two records, and maxTimestamp −1", batch(rows, 2, last=0, max_ts=-1),
+         batch_value([record_value(None, b"a"), record_value(None, b"b", off=1)], last=0, max_ts=-1), doc="kafka.md §7 S01", rules=("kafka.v2.unchecked",),
+         remarks=("last-offset-delta", "max-timestamp"), why="What Sarama's producer stored for months: both fields as they were before the first record.")

@@ -2,25 +2,34 @@
 
 from typing import Any
 
+from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.batch_v2 import TWO, marker, two_values
 from tests.authoring.kafka.control_bytes import control_value
 from tests.authoring.kafka.entry_bytes import (
+    DAY,
+    TWO,
     T,
     batch,
     batch_value,
     hexed,
+    marker,
     message,
     message_value,
     record,
     record_value,
-)
+    two_values,
+)  # fmt: skip  # fmt: skip  # fmt: skip
 from tests.authoring.kafka.message_sets import pair_value
+
+ENCODED = {0: "kafka.batch/v0/encode/key-and-value", 1: "kafka.batch/v1/encode/key-and-value"}
 
 
 def write(writer: FixtureWriter) -> None:
-    for chapter in (_v2, _v2_refused, _legacy):
+    v2 = CaseBuilder(writer, "kafka.batch", "v2")
+    for chapter in (_v2, _v2_refused, _legacy, _wrappers, _timestamps_v0, _other_magic):
         chapter(writer)
+    for chapter in (_limits, _rewritten):
+        chapter(v2)
 
 
 def _case(writer: FixtureWriter, ident: str, title: str, value: Any, expect: Any, why: str, rules: tuple[str, ...], doc: str, **more: Any) -> None:
@@ -114,3 +123,60 @@ def _legacy(writer: FixtureWriter) -> None:
                 ("kafka.legacy.encode.codec",), "kafka.md §2.2", needs=[f"codec:{name}", "feature:wrapper"])
     p = "kafka.batch/v1/encode/"
     _accepts(writer, p + "no-timestamp", "Timestamp −1", message_value(1, b"k", b"v", ts=-1), "−1 is no time.", ("kafka.legacy.encode",), "kafka.md §1.7", message(1, b"k", b"v", ts=-1))
+
+
+def _limits(s: CaseBuilder) -> None:
+    """§1.3, §4: the widest integers of a record."""
+    low, high = -(1 << 31), (1 << 31) - 1
+    rows = [record_value(b"k", b"v", off=low, ts=-(1 << 63), base_ts=0), record_value(b"k", b"v", off=high, ts=(1 << 63) - 1, base_ts=0)]
+    raw = batch(record(b"k", b"v", off=low, ts=-(1 << 63)) + record(b"k", b"v", off=high, ts=(1 << 63) - 1), 2, base_ts=0, max_ts=(1 << 63) - 1, last=high)
+    value = batch_value(rows, base_ts=0, max_ts=(1 << 63) - 1, last=high)
+    s.writer.add({"id": s.prefix + "encode/deltas-widest", "title": "The lowest and the highest deltas", "why": "A writer that is too careful refuses what fits.", "op": "encode", "level": "must",
+                "rules": ["kafka.v2.encode.varint", "kafka.v2.encode.range"], "input": {"value": value}, "expect": {"accept": {"value": value, "bytes": [raw.hex()]}},
+                "source": {"origin": "builder", "document": "kafka.md §1.3, §4"}})
+
+
+def _wrappers(writer: FixtureWriter) -> None:
+    """§2.2: the codec of a message and its inner messages go together."""
+    p = "kafka.batch/v1/encode/"
+    whole = message_value(1, b"k", b"v")
+    for name, title, given in (
+        ("codec-without-messages", "A codec, and a value in place of messages", {**whole, "attributes": "1"}),
+        ("messages-without-codec", "Messages, and no codec", {**whole, "value": None, "messages": [message_value(1, b"a", b"1")]}),
+    ):
+        writer.add({"id": p + name, "title": title, "why": "Every reader would unpack what is not packed, or hand on a packed set as a value.", "op": "encode", "level": "must", "rules": ["kafka.legacy.encode.codec"],
+                  "input": {"value": given}, "expect": {"reject": {"class": "invalid-value"}}, "twin": p + "key-and-value", "source": {"origin": "builder", "document": "kafka.md §2.2"}})
+
+
+def _timestamps_v0(writer: FixtureWriter) -> None:
+    """§2.1: v0 has no timestamp. No text says whether a writer refuses what is asked of it, or drops it."""
+    p = "kafka.batch/v0/encode/"
+    for name, stamp in (("timestamp", T), ("timestamp-zero", 0)):
+        writer.add({"id": p + name, "title": f"A timestamp of {stamp}", "why": "It would be lost: v0 has no field for it.", "op": "encode", "level": "may", "rules": ["kafka.legacy.encode.range"],
+                  "input": {"value": {**message_value(0, b"k", b"v"), "timestamp": str(stamp)}}, "expect": {"reject": {"class": "invalid-value"}}, "twin": p + "key-and-value",
+                  "source": {"origin": "builder", "document": "kafka.md §2.1"}})
+
+
+def _rewritten(s: CaseBuilder) -> None:
+    """No. 132 and 149: what a broker or a cleaner writes again keeps what it is not about to change."""
+    def accepts(name: str, title: str, data: bytes, value: Any, why: str, needs: tuple[str, ...] = ()) -> None:
+        s.writer.add({"id": f"{s.prefix}encode/{name}", "title": title, "why": why, "op": "encode", "level": "must", "rules": ["kafka.v2.encode", "kafka.v2.encode.times"], "input": {"value": value},
+                    "expect": {"accept": {"value": value, "bytes": [data.hex()]}}, "needs": list(needs), "source": {"origin": "builder", "document": "kafka.md §1.8, §9 no. 132, 149"}})
+    horizon = T + DAY
+    accepts("delete-horizon", "A batch with a delete horizon: deltas relative to it", batch(record(b"k", None, ts=-DAY), 1, attributes=0x40, base_ts=horizon),
+       batch_value([record_value(b"k", None, ts=-DAY, base_ts=horizon)], attributes=0x40, base_ts=horizon), "A cleaner that moves the base moves every record's time.", ("feature:delete-horizon",))
+    accepts("log-append-time", "LogAppendTime: the base stays the create time", batch(TWO, 2, attributes=8, max_ts=T + 5000), batch_value(two_values(append=T + 5000), attributes=8, max_ts=T + 5000),
+       "Deltas that count from the append time are other bytes, and wrong ones once the bit is cleared.", ("feature:log-append-time",))
+    rows = record(b"a", b"1", off=1) + record(b"b", b"2", ts=5, off=3)
+    accepts("compacted-gaps", "Offsets 11 and 13 of a batch of 10 to 15", batch(rows, 2, base=10, last=5, max_ts=T + 5),
+       batch_value([record_value(b"a", b"1", off=1, base=10), record_value(b"b", b"2", ts=5, off=3, base=10)], base=10, last=5, max_ts=T + 5), "A cleaner that counts anew moves every record.")
+
+
+def _other_magic(writer: FixtureWriter) -> None:
+    builders = {magic: CaseBuilder(writer, "kafka.batch", f"v{magic}") for magic in (0, 1)}
+    for magic, other in ((0, 1), (1, 0)):
+        builder = builders[magic]
+        value = message_value(other, b"k", b"v")
+        builder.writer.add({"id": f"{builder.prefix}encode/magic-{other}", "title": f"A value of magic {other} to be written as v{magic}", "why": "The format that was asked for is the one that is written.", "op": "encode",
+                        "level": "must", "rules": ["kafka.v2.encode.range"], "input": {"value": value}, "expect": {"reject": {"class": "invalid-value", "also": ["bad-magic"]}},
+                        "twin": ENCODED[magic], "source": {"origin": "builder", "document": "kafka.md §2.1"}})

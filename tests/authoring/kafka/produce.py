@@ -8,34 +8,45 @@ from typing import Any
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.batch_v2 import TWO
 from tests.authoring.kafka.entry_bytes import (
+    TWO,
     T,
     batch,
     batch_value,
     gzip,
+    marker,
     message,
     message_value,
     record,
     record_value,
-)
-from tests.authoring.kafka.log import log
+)  # fmt: skip  # fmt: skip  # fmt: skip
+from tests.authoring.kafka.log import log, old, one
 from tests.authoring.kafka.message_sets import pair, pair_value
-
-HELD = {"profile": "produce"}
-WRAPPED = ["codec:gzip", "feature:wrapper"]
-KV = (record_value(b"k", b"v"),)
-RECORDS = "kafka.produce.count", "kafka.produce.deltas"
 
 
 def write(writer: FixtureWriter) -> None:
     v0, v1, v2 = (CaseBuilder(writer, "kafka.batch", f"v{magic}") for magic in (0, 1, 2))
-    for chapter in (_fields, _times, _encoded, _packed):
+    logs = CaseBuilder(writer, "kafka.log", "mixed")
+    for chapter in (_refused, _fields, _times, _encoded, _packed, _batch_limits, _sequences):
         chapter(v2)
     _wrapper(v0, 0)
     _wrapper(v1, 1)
     _odd_wrapper(v1)
-    _requests(CaseBuilder(writer, "kafka.log", "mixed"))
+    _messages(v1)
+    _limits(v2, {0: v0, 1: v1, 2: v2}, logs)
+    _requests(logs)
+
+
+HELD = {"profile": "produce"}
+
+
+WRAPPED = ["codec:gzip", "feature:wrapper"]
+
+
+KV = (record_value(b"k", b"v"),)
+
+
+RECORDS = "kafka.produce.count", "kafka.produce.deltas"
 
 
 def rows(*stamps: int, base_ts: int = T) -> tuple[bytes, list[Any]]:
@@ -140,3 +151,84 @@ def _requests(s: CaseBuilder) -> None:
     for name, title, data in (("two-wrappers", "A request of two wrappers", raw * 2), ("wrapper-then-message", "A wrapper, and a message that is not packed", raw + message(1, b"k", b"v", offset=2))):
         s.rejects(f"produce/{name}", title, data, "not-permitted", at=len(data), twin="produce/one-wrapper", doc="kafka.md §1.7", rules=rules, needs=WRAPPED, also=("bad-offset", "count-mismatch"),
              why="A compressed set is one wrapper: the broker refuses the request.", **HELD)
+
+
+def _refused(s: CaseBuilder) -> None:
+    one, value = record(b"k", b"v"), [record_value(b"k", b"v")]
+    held = {"profile": "produce"}
+    s.accepts("produce/good", "A batch that a producer may send", batch(one, 1, epoch=-1), batch_value(value, epoch=-1), doc="kafka.md §1.7",
+         rules=("kafka.produce.base-offset", "kafka.produce.count", "kafka.produce.control", "kafka.produce.sequence"), why="The accepted neighbour.", **held)
+    def rejects(name, title, data, rule, why):
+        s.rejects(f"produce/{name}", title, data, "not-permitted", twin="produce/good", doc="kafka.md §1.7", rules=(f"kafka.produce.{rule}",), why=why,
+             also=("bad-offset", "count-mismatch"), **held)
+    rejects("base-offset-5", "baseOffset 5", batch(one, 1, base=5, epoch=-1), "base-offset", "The broker refuses it: INVALID_RECORD.")
+    rejects("empty", "No record", batch(b"", 0, last=0, epoch=-1), "count", "A producer may not send an empty batch.")
+    rejects("count-not-range", "lastOffsetDelta 0 over two records", batch(TWO, 2, last=0, max_ts=T + 1, epoch=-1), "count", "KAFKA-6554: the broker took it once.")
+    rejects("control", "A control batch", batch(record(*marker(1)), 1, attributes=0x30, pid=1000, pepoch=0, seq=0, epoch=-1), "control", "Only brokers write markers.")
+    rejects("no-sequence", "producerId without sequence", batch(one, 1, pid=1000, pepoch=0, seq=-1, epoch=-1), "sequence", "The broker cannot find duplicates.")
+
+
+def _limits(s: CaseBuilder, old_shelves: dict[int, CaseBuilder], logs: CaseBuilder) -> None:
+    """§1.7: what a broker looks at before it takes a batch."""
+    why = "The broker refuses the whole request: nothing of it is stored."
+    def accepts(name, title, raw, value, rules, remarks=()):
+        s.accepts(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, remarks=remarks, profile="produce")
+    def rejects(name, title, raw, at, rule, twin="produce/good", builder=s, cls="not-permitted", also=("bad-offset", "count-mismatch")):
+        builder.rejects(f"produce/{name}", title, raw, cls, at=at, twin=twin, doc="kafka.md §1.7", rules=(rule,), why=why, profile="produce", also=also)
+    one_record = record(b"k", b"v")
+    count, sequence, append = "kafka.produce.count", "kafka.produce.sequence", "kafka.produce.append-time"
+    three = b"".join(record(b"k", b"v", off=n) for n in range(3))
+    values = [record_value(b"k", b"v", off=n) for n in range(3)]
+    accepts("three-records", "Three records", batch(three, 3), batch_value(values), (count,))
+    rejects("range-below-count", "lastOffsetDelta 1 over three records", batch(three, 3, last=1), 23, count)
+    rejects("range-above-count", "lastOffsetDelta 3 over three records", batch(three, 3, last=3), 23, count)
+    rejects("no-records-last-minus-1", "No record, lastOffsetDelta −1", batch(b"", 0, last=-1), 57, count)
+    rejects("base-offset-minus-1", "baseOffset −1", batch(one_record, 1, base=-1), 0, "kafka.produce.base-offset")
+    rejects("base-offset-1", "baseOffset 1", batch(one_record, 1, base=1), 0, "kafka.produce.base-offset")
+    fields = {"pid": 0, "pepoch": 0, "seq": 0}
+    accepts("producer-0", "producerId 0 with sequence 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v")], **fields), (sequence,))
+    rejects("producer-0-no-sequence", "producerId 0 without sequence", batch(one_record, 1, pid=0, pepoch=0, seq=-1), 53, sequence)
+    fields, timed = {"attributes": 8, "max_ts": T + 5}, (append, "kafka.produce.timestamp-type")
+    accepts("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), timed, ("produce-append-time",))
+    fields = {"attributes": 8, "max_ts": 0}
+    accepts("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), timed, ("produce-append-time",))
+    rejects("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=())
+    accepts("create-time-none", "No time at all", batch(one_record, 1, base_ts=-1, max_ts=-1), batch_value([record_value(b"k", b"v", base_ts=-1)], base_ts=-1, max_ts=-1), (append,))
+    v1 = old_shelves[1]
+    v1.accepts("produce/append-time-0", "LogAppendTime with the time 0", message(1, b"k", b"v", attributes=8, ts=0), message_value(1, b"k", b"v", attributes=8, ts=0), doc="kafka.md §1.7",
+          why="0 is a time.", rules=timed, remarks=("produce-append-time",), profile="produce")
+    v1.accepts("produce/create-time-none", "No time", message(1, b"k", b"v", ts=-1), message_value(1, b"k", b"v", ts=-1), doc="kafka.md §1.7", why="Without the bit there may be none.", rules=(append,), profile="produce")
+    rejects("append-time-none", "LogAppendTime without a time", message(1, b"k", b"v", attributes=8, ts=-1), 18, append, "produce/append-time-0", v1, also=())
+    raw = gzip(pair(1)[0])
+    good = message(1, None, raw, offset=11, attributes=1, ts=T + 1)
+    v1.accepts("produce/wrapper", "A wrapper of two messages", good, message_value(1, None, None, offset=11, attributes=1, ts=T + 1, messages=pair_value(1)), doc="kafka.md §1.7",
+          why="What 0.10 producers sent.", rules=("kafka.produce.inner-magic", "kafka.produce.wrapper-crc", "kafka.produce.inner-offsets"), remarks=("produce-inner-offsets",), profile="produce", needs=["codec:gzip", "feature:wrapper"])
+    rejects("inner-magic", "Messages of v0 in a wrapper of v1", message(1, None, gzip(pair(0)[0]), offset=11, attributes=1, ts=T + 1), 0, "kafka.produce.inner-magic", "produce/wrapper", v1, also=("bad-magic",))
+    crc = int.from_bytes(good[12:16], "big") ^ 1
+    rejects("wrapper-crc", "A wrong CRC of a wrapper", message(1, None, raw, offset=11, attributes=1, ts=T + 1, crc=crc), 12, "kafka.produce.wrapper-crc", "produce/wrapper", v1, "crc-mismatch", ())
+    def request(name, title, entries):
+        logs.accepts(f"produce/{name}", title, b"".join(raw for raw, _ in entries), log(*(value for _, value in entries)), doc="kafka.md §1.7", why="What brokers take.",
+                rules=("kafka.produce.one-batch", "kafka.produce.one-magic"), profile="produce")
+    request("one-batch", "A request of one batch", [one(0)])
+    request("two-messages", "A request of two v1 messages", [old(1, 0), old(1, 1)])
+    rejects("two-batches", "A request of two batches", one(0)[0] * 2, 140, "kafka.produce.one-batch", "produce/one-batch", logs, also=())
+    rejects("two-magics", "A v0 and a v1 message", old(0, 0)[0] + old(1, 0)[0], len(old(0, 0)[0] + old(1, 0)[0]), "kafka.produce.one-magic", "produce/two-messages", logs, also=())
+
+
+def _batch_limits(s: CaseBuilder) -> None:
+    s.accepts("produce/transactional-no-time", "A transactional batch without times", batch(record(b"k", b"v"), 1, attributes=0x10, base_ts=-1, max_ts=-1, pid=7, pepoch=0, seq=0),
+         batch_value([record_value(b"k", b"v", base_ts=-1)], attributes=0x10, base_ts=-1, max_ts=-1, pid=7, pepoch=0, seq=0), doc="kafka.md §1.7", profile="produce", needs=["feature:transactional"],
+         rules=("kafka.produce.append-time",), why="Only LogAppendTime wants a time.")
+
+
+def _messages(s: CaseBuilder) -> None:
+    """§1.7: only LogAppendTime wants a time; a codec is no reason."""
+    stamps = (-1, -1)
+    s.accepts("produce/wrapper-no-time", "A wrapper without a time", message(1, None, gzip(pair(1, stamps=stamps)[0]), offset=11, attributes=1, ts=-1),
+         message_value(1, None, None, offset=11, attributes=1, ts=-1, messages=pair_value(1, stamps=stamps)), doc="kafka.md §1.7", why="What a producer without clock sends, packed.",
+         rules=("kafka.produce.append-time",), remarks=("produce-inner-offsets",), profile="produce", needs=["codec:gzip", "feature:wrapper"])
+
+
+def _sequences(s: CaseBuilder) -> None:
+    s.rejects("produce/sequence-overflowed", "baseSequence −2^31, one more than 2^31 − 1 in 32 bits", batch(record(b"k", b"v"), 1, pid=1000, pepoch=0, seq=-(1 << 31)), "not-permitted", at=53, twin="produce/good",
+         doc="kafka.md §1.7, §1.10", rules=("kafka.produce.sequence",), profile="produce", why="Behind 2^31 − 1 comes 0: a producer that counts on is refused for good.")
