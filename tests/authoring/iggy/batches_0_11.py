@@ -1,4 +1,4 @@
-"""`iggy.send`, `iggy.poll` and `iggy.log` of 0.11: batches and their frames, iggy.md §6. None of it is the codec."""
+"""`iggy.send`, `iggy.poll` and `iggy.log` of 0.11: batches and their frames, iggy.md §6. No code of the codec."""
 
 # fmt: off
 

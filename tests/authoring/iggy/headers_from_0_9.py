@@ -1,4 +1,4 @@
-"""TLV v2 out of named parts, and `iggy.headers` of 0.9 and 0.10: iggy.md §2.4, §10.1, §10.2."""
+"""TLV v2 from named parts, and `iggy.headers` of 0.9 and 0.10: iggy.md §2.4, §10.1, §10.2."""
 
 # fmt: off
 

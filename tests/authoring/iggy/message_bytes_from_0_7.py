@@ -1,4 +1,4 @@
-"""Messages with a header of 56 or 64 bytes out of named parts, by edition: iggy.md §5. None of it is the codec."""
+"""Messages with a header of 56 or 64 bytes out of named parts, by revision: iggy.md §5. No code of the codec."""
 
 # fmt: off
 

@@ -17,7 +17,7 @@ from tests.authoring.kafka.entry_bytes import (
     record,
     record_value,
     two_values,
-)  # fmt: skip  # fmt: skip  # fmt: skip
+)  # fmt: skip  # fmt: skip
 
 INT_MAX, INT_MIN = (1 << 31) - 1, -(1 << 31)
 

@@ -26,7 +26,7 @@ from tests.authoring.kafka.entry_bytes import (
     two_values,
     xerial,
     zstd,
-)  # fmt: skip  # fmt: skip  # fmt: skip
+)  # fmt: skip  # fmt: skip
 
 KV = (record_value(b"k", b"v"),)
 

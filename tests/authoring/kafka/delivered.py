@@ -1,4 +1,4 @@
-"""The delivered view further: kafka.md §1.9 and the field reports of §9 that need it.
+"""Entries of `kafka.log/mixed` that a consumer receives: kafka.md §1.9, with the field reports of §9.
 
 Its options are the offset at which a fetch begins, and the producers whose transactions are aborted.
 """
@@ -20,7 +20,7 @@ from tests.authoring.kafka.entry_bytes import (
     record,
     record_value,
     two_values,
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 from tests.authoring.kafka.log import ctl, log, old, one
 from tests.authoring.kafka.message_sets import pair, pair_value
 
@@ -94,7 +94,7 @@ def _fetched(s: CaseBuilder) -> None:
 
 
 def _both(s: CaseBuilder) -> None:
-    """Where a fetch begins and what is committed are asked apart."""
+    """The fetch offset and the isolation level are independent of each other."""
     rows = [data(0, (b"a", b"b"), 1000), ctl(2, 0, 1000), data(3, (b"c", b"d"), 1001), ctl(5, 1, 1001)]
     rules = ("kafka.log.committed", "kafka.log.fetch-offset")
     needs = ("feature:fetch-offset", "feature:read-committed")

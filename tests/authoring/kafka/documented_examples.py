@@ -1,4 +1,4 @@
-"""Bytes that kafka.md §6 prints and that no part of the builder makes: other compressors, other writers."""
+"""Bytes that kafka.md §6 prints and that come from other compressors and other writers."""
 
 from typing import Final
 

@@ -18,7 +18,7 @@ from tests.authoring.kafka.entry_bytes import (
     record,
     record_value,
     two_values,
-)  # fmt: skip  # fmt: skip  # fmt: skip
+)  # fmt: skip  # fmt: skip
 from tests.authoring.kafka.message_sets import pair_value
 
 ENCODED = {0: "kafka.batch/v0/encode/key-and-value", 1: "kafka.batch/v1/encode/key-and-value"}

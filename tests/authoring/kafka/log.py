@@ -25,7 +25,7 @@ from tests.authoring.kafka.entry_bytes import (
     two_values,
     u32,
     xerial,
-)  # fmt: skip  # fmt: skip  # fmt: skip  # fmt: skip
+)  # fmt: skip  # fmt: skip
 from tests.authoring.kafka.message_sets import pair, pair_value
 
 

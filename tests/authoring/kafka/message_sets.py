@@ -47,7 +47,7 @@ GZIP, SNAPPY, LZ4, ZSTD, APPEND = 1, 2, 3, 4, 8
 
 
 def _message(s: CaseBuilder, magic: int) -> None:
-    """What v0 and v1 share."""
+    """Add the cases that v0 and v1 share."""
     def made(key, value, **more):
         return message(magic, key, value, **more), message_value(magic, key, value, offset=more.get("offset", 0))
     rules = ("kafka.legacy.layout", "kafka.legacy.null")

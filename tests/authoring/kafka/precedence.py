@@ -1,4 +1,4 @@
-"""Which of several faults is told, and what a request may end with: kafka.md §1.4, §1.5, §1.7."""
+"""The one fault that a reader reports of several, and the last bytes of a request: kafka.md §1.4, §1.5, §1.7."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Profile `produce`: what brokers refuse, what they take though nobody should write it, what encoders write.
+"""Profile `produce`: entries that brokers refuse, that they take though nobody should write them, and encodes.
 
 kafka.md §1.7, §2.2, §3. An encode case of this profile passes only if a broker would take the bytes without
 a remark.
@@ -19,7 +19,7 @@ from tests.authoring.kafka.entry_bytes import (
     message_value,
     record,
     record_value,
-)  # fmt: skip  # fmt: skip  # fmt: skip
+)  # fmt: skip  # fmt: skip
 from tests.authoring.kafka.log import log, old, one
 from tests.authoring.kafka.message_sets import pair, pair_value
 
@@ -89,7 +89,7 @@ def _encode(s: CaseBuilder, name: str, title: str, value: Any, why: str, rules: 
 
 
 def _encoded(s: CaseBuilder) -> None:
-    """What a producer writes, field by field: one way only where nothing is packed."""
+    """Check the fields that a producer writes; without compression there is one way only."""
     def accepts(name: str, title: str, why: str, rules: tuple[str, ...], *stamps: int, needs: tuple[str, ...] = (), **fields: int) -> None:
         raw, values = rows(*stamps)
         fields = {"epoch": -1, "max_ts": T + max(stamps), **fields}
@@ -168,7 +168,7 @@ def _refused(s: CaseBuilder) -> None:
     rejects("no-sequence", "producerId without sequence", batch(one, 1, pid=1000, pepoch=0, seq=-1, epoch=-1), "sequence", "The broker cannot find duplicates.")
 
 
-def _limits(s: CaseBuilder, old_shelves: dict[int, CaseBuilder], logs: CaseBuilder) -> None:
+def _limits(s: CaseBuilder, builders: dict[int, CaseBuilder], logs: CaseBuilder) -> None:
     """§1.7: what a broker looks at before it takes a batch."""
     why = "The broker refuses the whole request: nothing of it is stored."
     def accepts(name, title, raw, value, rules, remarks=()):
@@ -194,7 +194,7 @@ def _limits(s: CaseBuilder, old_shelves: dict[int, CaseBuilder], logs: CaseBuild
     accepts("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), timed, ("produce-append-time",))
     rejects("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=())
     accepts("create-time-none", "No time at all", batch(one_record, 1, base_ts=-1, max_ts=-1), batch_value([record_value(b"k", b"v", base_ts=-1)], base_ts=-1, max_ts=-1), (append,))
-    v1 = old_shelves[1]
+    v1 = builders[1]
     v1.accepts("produce/append-time-0", "LogAppendTime with the time 0", message(1, b"k", b"v", attributes=8, ts=0), message_value(1, b"k", b"v", attributes=8, ts=0), doc="kafka.md §1.7",
           why="0 is a time.", rules=timed, remarks=("produce-append-time",), profile="produce")
     v1.accepts("produce/create-time-none", "No time", message(1, b"k", b"v", ts=-1), message_value(1, b"k", b"v", ts=-1), doc="kafka.md §1.7", why="Without the bit there may be none.", rules=(append,), profile="produce")
