@@ -2,11 +2,9 @@
 
 import hashlib
 import hmac
-import sys
 
 import jsonschema
 import pytest
-from folders import TESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machine import needs
@@ -46,13 +44,10 @@ def test_a_stream_comes_back_as_it_was(value: FrameStream) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(messages())
 def test_protobuf_reads_what_is_written(value: HekaMessage) -> None:
-    sys.path.insert(0, str(TESTS / "authoring"))
-    try:
-        import heka_witness  # noqa: PLC0415 - the authors' scripts are no package
-    finally:
-        sys.path.pop(0)
+    from tests.authoring.heka import protobuf_witness  # noqa: PLC0415 - it imports protobuf
+
     tree = to_json(value)
-    read = heka_witness.read(heka_witness.schema(), formats.encode(MESSAGE, tree))
+    read = protobuf_witness.read(protobuf_witness.schema(), formats.encode(MESSAGE, tree))
     # Text that is no UTF-8 may be refused: heka.md §4, M36 to M38.
     assert read == tree or (read is None and not _is_text(value))
 

@@ -31,7 +31,7 @@ def test_ci_runs_every_marker() -> None:
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "a-worker"])
 def test_a_run_ends_with_a_line_of_what_it_left_out(workers: tuple[str, ...]) -> None:
     files = [
-        "tests/unit/report/test_page.py",
+        "tests/unit/report/test_matrix_page.py",
         "tests/unit/runner/test_exit_codes.py",
         "tests/unit/repository/test_without_java.py",
     ]

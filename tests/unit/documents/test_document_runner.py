@@ -144,7 +144,12 @@ def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
 def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> None:
     follower = Follower(tmp_path)
     follower.types(
-        Command("", 1, "ls tests/unit/documents/test_document.py", "tests/unit/documents/test_document.py\n"),
+        Command(
+            "",
+            1,
+            "ls tests/unit/documents/test_document_runner.py",
+            "tests/unit/documents/test_document_runner.py\n",
+        ),
         Row(),
     )
     follower.types(Command("", 2, "ls -A", ".venv\ntests\n"), Row())
