@@ -58,7 +58,7 @@ def test_a_peer_fails_its_debts_and_nothing_else(name: str) -> None:
         leave_out(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
     stands = ready(entries()[name])
     if stands.state != "ready" and name not in BUILT_HERE:
-        leave_out(f"{name} is left out: {stands.remedy}")
+        leave_out(f"{name} is left out: {stands.fix}")
     words = ["check", name, "--no-families", "--timeout-scale", "3", "--baseline", BASELINES[name]]
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]

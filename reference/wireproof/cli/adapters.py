@@ -8,11 +8,11 @@ from typing import Final
 
 import click
 
-from wireproof.adapters.advice import advice, mend_of
+from wireproof.adapters.advice import advice, fix_of
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.probe import Finding, Standing, findings
+from wireproof.adapters.probe import ProbeResult, Standing, findings
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.templates import FORMAT, TEMPLATES, write
@@ -64,7 +64,7 @@ def _row(entry: Entry) -> tuple[str, str, str, str]:
     """Return name, state and version of an adapter, and its description with what it lacks."""
     stands = ready(entry)
     about = f"{', '.join(entry.formats)}: {entry.description}"
-    lacks = f" -> {stands.remedy}" if stands.remedy else ""
+    lacks = f" -> {stands.fix}" if stands.fix else ""
     return entry.name, stands.state, stands.version, about + lacks
 
 
@@ -87,7 +87,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     """Build one driver; one that lacks a tool is left out of `--all`, and an error if it was named."""
     stands = ready(entry)
     if stands.state == "not here":
-        click.echo(f"{entry.name}: left out: {stands.remedy}", err=asked)
+        click.echo(f"{entry.name}: left out: {stands.fix}", err=asked)
         return Exit.ADAPTER if asked else Exit.CONFORMS
     if entry.prepare is None:
         click.echo(f"{entry.name}: ready, nothing to build")
@@ -152,12 +152,12 @@ def probing(
         click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
     for standing, title in PROBE_SECTIONS.items():
         for finding in (one for one in found if one.standing == standing):
-            _print_finding(f"{title}: {_said(finding)}", mend_of(finding))
+            _print_finding(f"{title}: {_said(finding)}", fix_of(finding))
     for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
     for one in more:
         _print_finding(
-            f"{'does not hold' if one.wrong else 'declares less than it supports'}: {one.text}", one.mend
+            f"{'does not hold' if one.wrong else 'declares less than it supports'}: {one.text}", one.fix
         )
     for note in engine.notes:
         click.echo(f"note: {note}")
@@ -180,7 +180,7 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     ]
 
 
-def _said(finding: Finding) -> str:
+def _said(finding: ProbeResult) -> str:
     text = (
         f"{finding.format_id} {finding.kind} {finding.name}: {finding.accepted} of {finding.asked} accepted"
     )
@@ -191,7 +191,7 @@ def _said(finding: Finding) -> str:
     return text
 
 
-def _wrongly(found: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
+def _wrongly(found: tuple[ProbeResult, ...], suite: Suite) -> Iterator[str]:
     """Yield the cases that are accepted by mistake, by the class of the expected refusal."""
     names = sorted({name for finding in found for name in finding.wrongly})
     classes: dict[str, list[str]] = {}

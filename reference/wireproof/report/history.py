@@ -1,4 +1,4 @@
-"""Runs of one implementation in several versions: which version failed a case first, and which mended it."""
+"""Runs of one implementation in several versions: which version failed a case first, and which fixed it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,19 +17,19 @@ class FirstFailure:
     Attributes:
         first: the version that fails it first, with its verdict.
         passed: the version before that, which passed it; empty where none did.
-        mended: the first later version that passes it again; empty while it fails.
+        fixed_in: the first later version that passes it again; empty while it fails.
     """
 
     id: str
     first: str
     label: str
     passed: str = ""
-    mended: str = ""
+    fixed_in: str = ""
 
     def __str__(self) -> str:
         """`id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
         since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"
-        return f"{self.id}: {self.label} {since}" + (f", mended in {self.mended}" if self.mended else "")
+        return f"{self.id}: {self.label} {since}" + (f", fixed in {self.fixed_in}" if self.fixed_in else "")
 
 
 @frozen
@@ -91,7 +91,7 @@ def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[First
             continue
         if event.verdict in PASSING:
             if failing is not None:
-                yield FirstFailure(case, *failing, mended=version)
+                yield FirstFailure(case, *failing, fixed_in=version)
             passed, failing = version, None
         elif failing is None:
             failing = version, event.label, passed
