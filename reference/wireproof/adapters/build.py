@@ -116,7 +116,7 @@ def _source_digest(sources: Iterable[Path], build: Build) -> str:
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold the lock file; wait for another builder, whose own steps have time limits."""
+    """Lock the file at `path`; wait for another builder, whose own steps have time limits."""
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:

@@ -118,7 +118,7 @@ def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
 
 
 def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
-    """Four lines at most: signature, what was wanted and what came, how to replay it."""
+    """Print a finding: its signature, expectation and answer, and the command that replays it."""
     console.print(Text(str(finding.signature), style="bold"), soft_wrap=True)
     said = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else finding.text
     console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)

@@ -17,9 +17,9 @@ from wireproof.runner.exit_codes import Exit
 )
 @with_fixtures
 def command(folders: tuple[Path, ...], freezing: bool) -> int:
-    """Hold every fixture to the schema, the rules and the reference; one line a problem.
+    """Check every fixture against the schema, the rules and the reference; print one line for each problem.
 
-    Nothing is frozen while there is a problem. Exit code 5 if there is one: it is the suite's, nobody else's.
+    Nothing is frozen if there is a problem. Exit code 5 if there is one: it is a fault of the suite.
     """
     suite = suite_of(folders)
     problems = lint(suite)

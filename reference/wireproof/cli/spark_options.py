@@ -12,7 +12,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def on_cluster(command: F) -> F:
-    """`--master`, `--archive`, `--wheel` and `--conf`, for `shipping.where_of`."""
+    """Add the options `--master`, `--archive`, `--wheel` and `--conf`."""
     for option in (
         click.option("--conf", "given", multiple=True, metavar="NAME=VALUE", help="a setting of Spark"),
         click.option("--wheel", type=FILE, help="wireproof's own wheel, for executors that have the rest"),

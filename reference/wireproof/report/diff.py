@@ -16,7 +16,7 @@ class CaseChange:
     after: CaseEvent | None
 
     def __str__(self) -> str:
-        """`id: fail:wrong-value → pass:canonical`."""
+        """Return a line such as `id: fail:wrong-value → pass:canonical`."""
         was = self.before.label if self.before else "(none)"
         now = self.after.label if self.after else "(none)"
         return f"{self.id}: {was} → {now}"

@@ -166,7 +166,7 @@ def unexercised(fields: Sequence[Field]) -> list[Field]:
 
 
 def _environment(library: Library) -> Environment:
-    """Templates that escape whatever they are given; a name that they lack is an error."""
+    """Return the environment of the templates: all values are escaped, an undefined name is an error."""
     made = Environment(
         loader=PackageLoader("wireproof.report", "templates/docs"),
         autoescape=True,

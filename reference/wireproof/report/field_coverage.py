@@ -71,7 +71,7 @@ def field_coverage_of(cases: Iterable[Case]) -> Sequence[Field]:
 
 
 def failing(cases: Iterable[Case], votes: Votes) -> dict[str, list[str]]:
-    """Of each field that a wrong answer is about, the implementations that gave it, by the field's path."""
+    """Return the implementations with a wrong answer in a field, by the path of the field."""
     found: dict[str, dict[str, None]] = {}
     for vote in (vote for case in cases for vote in votes.get(case.id, ()) if vote.fails and vote.event.path):
         found.setdefault(_own(vote.event), {})[vote.adapter] = None

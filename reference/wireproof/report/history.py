@@ -27,7 +27,7 @@ class FirstFailure:
     fixed_in: str = ""
 
     def __str__(self) -> str:
-        """`id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
+        """Return a line such as `id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
         since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"
         return f"{self.id}: {self.label} {since}" + (f", fixed in {self.fixed_in}" if self.fixed_in else "")
 
@@ -57,7 +57,7 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
 
 
 def _age(version: str) -> tuple[tuple[int, int, str], ...]:
-    """Numbers by their value, and letters, as of a release candidate, before the end."""
+    """Return the sort key of a version: numbers by value; `1.0rc1` comes before `1.0`."""
     parts = re.findall(r"\d+|[a-z]+", version.lower())
     keys = ((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)
     return (*keys, (0, 0, ""))

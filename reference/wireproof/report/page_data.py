@@ -58,10 +58,10 @@ class InternedTable(Generic[Key]):
 
 
 class Packer:
-    """Packs a board; see the module for what comes of it."""
+    """Converts a board to the data of the page, in the form that the module describes."""
 
     def __init__(self, board: Board, page: Page) -> None:
-        """Of `board`, with the cases and rules that `page` can find."""
+        """Prepare the data of `board`, with the cases and rules that `page` can find."""
         self._board, self._page = board, page
         self._words: InternedTable[str] = InternedTable()
         self._answers: InternedTable[tuple[int, ...]] = InternedTable()
@@ -121,7 +121,7 @@ class Packer:
         return self._answers.number(key)
 
     def _short(self, event: CaseEvent) -> CaseEvent:
-        """Without its token where its id makes the case again: thousands of tokens would fill the page."""
+        """Remove the token of a derived case, whose id is enough: thousands of tokens would fill the page."""
         derived = "~" in event.id and event.id.partition("~")[0] in self._page.cases
         return evolve(event, token="") if derived else event
 
