@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from machine import leave_out, needs
 
-from wireproof.adapters.packaged import peers_folder
-from wireproof.adapters.ready import ready
+from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.runner.exit_codes import Exit
 

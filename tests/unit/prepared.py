@@ -3,7 +3,7 @@
 from machine import leave_out
 
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import open_adapter, resolve
 
 

@@ -6,11 +6,11 @@ from commands import Command
 from machine import needs
 from peer_adapters import write_peer
 
-from wireproof.adapters import packaged, registry
-from wireproof.adapters.build import built
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters import packaged_folders, registry
+from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.ready import Ready, ready
+from wireproof.adapters.readiness import Ready, ready
+from wireproof.adapters.registry_entry import Build, Entry
 
 HERE = Path(__file__).parent
 
@@ -30,7 +30,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
-    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
+    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     command = "{python} -S -E {build}/built.py obeys-bytes"
     write_peer(source, description="a driver", command=command, build={"steps": [STEP_TEXT]})

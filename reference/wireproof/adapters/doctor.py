@@ -11,7 +11,7 @@ from typing import Final, Literal
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.cache import cache_folder
 

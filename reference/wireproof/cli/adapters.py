@@ -8,13 +8,13 @@ from typing import Final
 
 import click
 
-from wireproof.adapters.advice import advice, fix_of
-from wireproof.adapters.build import built
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.probe import ProbeResult, Standing, findings
-from wireproof.adapters.ready import ready
+from wireproof.adapters.probe_advice import advice, fix_of
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
+from wireproof.adapters.registry_entry import Entry
 from wireproof.adapters.templates import FORMAT, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite

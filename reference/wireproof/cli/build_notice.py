@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import click
 
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 
 

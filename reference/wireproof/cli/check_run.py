@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import store_findings

@@ -14,7 +14,7 @@ from typing import IO, Any, Final, Self, TypeAlias
 
 from attrs import define, field, fields, frozen
 
-from wireproof.adapters.process import HELLO_SECONDS
+from wireproof.adapters.process_controller import HELLO_SECONDS
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import ProgressBars

@@ -10,9 +10,9 @@ import click
 from rich.console import Console
 
 from wireproof.adapters.builtin import COLUMNAR
-from wireproof.adapters.entry import Entry
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.cli.build_notice import announce_builds

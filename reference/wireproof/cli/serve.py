@@ -8,7 +8,7 @@ import click
 from wireproof.adapters.serve import serve
 
 if TYPE_CHECKING:
-    from wireproof.adapters.entry import Wire
+    from wireproof.adapters.registry_entry import Wire
 
 
 @click.command("serve")

@@ -21,7 +21,7 @@ from attrs import define, evolve, field, frozen
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB
+from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.build import is_built, noted_version
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.driver_build import is_built, noted_version
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.registry_entry import Build, Entry
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
