@@ -29,24 +29,24 @@ def reports(root: Path, rows: str) -> None:
     (root / FORM / "regressions.toml").write_text(f'{HEAD}ids = "1"\nregressions = [\n  {rows}\n]\n', "utf-8")
 
 
-def test_ranges_of_ids_are_told_apart_by_their_letter() -> None:
+def test_the_letter_distinguishes_ranges_of_ids() -> None:
     assert expanded("W08-10 S01 1-3") == ("W08", "W09", "W10", "S01", "1", "2", "3")
 
 
-def test_what_is_no_range_is_told() -> None:
+def test_text_that_is_no_range_is_an_error() -> None:
     with pytest.raises(ValueError, match="W is no range of ids"):
         expanded("W")
 
 
 def test_the_tables_of_the_package_are_whole() -> None:
-    told = [count_line(table) for table in tables_of(load())]
+    lines = [count_line(table) for table in tables_of(load())]
     for line in (
         "kafka.batch/vectors.toml: 318 ids of kafka.md §7, 318 with fixtures",
         "kafka.batch/regressions.toml: 154 ids of kafka.md §9, 151 with fixtures",
         "heka.message/vectors.toml: 97 ids of heka.md §4, 97 with fixtures",
         "heka.stream/sightings.toml: 139 ids of heka.md §2.4, §3, §7, §8, §9, 135 with fixtures",
     ):
-        assert any(one.startswith(line) for one in told), line
+        assert any(one.startswith(line) for one in lines), line
 
 
 SIGHTING = f'id = "B1", text = "a fault", fixtures = ["{GOOD_ID}"]'
@@ -92,13 +92,13 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("another verdict", VECTORS.replace('"VALID"', '"PARTIAL"'), "is VALID, not PARTIAL: a note"),
     ("an unknown verdict", VECTORS.replace('"VALID"', '"FINE"'), "its verdict must be one of VALID"),
     ("a refusal without a name", VECTORS.replace('name = "BAD_KIND", ', ""), "the last two with a name"),
-    ("a note on nothing", VECTORS.replace(" }", ', note = "why" }', 1), "its note explains a difference that does not exist"),
+    ("a note on nothing", VECTORS.replace(" }", ', note = "why" }', 1), "its note explains a difference"),
     ("no fixture, no reason", VECTORS.replace(f', fixture = "{GOOD_ID}"', ""), "needs fixtures, or an"),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize(("rows", "said"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
-def test_a_vector_that_is_not_answered_is_told(
+def test_a_vector_without_its_case_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: str, said: str
 ) -> None:
     write(tmp_path, GOOD, BAD)
@@ -124,7 +124,7 @@ def test_a_report_may_be_excluded_with_a_reason(tmp_path: Path, monkeypatch: pyt
     assert problems(tmp_path, monkeypatch) == []
 
 
-def test_a_table_that_cannot_be_read_is_told_in_one_line(
+def test_an_unreadable_table_is_an_error_of_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, GOOD, BAD)
