@@ -1,4 +1,4 @@
-"""Runs of one implementation in several versions: which version failed a case first, and which fixed it."""
+"""Runs of several versions of an implementation: the version that failed a case first, and that fixed it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from wireproof.runner.verdicts import PASSING
 
 @frozen
 class FirstFailure:
-    """One case that some version of an implementation fails.
+    """A case that at least one version of an implementation fails.
 
     Attributes:
         first: the version that fails it first, with its verdict.
-        passed: the version before that, which passed it; empty where none did.
+        passed: the version before that, which passed it; empty if none did.
         fixed_in: the first later version that passes it again; empty while it fails.
     """
 
@@ -37,8 +37,8 @@ class AdapterHistory:
     """The runs of one implementation, by version.
 
     Attributes:
-        versions: the oldest first; of a version that was run twice, the later run.
-        passed: of each version, cases that pass and cases that were judged.
+        versions: the oldest first; if a version was run twice, the later run.
+        passed: for each version, the number of passing and of judged cases.
     """
 
     adapter: str
