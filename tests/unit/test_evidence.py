@@ -124,9 +124,7 @@ def test_a_report_may_be_excluded_with_a_reason(tmp_path: Path, monkeypatch: pyt
     assert problems(tmp_path, monkeypatch) == []
 
 
-def test_an_unreadable_table_is_an_error_of_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_table_is_an_error_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, BAD)
     reports(tmp_path, REPORT.replace("fault", "fualt"))
     with pytest.raises(FixtureError, match=r"regressions\.toml.*fualt"):

@@ -61,7 +61,7 @@ def command(ctx: click.Context, form: str) -> None:
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:
-    """Return name, state and version of an adapter, and its description with what it lacks."""
+    """Return name, state and version of an adapter, and its description with the missing parts."""
     stands = ready(entry)
     about = f"{', '.join(entry.formats)}: {entry.description}"
     lacks = f" -> {stands.fix}" if stands.fix else ""
@@ -84,7 +84,7 @@ def preparing(names: tuple[str, ...], every: bool) -> int:
 
 
 def _prepared(entry: Entry, *, asked: bool) -> Exit:
-    """Build one driver; one that lacks a tool is left out of `--all`, and an error if it was named."""
+    """Build one driver; if a tool is missing, `--all` leaves it out, and naming it is an error."""
     stands = ready(entry)
     if stands.state == "not here":
         click.echo(f"{entry.name}: left out: {stands.fix}", err=asked)
@@ -111,13 +111,15 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
 @click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def making(language: str, folder: Path) -> None:
-    """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by yours.
+    """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by your own.
 
     Prints the commands that build it and check it against its cases.
     """
     template = TEMPLATES[language]
     write(template, folder)
-    click.echo(f"{folder / template.source}: an adapter whose codec conforms; put yours in its place. Now:")
+    click.echo(
+        f"{folder / template.source}: an adapter whose codec conforms; replace the codec by your own. Next:"
+    )
     if template.build:
         click.echo(template.command(template.build, folder))
     click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(FORMAT)}")

@@ -1,4 +1,4 @@
-"""A line on stderr for each driver that has to be built before an adapter can answer: it may take minutes."""
+"""A notice on stderr for each driver that must be built before an adapter can answer: it may take minutes."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""`wireproof serve`: an adapter behind the adapter contract on stdin and stdout."""
+"""`wireproof serve`: serve an adapter on stdin and stdout, over the adapter contract."""
 
 import sys
 from typing import TYPE_CHECKING, cast

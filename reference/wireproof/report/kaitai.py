@@ -50,7 +50,7 @@ MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
 """Bit masks of a number that may decide if a field is present; the whole number first."""
 
 PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
-"""The number of bits of each varint type (groups of seven bits, the lowest first); higher bits are dropped."""
+"""The number of bits of each varint type: groups of seven bits, the lowest first. Higher bits are dropped."""
 
 
 # --- common structure of the trees ---
