@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from attrs import frozen
 
-from wireproof.adapters.proctree import tree
+from wireproof.adapters.process_memory import tree
 
 MIB = 1 << 20
 

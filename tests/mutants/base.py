@@ -12,7 +12,7 @@ from attrs import evolve
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import FORMATS, Decoded, Format

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from tests.mutants.base import JsonObject, ReferenceCodec, walk
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected

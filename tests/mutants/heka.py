@@ -11,7 +11,7 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.patched_heka import PatchedTable, changed_slot
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA

@@ -18,7 +18,7 @@ from tests.mutants.iggy_helpers import (
 )
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.edit_bytes import correct_bytes
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tests.mutants.iggy_helpers import IggyMutant
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.wire.rejection import Rejected
 

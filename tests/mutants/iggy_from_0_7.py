@@ -9,7 +9,7 @@ from tests.mutants.iggy_checks import BINARY, Check, swallowing
 from tests.mutants.iggy_helpers import IggyMutant, maps_of, messages_of
 from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.iggy import log, message, poll, send_index
 from wireproof.iggy.layout import CRC32, ChecksumField, MessageLayout

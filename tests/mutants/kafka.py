@@ -13,7 +13,7 @@ from tests.mutants.kafka_helpers import (
     KafkaMutant,
 )
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.wire.rejection import Rejected
 

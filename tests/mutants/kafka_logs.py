@@ -11,7 +11,7 @@ from tests.mutants.kafka_helpers import (
     frames,
 )
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.wire.options import Options

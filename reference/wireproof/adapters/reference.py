@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from wireproof import __version__, formats
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.formats import FORMATS, Format

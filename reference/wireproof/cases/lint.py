@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from wireproof import formats
-from wireproof.cases.answered import answered
 from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.rules import lacks_cases
+from wireproof.cases.vector_coverage import coverage_problems
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -287,6 +287,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, _covered, answered, _reference,
+    _aliases, _files, _frozen, _words, _twins, _values, _covered, coverage_problems, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

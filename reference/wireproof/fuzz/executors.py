@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
 from wireproof.fuzz.cpu_timer import CpuTimer

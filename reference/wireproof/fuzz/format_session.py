@@ -9,11 +9,11 @@ from typing import Final, Literal, NoReturn
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.entry import Entry
-from wireproof.adapters.objects import Caller
-from wireproof.adapters.process import MEMORY
+from wireproof.adapters.object_worker import limit_memory
+from wireproof.adapters.process_controller import MEMORY
+from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
-from wireproof.adapters.worker import limit_memory
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed

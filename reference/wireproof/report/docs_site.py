@@ -1,6 +1,6 @@
 """The pages of `docs`: index, documents, rules, a page for each rule and case, field maps, decision register.
 
-Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes whatever they show.
+Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes all values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,11 +34,11 @@ Pages = Iterator[tuple[str, str]]
 
 @frozen
 class Site:
-    """What the pages are made from.
+    """The data of the pages.
 
     Attributes:
         votes: of implementations whose streams were given.
-        kills: by golden case; empty where no kill table was given.
+        kills: by golden case; empty without a kill table.
         documents: by name; those of the package if none are given.
     """
 
@@ -74,7 +74,7 @@ class Site:
 
     @cached_property
     def users(self) -> Mapping[str, Sequence[str]]:
-        """Of each case, those whose twin it is."""
+        """The cases that have each case as their twin."""
         found: dict[str, list[str]] = {}
         for case in self.suite.cases:
             if case.twin:
@@ -166,7 +166,7 @@ def unexercised(fields: Sequence[Field]) -> list[Field]:
 
 
 def _environment(library: Library) -> Environment:
-    """Templates that escape whatever they are given; a name that they lack is an error."""
+    """Return the environment of the templates: all values are escaped, an undefined name is an error."""
     made = Environment(
         loader=PackageLoader("wireproof.report", "templates/docs"),
         autoescape=True,

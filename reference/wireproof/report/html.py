@@ -24,7 +24,7 @@ _TEMPLATES: Final = files("wireproof.report").joinpath("templates")
 
 
 def _text(text: str) -> str:
-    """Text for an element or an attribute."""
+    """Escape text for an element or an attribute."""
     return escape(escape_unsafe(text))
 
 

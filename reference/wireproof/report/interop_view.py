@@ -1,6 +1,6 @@
-"""The results of `interop` for a person: the matrix, the disagreements, and the losses of older formats.
+"""The view of the results of `interop`: the matrix, the disagreements, and the losses of older formats.
 
-Plain text for the terminal, and the same as parts of the HTML page, whose matrix is that of any run.
+The terminal shows plain text. The HTML page has the same parts, and the matrix of any run.
 """
 
 import shlex
@@ -28,16 +28,16 @@ from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import gates
 
 MAX_FINDINGS: Final = 12
-"""Findings of one kind that are shown; the rest is counted."""
+"""Number of findings of one kind that are shown; the others are counted."""
 
 MAX_NAMES: Final = 12
 """Names in one line."""
 
 REFERENCE: Final = "reference"
-"""The adapter that shows the meaning of bytes, whichever adapter wrote them."""
+"""The adapter that defines the meaning of bytes, whichever adapter wrote them."""
 
 WIDEST: Final = 1000
-"""Columns that a matrix may have: it is never cut."""
+"""Width of the matrix in characters: it is never cut."""
 
 LEGEND: Final = (
     "=: all read alike; =n: all n that were read; n: so many read wrong; n°: where the format is open"
@@ -55,7 +55,7 @@ class InteropView:
     token: Token
 
     def apart(self, *, wrong: bool) -> list[DisagreementGroup]:
-        """Return the groups in which an adapter fails, or those whose answer the format leaves open."""
+        """Return the groups in which an adapter fails, or those where the format allows several answers."""
         return [group for group in self.groups if _fails(group) == wrong]
 
     @property
@@ -80,10 +80,10 @@ def _fails(group: DisagreementGroup) -> bool:
 
 @frozen
 class FormatMatrix:
-    """The matrix of producers and readers of one format; a cell is None if nothing was asked.
+    """The matrix of producers and readers of one format; a cell is None if there was no request.
 
     Attributes:
-        wrote: the number of values that each producer encoded, and the number that it was asked.
+        wrote: the number of values that each producer encoded, and the number of requests.
     """
 
     format_id: str
@@ -94,7 +94,7 @@ class FormatMatrix:
 
 
 def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
-    """Yield a sheet for each format."""
+    """Yield a matrix for each format."""
     tallies = shown.ledger.tallies
     specs = [participant.spec for participant in shown.exchanged.participants]
     written = {participant.spec: participant.written for participant in shown.exchanged.participants}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.adapters.objects import refused
+from wireproof.adapters.python_object import refused
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import Format

@@ -11,7 +11,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.adapters.objects import json_of
+from wireproof.adapters.python_object import json_of
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.case_capabilities import ATTRIBUTE_CAPABILITIES, capabilities_of_case
 from wireproof.columnar.canonical_digest import EntryDigests, entry_json

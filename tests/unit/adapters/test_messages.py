@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from wireproof.adapters.answers import answer_of, answer_packet
+from wireproof.adapters.answer_json import answer_of, answer_packet
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
-from wireproof.adapters.messages import OPENING, hello_of, hello_packet, request_of, request_packet
+from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
+from wireproof.adapters.request_json import OPENING, hello_of, hello_packet, request_of, request_packet
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
     Accepted,

@@ -19,15 +19,15 @@ from peer_adapters import write_peer
 
 from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
-from wireproof.adapters import build, packaged, registry
+from wireproof.adapters import driver_build, packaged_folders, registry
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller, InProcess
-from wireproof.adapters.entry import Build
 from wireproof.adapters.errors import AdapterStartError, MessageError, UnknownAdapter
-from wireproof.adapters.framing import Most
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.message_framing import Most
+from wireproof.adapters.python_object import Caller
 from wireproof.adapters.reference import Reference
 from wireproof.adapters.registry import entries, load_object, open_adapter, resolve
+from wireproof.adapters.registry_entry import Build
 from wireproof.adapters.serve import serve
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
@@ -236,7 +236,7 @@ def test_an_adapter_with_an_environment_is_not_called_here() -> None:
 def test_names_are_unique_and_rows_lead_somewhere() -> None:
     names = [
         *registry.BUILTIN,
-        *(path.parent.name for path in packaged.peers_folder().glob("[!_]*/*/adapter.toml")),
+        *(path.parent.name for path in packaged_folders.peers_folder().glob("[!_]*/*/adapter.toml")),
     ]
     assert len(names) == len(set(names))
     for entry in entries().values():
@@ -259,7 +259,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy-driver"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((SUPPORT / "faulty_adapter.py").read_bytes())
-    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
+    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     return source
 
@@ -280,20 +280,20 @@ def test_a_driver_is_built_once_for_each_edition_of_its_source(driver: Path) -> 
         assert controller.hello.name == "faulty"
         controller.close()
     assert row.prepare
-    folder = build.built("toy-driver", row.prepare)
+    folder = driver_build.built("toy-driver", row.prepare)
     assert (folder / "log").read_text() == "x"
     (driver / "more.txt").write_text("a change")
-    assert build.built("toy-driver", row.prepare) != folder
+    assert driver_build.built("toy-driver", row.prepare) != folder
 
 
 def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
     assert driver.is_dir()
     row = Build("toys/toy-driver", (STEP,))
-    folder = build.built("toy-1", row)
-    build.note_version(folder, "toy-1", "1.0")
-    assert build.noted_version("toy-2", row) == ""
-    build.note_version(folder, "toy-2", "2.0")
-    assert [build.noted_version(name, row) for name in ("toy-1", "toy-2")] == ["1.0", "2.0"]
+    folder = driver_build.built("toy-1", row)
+    driver_build.note_version(folder, "toy-1", "1.0")
+    assert driver_build.noted_version("toy-2", row) == ""
+    driver_build.note_version(folder, "toy-2", "2.0")
+    assert [driver_build.noted_version(name, row) for name in ("toy-1", "toy-2")] == ["1.0", "2.0"]
 
 
 def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver: Path) -> None:
@@ -301,12 +301,12 @@ def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver
     shared.mkdir(parents=True)
     (shared / "frames.py").write_text("FRAMES = 1")
     row = Build("toys/toy-driver", (STEP,), shared=("toy",))
-    assert not build.is_built("toy-driver", row)
-    folder = build.built("toy-driver", row)
-    assert build.is_built("toy-driver", row)
+    assert not driver_build.is_built("toy-driver", row)
+    folder = driver_build.built("toy-driver", row)
+    assert driver_build.is_built("toy-driver", row)
     assert (folder / "_shared" / "toy" / "frames.py").read_text() == "FRAMES = 1"
     (shared / "frames.py").write_text("FRAMES = 2")
-    assert not build.is_built("toy-driver", row)
+    assert not driver_build.is_built("toy-driver", row)
 
 
 @pytest.mark.usefixtures("driver")
@@ -324,7 +324,7 @@ def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver
 def test_a_build_that_fails_is_one_line_and_is_tried_again(made: Build, text: str) -> None:
     for _ in range(2):
         with pytest.raises(AdapterStartError) as caught:
-            build.built("toy", made)
+            driver_build.built("toy", made)
         assert text in str(caught.value)
 
 
@@ -377,7 +377,7 @@ def test_serve_answers_a_bad_line_and_goes_on(bad: bytes) -> None:
 
 
 def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wireproof.adapters.framing.Most", partial(Most, 1000))
+    monkeypatch.setattr("wireproof.adapters.message_framing.Most", partial(Most, 1000))
     monkeypatch.setattr("wireproof.adapters.serve.READ", 100)
     first, second = _served(b"x" * 5000 + b"\n" + json.dumps(toy_line("2", b"unsupported")).encode() + b"\n")
     assert first["text"].startswith("no request: line 1: a message of 3100 bytes or more")
@@ -449,7 +449,7 @@ def test_the_reference_refuses_what_it_does_not_know(call: Callable[[], Controll
 def test_a_worker_leaves_when_its_stdin_ends() -> None:
     search = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        [sys.executable, "-m", "wireproof.adapters.worker", "py:toy_codecs:Toy"],
+        [sys.executable, "-m", "wireproof.adapters.object_worker", "py:toy_codecs:Toy"],
         input=b"",
         capture_output=True,
         timeout=20,

@@ -10,11 +10,11 @@ import pytest
 from command_line import Command
 from machine import needs
 
-from wireproof.adapters.build import built
 from wireproof.adapters.contract import Request
-from wireproof.adapters.entry import Build
-from wireproof.adapters.packaged import templates_folder
+from wireproof.adapters.driver_build import built
+from wireproof.adapters.packaged_folders import templates_folder
 from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry_entry import Build
 from wireproof.adapters.templates import FORMAT, TEMPLATES, AdapterTemplate
 from wireproof.cases.outcome import Accepted, Refused
 

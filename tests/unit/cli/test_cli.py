@@ -40,7 +40,7 @@ def golden(name: str) -> str:
 
 BAD = (
     ((), 2, "Usage"),
-    (("nosuch",), 2, "no verb is called nosuch"),
+    (("nosuch",), 2, "there is no verb nosuch"),
     (("check",), 2, "Missing argument 'ADAPTER…'"),
     (("check", "reference", "--nosuch"), 2, "--nosuch"),
     (("check", "refrence"), 2, "unknown adapter refrence: did you mean reference?"),
@@ -359,7 +359,7 @@ def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Comm
 def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
     data = bytes(range(256)) * 4
     assert hex_text(data, terminal=False) == data.hex()
-    assert hex_text(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file is given all"
+    assert hex_text(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file gets all"
     assert hex_text(data[:512], terminal=True) == data[:512].hex()
 
 

@@ -138,7 +138,7 @@ def test_doctor_breaks_no_command(columns: str) -> None:
     rows = json.loads(_run("doctor", "--format", "json"))
     lines = [line.strip() for line in _run("doctor", COLUMNS=columns).splitlines()]
     for row in rows:
-        assert not row["mend"] or row["mend"] in lines
+        assert not row["fix"] or row["fix"] in lines
 
 
 def _run(*words: str, **environment: str) -> str:

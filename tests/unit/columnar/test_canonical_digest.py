@@ -8,7 +8,7 @@ from goldens import load
 
 from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.objects import json_of
+from wireproof.adapters.python_object import json_of
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
 from wireproof.columnar.kafka_scan import scan_steps

@@ -9,7 +9,7 @@ import pytest
 from goldens import load
 
 from tests.generators.kafka_segments import MIB, generate
-from wireproof.adapters.objects import json_of
+from wireproof.adapters.python_object import json_of
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.item_json import json_items
 from wireproof.columnar.kafka_scan import scan_steps

@@ -11,7 +11,7 @@ from machine import needs
 
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
-from wireproof.adapters.packaged import peers_folder
+from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
 from wireproof.runner import events

@@ -22,7 +22,7 @@ from machine import needs
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Reject
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.fullest import sample

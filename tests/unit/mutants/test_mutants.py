@@ -17,7 +17,7 @@ from tests.mutants import common, kafka
 from tests.mutants.base import ReferenceCodec
 from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case, Chunks, Data, Value
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge

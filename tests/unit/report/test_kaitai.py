@@ -11,8 +11,8 @@ from folders import TESTS
 from goldens import load
 from machine import needs
 
-from wireproof.adapters.build import built
-from wireproof.adapters.entry import Build
+from wireproof.adapters.driver_build import built
+from wireproof.adapters.registry_entry import Build
 from wireproof.cases.case import Case
 from wireproof.report import kaitai, layout_tree
 from wireproof.report.kaitai import SPECIFIED_FORMATS, ident

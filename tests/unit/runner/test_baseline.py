@@ -7,7 +7,7 @@ from attrs import evolve
 from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.adapters.packaged import peers_folder
+from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.runner import baseline
 from wireproof.runner.baseline import BaselineError, apply, fix, parse, write
 from wireproof.runner.conclusion import exit_code

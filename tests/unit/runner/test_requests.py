@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.probe import Finding, filled, probe
+from wireproof.adapters.probe import ProbeResult, filled, probe
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
 from wireproof.formats import FORMATS, Format
@@ -263,5 +263,5 @@ def test_a_hello_is_filled_with_what_works_and_keeps_what_it_says() -> None:
 
 
 def test_a_finding_says_how_claim_and_behaviour_go_together() -> None:
-    assert Finding("f/r", "op", "scan", claimed=False, works=False).standing == "agrees"
-    assert Finding("f/r", "op", "scan", claimed=None, works=False).standing == "found"
+    assert ProbeResult("f/r", "op", "scan", claimed=False, works=False).standing == "agrees"
+    assert ProbeResult("f/r", "op", "scan", claimed=None, works=False).standing == "found"

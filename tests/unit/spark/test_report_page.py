@@ -170,7 +170,7 @@ def test_what_report_cannot_do_with_a_folder_is_one_line(
 ) -> None:
     for words, text in (
         ((tmp_path,), "matrix.parquet is missing; give the --out folder of a completed scan or campaign"),
-        ((scanned, scanned), "a folder of tables is rendered alone"),
+        ((scanned, scanned), "a folder of tables must be the only argument"),
         ((scanned, "--junit", tmp_path / "x.xml"), "of a folder of tables there is --html"),
     ):
         done = wireproof("report", *words)

@@ -134,7 +134,7 @@ def test_the_revision_of_iggy_segments_is_found_if_none_is_named(
     write(tmp_path / "in" / "00000000000000000000.log", data)
     done = scanned(tmp_path / "in", "--source", "iggy_log")
     assert done.code == 0
-    assert f"read as iggy.log/{revision}, by the first segment" in done.out
+    assert f"read as iggy.log/{revision}, the revision of the first segment" in done.out
     [row] = table(tmp_path, "files")
     assert (row["frames"], row["frame_bytes"]) == (60, len(data))
 

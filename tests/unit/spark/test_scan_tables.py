@@ -373,6 +373,6 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
         said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))
         assert said.code == code, said.err
         garbage = 970 * code
-        shown = f"1,940 bytes: {1940 - garbage:,} of frames, {garbage} of garbage, 0 of torn tails; 0 spans"
+        shown = f"1,940 bytes: {1940 - garbage:,} of frames, {garbage} of garbage, 0 of cut tails; 0 spans"
         assert shown in said.out
         assert ("fail:wrong-accept" in said.out) == bool(adapters)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.framing import Head, Packet, unhex
+from wireproof.adapters.message_framing import Head, Packet, unhex
 from wireproof.cases.case import Limits, Op
 from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
 from wireproof.wire.safe_text import one_line

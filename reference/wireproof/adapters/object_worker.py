@@ -1,4 +1,4 @@
-"""The child process in which a Python object runs: `python -m wireproof.adapters.worker [--memory=MIB] SPEC`.
+"""The child process of a Python object: `python -m wireproof.adapters.object_worker [--memory=MIB] SPEC`.
 
 It exchanges frames over its original stdin and stdout. For the object, stdin is empty, and its prints go to
 stderr. If the start fails, the hello contains the reason.
@@ -12,9 +12,9 @@ import sys
 from typing import BinaryIO, Final
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.framing import Frames, Packet
-from wireproof.adapters.objects import Caller
-from wireproof.adapters.process import MIB
+from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.process_controller import MIB
+from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.serve import converse
 

@@ -7,12 +7,12 @@ advice names the observation and the correction.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.probe import Finding
+from wireproof.adapters.probe import CaseRunner, ProbeResult
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.formats import FORMATS
@@ -37,34 +37,24 @@ class Advice:
 
     Attributes:
         text: the observation.
-        mend: the correction.
+        fix: the correction.
         wrong: True if a claim is false; False if the hello claims less than it could.
     """
 
     text: str
-    mend: str
+    fix: str
     wrong: bool = True
 
 
-class Runner(Protocol):
-    """The engine, which can run the cases again."""
-
-    hello: Hello
-
-    def ask(self, cases: Iterable[Case]) -> Iterator[Asked]:
-        """Yield each case with its outcome; run it whatever the adapter claims."""
-        ...
-
-
-def mend_of(finding: Finding) -> str:
+def fix_of(finding: ProbeResult) -> str:
     """Return how to correct a claim about an operation, codec, profile or feature; empty if it is correct."""
     field = {"op": "ops", "codec": "codecs", "profile": "profiles", "feature": "features"}[finding.kind]
     where = f'"{field}" of {finding.format_id}'
     match finding.standing:
         case "over-claimed":
-            return f'take "{finding.name}" out of {where}, or mend the codec'
+            return f'remove "{finding.name}" from {where}, or fix the codec'
         case "under-claimed" if finding.accepted == finding.asked and not finding.differs:
-            return f'add "{finding.name}" to {where}: until then nobody asks it'
+            return f'add "{finding.name}" to {where}: until then its cases are not run'
         case "under-claimed":
             return f'refuse it, or answer "unsupported"; or make it work, and add "{finding.name}" to {where}'
         case _:
@@ -99,8 +89,8 @@ def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
 
 def _misspelt(where: str, name: str, right: Sequence[str]) -> Advice:
     near = closest(name, right)
-    mend = f'write "{near}", or take it out' if near else "take it out"
-    return Advice(f'{where}: nothing is called "{name}"', mend)
+    fix = f'write "{near}", or remove it' if near else "remove it"
+    return Advice(f'{where}: unknown name "{name}"', fix)
 
 
 # --- observes ---
@@ -128,14 +118,14 @@ def _observed(format_id: str, claim: Claim, pairs: Sequence[tuple[Json, Json]]) 
         if not below:
             yield _misspelt(f"observes of {format_id}", pattern, list(wanted))
         elif not any(shown[path] for path in below):
-            text = f'{format_id}: observes "{pattern}", which is in none of {len(pairs)} values that it gave'
-            yield Advice(text, f'deliver it, or take it out of "observes" of {format_id}')
+            text = f'{format_id}: observes "{pattern}", which none of its {len(pairs)} values has'
+            yield Advice(text, f'return it, or remove it from "observes" of {format_id}')
     more = [path for path in wanted if not any(_under(path, pattern) for pattern in claim.observes)]
     right = [path for path in more if shown[path] == wanted[path] and _alike(pairs, path)]
     if right:
-        text = f"{format_id}: shows {', '.join(right)} as it should and does not observe it"
-        mend = f'add it to "observes" of {format_id}: until then nobody compares it'
-        yield Advice(text, mend, wrong=False)
+        text = f"{format_id}: returns {', '.join(right)} correctly and does not observe it"
+        fix = f'add it to "observes" of {format_id}: until then it is not compared'
+        yield Advice(text, fix, wrong=False)
 
 
 def paths(value: Json, path: str = "") -> set[str]:
@@ -175,13 +165,13 @@ def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
         text = f"errors: exact, and {len(other)} of {len(refused)} refusals have another class"
         yield Advice(
             f"{text}, such as {case.id}: {outcome.cls} for {want[0]}",
-            'map its errors to these classes, or say "coarse"',
+            'map its errors to these classes, or claim "coarse"',
         )
     if hello.errors != "exact" and not other and len(refused) >= ENOUGH:
         text = f"errors: {hello.errors}, and the classes of all {len(refused)} refusals are right"
-        yield Advice(text, 'say "exact": until then a wrong class fails nothing', wrong=False)
+        yield Advice(text, 'claim "exact": until then a wrong class is no failure', wrong=False)
     if hello.errors == "none" and any(outcome.cls != "other" for _, outcome, _ in refused):
-        yield Advice("errors: none, and refusals have classes", 'say "coarse" or "exact"', wrong=False)
+        yield Advice("errors: none, and refusals have classes", 'claim "coarse" or "exact"', wrong=False)
     untyped = [case.id for case, outcome, _ in refused if outcome.untyped]
     if untyped:
         text = f"{len(untyped)} of {len(refused)} refusals are no error that the codec documents"
@@ -191,7 +181,7 @@ def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
 # --- window ---
 
 
-def window(runner: Runner, asked: Sequence[Asked]) -> Iterator[Advice]:
+def window(runner: CaseRunner, asked: Sequence[Asked]) -> Iterator[Advice]:
     """Yield advice if answers change when one request at a time is sent; run a part of the cases again."""
     first = [(case, outcome) for case, outcome in asked if not isinstance(outcome, NotRun)]
     some = first[:: max(1, len(first) // AGAIN)]
@@ -204,15 +194,15 @@ def window(runner: Runner, asked: Sequence[Asked]) -> Iterator[Advice]:
     differ = [case.id for case, outcome in some if not _same(again[case.id], outcome)]
     if not differ:
         return
-    text = f"{len(differ)} of {len(some)} cases are answered otherwise when they are asked again"
-    mend = "what one request leaves behind changes the answer to the next: start each from nothing"
+    text = f"{len(differ)} of {len(some)} cases have another answer when they run again"
+    fix = "one request leaves state that changes the answer to the next: reset the state before each"
     if hello.window > 1:
         text = f"window: {hello.window}, and {text} one by one"
-        mend = f'say "window": 1, or keep requests apart; if it stays so, {mend}'
-    yield Advice(f"{text}, such as {differ[0]}", mend)
+        fix = f'claim "window": 1, or make requests independent; if the answers still change, {fix}'
+    yield Advice(f"{text}, such as {differ[0]}", fix)
 
 
-def _outcomes(runner: Runner, some: Sequence[Asked]) -> Iterator[Outcome]:
+def _outcomes(runner: CaseRunner, some: Sequence[Asked]) -> Iterator[Outcome]:
     return (outcome for _, outcome in runner.ask([case for case, _ in some]))
 
 
@@ -227,7 +217,7 @@ def _same(one: Outcome, other: Outcome) -> bool:
             return type(one) is type(other)
 
 
-def advice(runner: Runner, cases: Sequence[Case], asked: Sequence[Asked]) -> tuple[Advice, ...]:
+def advice(runner: CaseRunner, cases: Sequence[Case], asked: Sequence[Asked]) -> tuple[Advice, ...]:
     """Return all advice, false claims first."""
     hello = runner.hello
     found = [*words(hello, cases), *observes(hello, asked), *errors(hello, asked), *window(runner, asked)]

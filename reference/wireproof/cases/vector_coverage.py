@@ -1,4 +1,4 @@
-"""Check of the fixtures against the tables of `evidence`: every id has cases that exist and test it."""
+"""Check of the fixtures against the tables of `vector_tables`: every id has cases that exist and test it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from typing import Final
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.derived import derived_cases
-from wireproof.cases.evidence import VERDICTS, Regression, Row, Sighting, Table, Vector, tables
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.vector_tables import VERDICTS, Regression, Row, Sighting, Table, Vector, tables
 from wireproof.formats import FORMATS
 from wireproof.wire.rejection import Rejected
 
@@ -18,7 +18,7 @@ NAMED: Final = {"INVALID", "IMPL"}
 """Verdicts that have a class."""
 
 
-def of(suite: Suite) -> tuple[Table, ...]:
+def tables_of(suite: Suite) -> tuple[Table, ...]:
     """Return the tables in the folder of the fixtures; raise `FixtureError`."""
     roots = sorted({path.parents[2] for path in suite.files.values()})
     try:
@@ -27,15 +27,15 @@ def of(suite: Suite) -> tuple[Table, ...]:
         raise FixtureError(str(error)) from None
 
 
-def answered(suite: Suite) -> Iterator[Problem]:
+def coverage_problems(suite: Suite) -> Iterator[Problem]:
     """Yield every problem of the tables; raise `FixtureError` for an unreadable one."""
-    for table in of(suite):
+    for table in tables_of(suite):
         yield from _id_problems(table)
         for row in table.rows:
             yield from (Problem(_where(table, row), text) for text in _row_problems(suite, row))
 
 
-def counts(table: Table) -> str:
+def count_line(table: Table) -> str:
     """Return one line with the number of ids, with fixtures and without."""
     with_ = sum(1 for row in table.rows if row.fixtures)
     without = sum(1 for row in table.rows if row.exclusion)
@@ -54,7 +54,7 @@ def _id_problems(table: Table) -> Iterator[Problem]:
     where = _place(table.path)
     for name in table.ids:
         if numbers[name] != 1:
-            yield Problem(where, f"{name} has {numbers[name] or 'no'} rows, and wants one")
+            yield Problem(where, f"{name} has {numbers[name] or 'no'} rows and must have one")
     for name in numbers.keys() - set(table.ids):
         yield Problem(where, f"{name} is no id of {table.document} {table.section}")
 
@@ -70,7 +70,7 @@ def _where(table: Table, row: Row) -> str:
 def _row_problems(suite: Suite, row: Row) -> Iterator[str]:
     """Yield the problems of a row."""
     if bool(row.fixtures) == bool(row.exclusion):
-        yield "wants fixtures, or an exclusion with its reason"
+        yield "needs fixtures, or an exclusion with its reason"
     named = [name.partition("~") for name in row.fixtures]
     yield from (f"the fixture {name} does not exist" for name, _, _ in named if name not in suite.by_id)
     cases = [suite.by_id[name] for name, _, _ in named if name in suite.by_id]
@@ -89,11 +89,11 @@ def _row_problems(suite: Suite, row: Row) -> Iterator[str]:
 def _link_problems(row: Regression, cases: list[Case]) -> Iterator[str]:
     """Check that each case has a link in its `why`, so that its failure leads to the earlier bug report."""
     if not row.fault or not row.links:
-        yield "wants its fault and a link"
+        yield "needs a fault and a link"
         return
     for case in cases:
         if not any(_has_link(case.why, link) for link in row.links):
-            yield f"the why of {case.id} bears none of {', '.join(row.links)}"
+            yield f"the why of {case.id} contains none of {', '.join(row.links)}"
 
 
 def _has_link(why: str, link: str) -> bool:
@@ -108,11 +108,11 @@ def _has(case: Case, family: str) -> bool:
 def _sighting_problems(row: Sighting, cases: list[Case]) -> Iterator[str]:
     """Check that a case has the bytes of the document, and that a case has one of the links."""
     if not row.text:
-        yield "wants a text"
+        yield "needs a text"
     if row.bytes and not any(bytes.fromhex(row.bytes) in _inputs(case) for case in cases):
-        yield "none of its fixtures takes its bytes"
+        yield "none of its fixtures has its bytes as input"
     if row.links and cases and not any(_has_link(case.why, link) for case in cases for link in row.links):
-        yield f"no why of its fixtures bears one of {', '.join(row.links)}"
+        yield f"no why of its fixtures contains one of {', '.join(row.links)}"
 
 
 def _inputs(case: Case) -> tuple[bytes, ...]:
@@ -129,13 +129,13 @@ def _inputs(case: Case) -> tuple[bytes, ...]:
 def _vector_problems(row: Vector, cases: list[Case]) -> Iterator[str]:
     """Check that the fixture has the length and verdict of the vector, or a note with the reason."""
     if row.verdict not in VERDICTS or (row.verdict in NAMED) != bool(row.name):
-        yield f"its verdict wants one of {', '.join(VERDICTS)}, the last two with a name"
+        yield f"its verdict must be one of {', '.join(VERDICTS)}, the last two with a name"
         return
     differences = [text for case in cases for text in _differences(row, case)]
     if differences and not row.note:
-        yield f"{'; '.join(differences)}: a note wants to say why"
+        yield f"{'; '.join(differences)}: a note must give the reason"
     if row.note and not differences:
-        yield "its note explains what is not so"
+        yield "its note explains a difference that does not exist"
 
 
 def _differences(row: Vector, case: Case) -> Iterator[str]:

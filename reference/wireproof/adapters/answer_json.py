@@ -13,8 +13,8 @@ from typing import Any, Final
 from attrs import evolve
 
 from wireproof.adapters.errors import MessageError
-from wireproof.adapters.framing import Head, Packet
-from wireproof.adapters.messages import count_of, kind_of, one_of, only, text_of, texts_of
+from wireproof.adapters.message_framing import Head, Packet
+from wireproof.adapters.request_json import count_of, kind_of, one_of, only, text_of, texts_of
 from wireproof.cases.outcome import (
     Accepted,
     Crashed,

@@ -14,8 +14,8 @@ from attrs.exceptions import FrozenInstanceError
 
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.framing import Packet
-from wireproof.adapters.messages import claim_of, hello_of
+from wireproof.adapters.message_framing import Packet
+from wireproof.adapters.request_json import claim_of, hello_of
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
     Accepted,

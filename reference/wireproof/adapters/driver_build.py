@@ -12,9 +12,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from wireproof.adapters import packaged
-from wireproof.adapters.entry import Build
+from wireproof.adapters import packaged_folders
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.registry_entry import Build
 from wireproof.cache import cache_folder
 from wireproof.files import replace_text
 
@@ -69,8 +69,8 @@ def _sources(name: str, build: Build) -> dict[Path, str]:
 
     Raises `AdapterStartError` if a folder is missing.
     """
-    peers = packaged.peers_folder()
-    shared = (f"{packaged.SHARED}/{part}" for part in build.shared)
+    peers = packaged_folders.peers_folder()
+    shared = (f"{packaged_folders.SHARED}/{part}" for part in build.shared)
     folders = {peers / build.source: "", **{peers / place: place for place in shared}}
     for folder in folders:
         if not folder.is_dir():
@@ -116,7 +116,7 @@ def _source_digest(sources: Iterable[Path], build: Build) -> str:
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold the lock file; wait for another builder, whose own steps have time limits."""
+    """Lock the file at `path`; wait for another builder, whose own steps have time limits."""
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:

@@ -40,7 +40,7 @@ _NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _TOO_DEEP: Final = f"JSON nested deeper than {DEEPEST} levels"
 
 Head: TypeAlias = dict[str, Any]
-"""A JSON object before its checks; only `messages` and `answers` use it."""
+"""A JSON object before its checks; only `request_json` and `answer_json` use it."""
 
 
 @frozen

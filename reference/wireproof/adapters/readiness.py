@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.build import is_built, noted_version
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.driver_build import is_built, noted_version
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.registry_entry import Build, Entry
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -32,28 +32,28 @@ class Ready:
     Attributes:
         state: `not built` if its build has all that it needs; `not here` if something is missing.
         version: version of the library if it is known without a start; else empty.
-        remedy: the command to run, or the missing tool; empty if the adapter is ready.
+        fix: the command to run, or the missing tool; empty if the adapter is ready.
     """
 
     state: State
     version: str = ""
-    remedy: str = ""
+    fix: str = ""
 
 
 def ready(entry: Entry) -> Ready:
     """Return the state of `entry`; raise nothing."""
     if entry.absent:
-        return Ready("not here", remedy=entry.absent)
+        return Ready("not here", fix=entry.absent)
     if absent := [name for name in entry.requires if not _is_importable(name)]:
-        return Ready("not here", remedy=_install(entry, absent))
+        return Ready("not here", fix=_install(entry, absent))
     try:
         built = entry.prepare is None or is_built(entry.name, entry.prepare)
     except AdapterStartError as error:
-        return Ready("not here", remedy=str(error))
+        return Ready("not here", fix=str(error))
     if tools := missing_tools(entry, built=built):
-        return Ready("not here", remedy=f"needs {' and '.join(tools)} on the PATH")
+        return Ready("not here", fix=f"needs {' and '.join(tools)} on the PATH")
     if not built:
-        return Ready("not built", remedy=f"wireproof adapters prepare {entry.name}")
+        return Ready("not built", fix=f"wireproof adapters prepare {entry.name}")
     return Ready("ready", _version(entry))
 
 
