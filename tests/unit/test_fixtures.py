@@ -130,9 +130,9 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"expect": {"reject": {"class": "bad-magic", "also": ["x"]}}}, "x is no class"),
     ({"expect": {"reject": {"class": "bad-magic", "at": 1.5}}}, "at is a float"),
     ({"expect": {"reject": {"at": 1}}}, "reject misses class"),
-    ({"options": {"max_mesage": 1}}, "options has the unknown max_mesage"),
-    ({"options": {"max_message": "1"}}, "max_message is a str"),
-    ({"options": {"resync": "rust"}}, "resync wants one of strict, go, c, not rust"),
+    ({"options": {"max_mesage": 1}}, "options has no field 'max_mesage'"),
+    ({"options": {"max_message": "1"}}, "max_message must be a whole number from 0 on, got '1'"),
+    ({"options": {"resync": "rust"}}, "resync must be one of strict, go, c, got 'rust'"),
     ({"source": {"origin": "hand", "witness": []}}, "witness"),
     ({"limits": {"ms": "1"}}, "expected int @ case.ms"),
 )

@@ -35,7 +35,7 @@ from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.files import read_limited_bytes
 from wireproof.safe_parsing import parse_json
 from wireproof.wire.json_values import HEX_PATTERN, Json
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options_json import options_from_json
 from wireproof.wire.reject_classes import REJECT_CLASSES
 
 SCHEMA: Final = 1
@@ -372,35 +372,6 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     return tuple(_typed(name, text, str) for text in _typed(name, value, list))
 
 
-_OPTION_WORDS: Final = {
-    "resync": ("strict", "go", "c"),
-    "compression": ("none", "snappy"),
-    "isolation": ("read_uncommitted", "read_committed"),
-}
-"""The options with a closed list of values, the default first."""
-
-
-def options_from_json(row: Mapping[str, Any]) -> Options:
-    """Return options from their JSON object (adapter-contract.md)."""
-    _keys(
-        "options",
-        row,
-        (),
-        ("keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"),
-    )
-    fields: dict[str, Any] = dict(row)
-    for name in ("max_message", "fetch_offset"):
-        _typed(name, row.get(name), int, NoneType)
-    for name, words in _OPTION_WORDS.items():
-        if row.get(name, words[0]) not in words:
-            raise ValueError(f"{name} wants one of {', '.join(words)}, not {row[name]}")
-    if "keys" in fields:
-        fields["keys"] = {name: _octets("keys", key) for name, key in fields["keys"].items()}
-    if "aborted" in fields:
-        fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
-    return evolve(DEFAULT_OPTIONS, **fields)
-
-
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     for kind in (str, int):
@@ -426,6 +397,5 @@ __all__ = [
     "expect_from_json",
     "fixtures_folder",
     "load",
-    "options_from_json",
     "read",
 ]
