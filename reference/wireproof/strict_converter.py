@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import cattrs
-from attrs import fields, has
+from attrs import fields, fields_dict, has
 from cattrs.errors import (
     ClassValidationError,
     ForbiddenExtraKeysError,
@@ -19,8 +19,19 @@ from cattrs.errors import (
 )
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-RENAMED: Final = {"cls": "class"}
-"""The names in JSON of attributes whose name is a keyword of Python."""
+from wireproof.suggestions import suggestion
+
+JSON_NAME: Final = "json"
+"""The key of an attribute's metadata with its name in JSON, if that differs from its name in Python."""
+
+FEW_WORDS: Final = 8
+"""An error lists at most so many words; of more words it suggests the nearest."""
+
+END_OF_POSITIONS: Final = 1 << 63
+"""No input has this many bytes."""
+
+POSITION: Final = re.compile(r"(0|[1-9][0-9]*)(>(0|[1-9][0-9]*))+")
+"""A position in decompressed data: the position of the compressed data on the wire, then that in it."""
 
 MAX_DIGITS: Final = 20
 """Limit for the digits of an integer: 64 bits need 20 with their sign."""
@@ -66,7 +77,7 @@ def _line(error: BaseException, path: str, owner: str) -> str:
             return _line(inner, f"{path}[{step.index!r}]", owner)
         case ClassValidationError() if noted := error.group_exceptions()[0]:
             inner, attribute = noted[0]
-            name = RENAMED.get(attribute.name, attribute.name)
+            name = json_name(error.cl, attribute.name)
             return _line(inner, f"{path}.{name}" if path else name, owner)
         case ClassValidationError():
             return _line(error.exceptions[0], path, owner)
@@ -96,6 +107,7 @@ def strict_converter(*, omit_defaults: bool = False) -> cattrs.Converter:
         converter.register_structure_hook(kind, exactly(kind, description))
     converter.register_structure_hook(bytes, octets)
     converter.register_structure_hook_func(_is_literal, one_of)
+    converter.register_structure_hook_func(lambda kind: kind == int | str | None, position)
     converter.register_structure_hook_factory(_is_list, lambda kind: _list_hook(kind, converter))
     converter.register_structure_hook_factory(has, lambda cls: object_hook(cls, converter))
     converter.register_unstructure_hook_factory(
@@ -147,9 +159,22 @@ def octets(value: object, _: object) -> bytes:
 def one_of(value: object, kind: object) -> object:
     """Return `value` if it is one of the words of a literal type."""
     words = get_args(kind)
-    if value not in words:
-        raise wrong(f"one of {', '.join(words)}", value)
-    return value
+    if value in words:
+        return value
+    if len(words) > FEW_WORDS:
+        raise ValueError(f"is unknown: {shorten_value(value)}; {suggestion(str(value), words)}")
+    raise wrong(f"one of {', '.join(words)}", value)
+
+
+def position(value: object, _: object) -> object:
+    """Return `value` if it is a position: a number, -1 for none, a path such as `61>12`, or null."""
+    if value is None:
+        return value
+    if type(value) is int and -1 <= value < END_OF_POSITIONS:
+        return value
+    if isinstance(value, str) and len(value) <= 256 and POSITION.fullmatch(value):
+        return value
+    raise wrong("a position such as 17 or 61>3", value)
 
 
 def unchanged(value: object, _: object) -> object:
@@ -160,7 +185,7 @@ def unchanged(value: object, _: object) -> object:
 def object_hook(cls: type, converter: cattrs.Converter, **hooks: Hook | None) -> Hook:
     """Return the hook of an attrs class; `hooks` are those of single fields, None leaves a field out."""
     special = {
-        name: override(omit=True) if hook is None else override(struct_hook=hook, rename=RENAMED.get(name))
+        name: override(omit=True) if hook is None else override(struct_hook=hook, rename=json_name(cls, name))
         for name, hook in hooks.items()
     }
     make: Hook = make_dict_structure_fn(
@@ -176,7 +201,13 @@ def object_hook(cls: type, converter: cattrs.Converter, **hooks: Hook | None) ->
 
 
 def _overrides(cls: type) -> dict[str, Any]:
-    return {a.name: override(rename=RENAMED[a.name]) for a in fields(cls) if a.name in RENAMED}
+    return {a.name: override(rename=a.metadata[JSON_NAME]) for a in fields(cls) if JSON_NAME in a.metadata}
+
+
+def json_name(cls: type, name: str) -> str:
+    """Return the name in JSON of the attribute `name` of `cls`."""
+    json: str = fields_dict(cls)[name].metadata.get(JSON_NAME, name)
+    return json
 
 
 def _is_literal(kind: Any) -> bool:  # noqa: ANN401 - a type

@@ -24,11 +24,6 @@ from wireproof.strict_converter import (
 from wireproof.wire.options import Options
 
 
-def options_from_json(tree: object) -> Options:
-    """Return the options of a fixture or a token; raise `FieldError`."""
-    return structure(_IN_CASES, tree, Options, "options")
-
-
 def options_to_json(options: Options) -> dict[str, Any]:
     """Return the JSON for a fixture or a token, without the options that have their default."""
     tree: dict[str, Any] = _IN_CASES.unstructure(options)
@@ -82,4 +77,7 @@ def _converter(number: Hook, kind: type) -> cattrs.Converter:
 
 
 _IN_CASES: Final = _converter(decimal, str)
+OPTIONS_IN_CASES: Final[Hook] = _IN_CASES.get_structure_hook(Options)
+"""The hook that reads the options of a fixture or a token."""
+
 _IN_REQUESTS: Final = _converter(exactly(int, "a whole number"), int)
