@@ -28,10 +28,10 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
     each chose where the formats leave the answer open.
     """
     try:
-        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
+        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - it needs the extra `report`
     except ImportError as error:
         raise click.ClickException(
-            f"the pages want a further package: pip install 'wireproof[report]' ({error})"
+            f"the pages need another package: pip install 'wireproof[report]' ({error})"
         ) from None
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}

@@ -71,7 +71,7 @@ class Board:
         columns: the implementations.
         topics: the rows; each has a cell for each column.
         about: where it all comes from.
-        charts: SVG, which stands above the matrix as it is.
+        charts: rendered HTML above the matrix. A text that is not `Markup` is escaped.
         unit: what a row counts.
         notes: lines that stand below the summary.
     """
