@@ -1,6 +1,6 @@
 """Peers: the adapters of other libraries, each described by `tests/peers/SYSTEM/NAME/adapter.toml`.
 
-The wheel contains these folders too (`packaged`). A lookup of one adapter reads one file.
+The wheel contains these folders too (`packaged_folders`). A lookup of one adapter reads one file.
 """
 
 import re
@@ -12,9 +12,9 @@ from typing import Final, Literal
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import packaged
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters import packaged_folders
 from wireproof.adapters.errors import AdapterFileError
+from wireproof.adapters.registry_entry import Build, Entry
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
@@ -23,7 +23,7 @@ Language = Literal["csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
 
-PYTHON: Final = f"{packaged.SHARED}/python"
+PYTHON: Final = f"{packaged_folders.SHARED}/python"
 """The folder of the package `wireproof_peers`, which the adapters in Python import."""
 
 
@@ -77,7 +77,7 @@ class AdapterFile:
 def files() -> dict[str, Path]:
     """Return the file of each peer by its name: Kafka's, Iggy's, Heka's, then of other systems."""
     systems = list(dict.fromkeys(fmt.name.partition(".")[0] for fmt in FORMATS.values()))
-    paths = packaged.peers_folder().glob(f"[!_]*/*/{FILE}")
+    paths = packaged_folders.peers_folder().glob(f"[!_]*/*/{FILE}")
 
     def place(path: Path) -> tuple[int, list[tuple[str, int]]]:
         system, name = path.parts[-3:-1]
@@ -136,7 +136,7 @@ def _search_path(folder: Path, python: str) -> tuple[str, ...]:
     file = folder / python.rpartition(":")[0]
     if not file.is_file():
         raise ValueError(f"python: no such file: {file}")
-    return str(file.resolve().parent), str(packaged.peers_folder() / PYTHON)
+    return str(file.resolve().parent), str(packaged_folders.peers_folder() / PYTHON)
 
 
 def _words(key: str, text: str) -> tuple[str, ...]:

@@ -185,7 +185,7 @@ def _frames(parent: ParentCase) -> StreamFrames | None:
 def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
     """Flip bits: a flip under a checksum, or under a signature whose key is known, must be rejected.
 
-    In a stream the rest may become a torn tail, if the flip changes a length under the checksum.
+    In a stream the rest may become a cut tail, if the flip changes a length under the checksum.
     """
     for span, start, end in _covered_ranges(parent.spans, CLASS_BY_CHECKSUM):
         assert span.cover is not None

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from wireproof.cases.answered import answered
 from wireproof.cases.case import Accept, Case, Either, Expect, Reject
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
@@ -18,6 +17,7 @@ from wireproof.cases.lint_problem import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
+from wireproof.cases.vector_coverage import coverage_problems
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -276,6 +276,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, _covered, answered, _reference,
+    _aliases, _files, _frozen, _words, _twins, _values, _covered, coverage_problems, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""
