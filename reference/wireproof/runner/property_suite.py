@@ -2,7 +2,8 @@
 
 Example n of a format, an op and a seed is always the same case,
 `<format>/<revision>/property/<op>~s<seed>:<n>`. It is generated once for all adapters: a table of mutants
-shares the cases.
+shares the cases. Examples are generated in sequence, because each differs from all before it; the cases of a
+campaign (`fuzz.seeded_cases`) are not, because its tasks do not know one another.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
