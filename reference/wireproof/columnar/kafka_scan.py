@@ -167,12 +167,6 @@ class KafkaFrames:
         """The arrays, in the order of their names above."""
         return self.position, self.length, self.kind, self.magic, self.records, self.handed
 
-    def until(self, stop: int) -> "KafkaFrames":
-        """Return the rows before `stop`."""
-        position, length, kind, magic, records, handed = (column[:stop] for column in self.columns)
-        answers = {row: item for row, item in self.answers.items() if row < stop}
-        return KafkaFrames(position, length, kind, magic, records, handed, answers, self.unpacked)
-
     @classmethod
     def joined(cls, parts: "Sequence[tuple[int, KafkaFrames]]") -> "KafkaFrames":
         """Join the rows of consecutive buffers, each given with its position."""
@@ -210,6 +204,13 @@ def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
     parts = parts or [_empty_columns()]
     position, length, kind, magic, records, handed = map(np.concatenate, zip(*parts, strict=True))
     return KafkaFrames(position, length, kind, magic, records, handed, answers, unpacked)
+
+
+def step_frames(step: ScanStep) -> KafkaFrames:
+    """Return the items of one scan step, without the values."""
+    answers = {index: evolve(item, value=None) for index, item in step.answers.items()}
+    unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
+    return KafkaFrames(*_columns(step), answers, unpacked)
 
 
 def _empty_columns() -> tuple[Array, ...]:
