@@ -1,6 +1,7 @@
 """The fields of entry headers as Arrow columns, one row for each item: kafka.md §1.1, §2.1."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from wireproof.columnar import kernels
@@ -47,6 +48,9 @@ ALL_COLUMNS: Final = tuple(HEADER_COLUMNS.names)
 
 REMARKS: Final = HEADER_COLUMNS.field("remarks").type
 
+_KINDS: Final = pa.array(KINDS)
+_NO_REMARKS: Final = pa.array([], pa.string())
+
 
 def read_header_columns(
     buffer: Buffer, frames: KafkaFrames, names: Sequence[str] = ALL_COLUMNS
@@ -63,12 +67,17 @@ def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[st
     `entry_headers` has a row of `kernels.HEADER` for each item; it is not used if all names are in
     `ITEM_COLUMNS`.
     """
-    schema = pa.schema([HEADER_COLUMNS.field(name) for name in names])
+    schema = _schema(tuple(names))
     columns = [
         _ITEMS[name](frames) if name in _ITEMS else _field(name, frames, entry_headers) for name in names
     ]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@cache
+def _schema(names: tuple[str, ...]) -> pa.Schema:
+    return pa.schema([HEADER_COLUMNS.field(name) for name in names])
 
 
 def _read(buffer: Buffer, frames: KafkaFrames) -> Array:
@@ -95,7 +104,7 @@ def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
 def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
     if not any(item.remarks for item in frames.answers.values()):
         none = pa.array(np.zeros(len(frames) + 1, np.int32))
-        return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=REMARKS)
+        return pa.ListArray.from_arrays(none, _NO_REMARKS, type=REMARKS)
     remarks: list[list[str]] = [[]] * len(frames)
     for row, item in frames.answers.items():
         remarks[row] = [remark.cls for remark in item.remarks]
@@ -105,7 +114,7 @@ def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
 _ITEMS: Final[dict[str, Callable[[KafkaFrames], Any]]] = {
     "position": lambda frames: frames.position,
     "length": lambda frames: frames.length,
-    "kind": lambda frames: pa.array(KINDS).take(pa.array(frames.kind)),
+    "kind": lambda frames: _KINDS.take(pa.array(frames.kind)),
     "fault": _faults,
     "remarks": _remarks,
     "handed": lambda frames: frames.handed,

@@ -168,20 +168,16 @@ class KafkaFrames:
         return self.position, self.length, self.kind, self.magic, self.records, self.handed
 
     @classmethod
-    def joined(cls, parts: "Sequence[tuple[int, KafkaFrames]]") -> "KafkaFrames":
-        """Join the rows of consecutive buffers, each given with its position."""
-        columns = zip(*(part.columns for _, part in parts), strict=True)
-        position, length, kind, magic, records, handed = map(np.concatenate, columns)
-        sizes = [len(part) for _, part in parts]
-        before = np.cumsum([0, *sizes]).tolist()
+    def joined(cls, parts: "Sequence[KafkaFrames]") -> "KafkaFrames":
+        """Join consecutive items of one stream."""
+        columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
+        before = np.cumsum([0, *map(len, parts)]).tolist()
         answers = {
-            row + first: evolve(item, at=item.at + base)
-            for first, (base, part) in zip(before, parts, strict=False)
+            first + row: item
+            for first, part in zip(before, parts, strict=False)
             for row, item in part.answers.items()
         }
-        position = position + np.repeat([base for base, _ in parts], sizes)
-        unpacked = sum(part.unpacked for _, part in parts)
-        return cls(position, length, kind, magic, records, handed, answers, unpacked)
+        return cls(*columns, answers, sum(part.unpacked for part in parts))
 
     def fault(self, row: int) -> str | None:
         """Return the class of the garbage at `row`.
@@ -206,11 +202,12 @@ def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
     return KafkaFrames(position, length, kind, magic, records, handed, answers, unpacked)
 
 
-def step_frames(step: ScanStep) -> KafkaFrames:
-    """Return the items of one scan step, without the values."""
-    answers = {index: evolve(item, value=None) for index, item in step.answers.items()}
+def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
+    """Return the items of one scan step, without the values; `base` is added to their positions."""
+    answers = {index: evolve(item, at=base + item.at, value=None) for index, item in step.answers.items()}
     unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
-    return KafkaFrames(*_columns(step), answers, unpacked)
+    position, *columns = _columns(step)
+    return KafkaFrames(position + base, *columns, answers, unpacked)
 
 
 def _empty_columns() -> tuple[Array, ...]:

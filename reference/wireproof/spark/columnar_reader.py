@@ -29,7 +29,7 @@ MIB: Final = 1024 * 1024
 ENTRY_CHUNKS: Final = (2 * MIB, 8 * MIB)
 """Bytes of the first chunk and of the longest; after bytes that are not an entry, the size starts anew."""
 
-RECORD_CHUNKS: Final = (2 * MIB, 4 * MIB)
+RECORD_CHUNKS: Final = (4 * MIB, 4 * MIB)
 """The same if records are read; `columnar` limits their decompressed bytes."""
 
 JSON_CHUNKS: Final = (MIB, MIB)
@@ -68,14 +68,14 @@ class _EntryCollector:
 
     stored: ObjectReader
     names: Sequence[str]
-    waiting: list[tuple[int, KafkaFrames]] = field(factory=list)
+    waiting: list[KafkaFrames] = field(factory=list)
     count: int = 0
 
     def add(self, step: ScanStep, base: int) -> Iterator[EntryColumns]:
         """Add the entries of a step, whose chunk begins at `base`; yield columns if they are ready."""
         assert step.block is not None, "of whole entries"
-        frames = step_frames(step)
-        self.waiting.append((base, frames))
+        frames = step_frames(step, base)
+        self.waiting.append(frames)
         self.count += len(frames)
         if not ITEM_COLUMNS.issuperset(self.names):
             yield from self.rest(step.block.entry_headers)
@@ -85,7 +85,7 @@ class _EntryCollector:
     def rest(self, entry_headers: Array = NO_HEADERS) -> Iterator[EntryColumns]:
         """Yield the entries that are waiting."""
         if self.waiting:
-            frames = KafkaFrames.joined(self.waiting)
+            frames = KafkaFrames.joined(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
             yield EntryColumns(self.stored, header_columns(frames, entry_headers, self.names))
         self.waiting, self.count = [], 0
 
@@ -103,8 +103,7 @@ def _step_records(stored: ObjectReader, step: ScanStep, base: int) -> Iterator[C
     """Yield the records of the clean entries of a step and, between them, the items of the others."""
     block = step.block
     assert block is not None, "of whole entries"
-    frames = KafkaFrames.joined([(base, step_frames(step))])
-    entries = header_columns(frames, block.entry_headers, RECORD_ENTRY_COLUMNS)
+    entries = header_columns(step_frames(step, base), block.entry_headers, RECORD_ENTRY_COLUMNS)
     records, entry_index = clean_records(block), np.repeat(np.arange(block.records.size), block.records)
     first = 0
     for stop in sorted({*step.answers, block.records.size}):

@@ -75,11 +75,15 @@ class EntryColumns:
 
     def per_row(self, array: pa.Array) -> pa.Array:
         """Return the value of each row's entry from an array with one value for each entry."""
-        return array if self.entry_index is None else array.take(pa.array(self.entry_index))
+        if self.entry_index is None:
+            return array
+        if not pa.types.is_integer(array.type) and len(array.unique()) == 1:  # faster, and nearly always so
+            return pa.repeat(array[0], self.num_rows)
+        return array.take(pa.array(self.entry_index))
 
     def constant(self, text: str) -> pa.Array:
         """Return a column with the same text in every row."""
-        return pa.array([text]).take(pa.array(np.zeros(self.num_rows, np.int8)))
+        return pa.repeat(text, self.num_rows)
 
     @property
     def index(self) -> pa.Array:
@@ -162,6 +166,14 @@ def decode_text(data: bytes | None) -> str | None:
     return None if data is None else data.decode(errors="backslashreplace")
 
 
+def _remarks(rows: EntryColumns) -> pa.Array:
+    """Return the remarks of entries: nearly always there are none, and to copy empty lists is slow."""
+    remarks = rows.entries.column("remarks")
+    if len(remarks.flatten()):
+        return remarks if rows.entry_index is None else remarks.take(pa.array(rows.entry_index))
+    return pa.ListArray.from_arrays(np.zeros(rows.num_rows + 1, np.int32), remarks.values[:0], type=TEXT_LIST)
+
+
 SHARED: Final = (
     SourceColumn(
         "path",
@@ -173,7 +185,7 @@ SHARED: Final = (
     SourceColumn("length", pa.int64(), lambda row: row.item.length),
     SourceColumn("kind", pa.string(), lambda row: row.item.kind),
     SourceColumn("fault", pa.string(), lambda row: row.item.cls),
-    SourceColumn("remarks", TEXT_LIST, lambda row: [remark.cls for remark in row.item.remarks]),
+    SourceColumn("remarks", TEXT_LIST, lambda row: [remark.cls for remark in row.item.remarks], _remarks),
 )
 """The first columns of every table.
 

@@ -127,8 +127,8 @@ def _flag(name: str, bit: int) -> SourceColumn:
     """Return a column for an attribute bit of batches; false for messages."""
 
     def entries(entries: pa.RecordBatch) -> pa.Array:
-        is_set = pc.not_equal(pc.bit_wise_and(entries.column("attributes"), pa.scalar(bit, pa.int16())), 0)
-        return pc.and_(pc.equal(entries.column("magic"), 2), is_set)
+        attributes, magic = (entries.column(name).to_numpy() for name in ("attributes", "magic"))
+        return pa.array((magic == 2) & (attributes & bit != 0))
 
     return _header_column(
         name, pa.bool_(), lambda header: header.magic == 2 and bool(header.attributes & bit), entries
