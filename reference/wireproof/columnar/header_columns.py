@@ -19,7 +19,7 @@ HEADER_COLUMNS: Final = pa.schema(
         pa.field("kind", pa.string(), nullable=False),
         pa.field("fault", pa.string()),
         pa.field("remarks", pa.list_(pa.string()), nullable=False),
-        pa.field("handed", pa.bool_(), nullable=False),
+        pa.field("by_reference", pa.bool_(), nullable=False),
         pa.field("records", pa.int64(), nullable=False),
         pa.field("magic", pa.int8()),
         pa.field("offset", pa.int64()),
@@ -36,9 +36,9 @@ HEADER_COLUMNS: Final = pa.schema(
 )
 """The columns of an item.
 
-`kind` is frame, garbage or tail; `fault` is the class of garbage; `remarks` are classes; `handed` is true if
-the reference made the item. The columns from `magic` on are the header fields of a whole entry, null for
-other items. `base_timestamp` and the columns from `leader_epoch` on exist for batches (v2) only. For a
+`kind` is frame, garbage or tail; `fault` is the class of garbage; `remarks` are classes; `by_reference` is
+true if the reference made the item. The columns from `magic` on are the header fields of a whole entry, null
+for other items. `base_timestamp` and the columns from `leader_epoch` on exist for batches (v2) only. For a
 message, `offset` and `last_offset` are its own offset and `max_timestamp` is its timestamp, -1 in v0. For
 garbage, the fields hold whatever its bytes contain.
 """
@@ -117,7 +117,7 @@ _ITEMS: Final[dict[str, Callable[[KafkaFrames], Any]]] = {
     "kind": lambda frames: _KINDS.take(pa.array(frames.kind)),
     "fault": _faults,
     "remarks": _remarks,
-    "handed": lambda frames: frames.handed,
+    "by_reference": lambda frames: frames.by_reference,
     "records": lambda frames: frames.records,
     "magic": lambda frames: pa.array(frames.magic, mask=frames.magic < 0),
 }

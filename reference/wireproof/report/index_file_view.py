@@ -1,4 +1,4 @@
-"""A companion of a segment for a person: its entries as a table, what is wrong, a verdict."""
+"""Show an index file of a segment to a person: its entries as a table, its errors, a verdict."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
