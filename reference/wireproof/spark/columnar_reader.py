@@ -29,7 +29,7 @@ MIB: Final = 1024 * 1024
 ENTRY_CHUNKS: Final = (2 * MIB, 8 * MIB)
 """Bytes of the first chunk and of the longest; after bytes that are not an entry, the size starts anew."""
 
-RECORD_CHUNKS: Final = (4 * MIB, 4 * MIB)
+RECORD_CHUNKS: Final = (2 * MIB, 4 * MIB)
 """The same if records are read; `columnar` limits their decompressed bytes."""
 
 JSON_CHUNKS: Final = (MIB, MIB)
@@ -38,7 +38,7 @@ JSON_CHUNKS: Final = (MIB, MIB)
 MAX_WAITING: Final = 1 << 16
 """Rows that are collected before columns are made, if these need no bytes: each batch has a fixed cost."""
 
-RECORD_ENTRY_COLUMNS: Final = ("position", "length", "kind", "fault", "remarks", "magic", "attributes")
+RECORD_ENTRY_COLUMNS: Final = ("position", "length", "magic", "attributes")
 """The columns of `columnar.HEADER_COLUMNS` that rows of records show of their entry."""
 
 NO_HEADERS: Final = np.empty(0, HEADER)

@@ -52,7 +52,8 @@ class EntryColumns:
     Attributes:
         stored: the object.
         entries: the entries, rows of `columnar.HEADER_COLUMNS`, at positions in the object.
-        records: their records, rows of `columnar.RECORD_COLUMNS`; None if the rows are the entries.
+        records: their records, rows of `columnar.RECORD_COLUMNS`, or None if the rows are the entries. Entries
+            with records are clean, so `entries` needs no columns for kind, fault and remarks.
         entry_index: for each record, the index of its entry.
     """
 
@@ -80,10 +81,6 @@ class EntryColumns:
         if not pa.types.is_integer(array.type) and len(array.unique()) == 1:  # faster, and nearly always so
             return pa.repeat(array[0], self.num_rows)
         return array.take(pa.array(self.entry_index))
-
-    def constant(self, text: str) -> pa.Array:
-        """Return a column with the same text in every row."""
-        return pa.repeat(text, self.num_rows)
 
     @property
     def index(self) -> pa.Array:
@@ -166,12 +163,17 @@ def decode_text(data: bytes | None) -> str | None:
     return None if data is None else data.decode(errors="backslashreplace")
 
 
+def _clean_value(name: str, value: Any) -> Callable[[EntryColumns], pa.Array]:  # noqa: ANN401 - any scalar
+    """Return the array of a column that has the same value for all records: their entries are clean."""
+    return lambda rows: rows.entries.column(name) if rows.records is None else pa.repeat(value, rows.num_rows)
+
+
 def _remarks(rows: EntryColumns) -> pa.Array:
-    """Return the remarks of entries: nearly always there are none, and to copy empty lists is slow."""
-    remarks = rows.entries.column("remarks")
-    if len(remarks.flatten()):
-        return remarks if rows.entry_index is None else remarks.take(pa.array(rows.entry_index))
-    return pa.ListArray.from_arrays(np.zeros(rows.num_rows + 1, np.int32), remarks.values[:0], type=TEXT_LIST)
+    """Return the remarks of entries; records have none, because their entries are clean."""
+    if rows.records is None:
+        return rows.entries.column("remarks")
+    ends = np.zeros(rows.num_rows + 1, np.int32)
+    return pa.ListArray.from_arrays(ends, pa.array([], pa.string()), type=TEXT_LIST)
 
 
 SHARED: Final = (
@@ -179,12 +181,14 @@ SHARED: Final = (
         "path",
         pa.string(),
         lambda row: row.stored.display_name,
-        lambda rows: rows.constant(rows.stored.display_name),
+        lambda rows: pa.repeat(rows.stored.display_name, rows.num_rows),
     ),
     SourceColumn("position", pa.int64(), lambda row: row.item.at),
     SourceColumn("length", pa.int64(), lambda row: row.item.length),
-    SourceColumn("kind", pa.string(), lambda row: row.item.kind),
-    SourceColumn("fault", pa.string(), lambda row: row.item.cls),
+    SourceColumn("kind", pa.string(), lambda row: row.item.kind, _clean_value("kind", "frame")),
+    SourceColumn(
+        "fault", pa.string(), lambda row: row.item.cls, _clean_value("fault", pa.scalar(None, pa.string()))
+    ),
     SourceColumn("remarks", TEXT_LIST, lambda row: [remark.cls for remark in row.item.remarks], _remarks),
 )
 """The first columns of every table.
