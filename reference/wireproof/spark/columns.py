@@ -52,8 +52,8 @@ class EntryColumns:
     Attributes:
         stored: the object.
         entries: the entries, rows of `columnar.HEADER_COLUMNS`, at positions in the object.
-        records: their records, rows of `columnar.RECORD_COLUMNS`, or None if the rows are the entries. Entries
-            with records are clean, so `entries` needs no columns for kind, fault and remarks.
+        records: their records, rows of `columnar.RECORD_COLUMNS`, or None if the rows are the entries. With
+            records, all entries are clean, so `entries` needs no columns for kind, fault and remarks.
         entry_index: for each record, the index of its entry.
     """
 
