@@ -176,7 +176,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
             said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])
             assert (campaign_job.input_bytes(case), len(row["raw"])) == (row["raw"], row["length"])
-            assert found[row["finding"]]["first"] <= row["number"]
+            assert found[row["finding"]]["first_case"] <= row["case_number"]
 
 
 @pytest.mark.campaigns

@@ -82,7 +82,7 @@ def test_the_counts_are_those_of_the_ledger_and_every_byte_is_accounted_for(tmp_
     found = {row["class"] or row["kind"]: row["count"] for row in table(plan, "signatures")}
     assert found == {**ledger, "tail": 1}
     [file] = table(plan, "files")
-    assert file["read"] == file["size"] == len(data) == sum(row["length"] for row in frames(plan))
+    assert file["bytes_read"] == file["size"] == len(data) == sum(row["length"] for row in frames(plan))
     assert (file["tails"], file["tail_bytes"]) == (1, 100)
     assert file["garbage_bytes"] == 77 * 3 + 970 * 10
 
@@ -263,7 +263,7 @@ def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> No
     plan = done(planned(tmp_path / "in", tmp_path / "out"))
     [file] = table(plan, "files")
     assert file["fault"] == "decompress-failed"
-    assert file["read"] == sum(row["length"] for row in frames(plan)) > 1_000_000
+    assert file["bytes_read"] == sum(row["length"] for row in frames(plan)) > 1_000_000
 
 
 def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
