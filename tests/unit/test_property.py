@@ -20,6 +20,7 @@ from wireproof.cases.case_capabilities import CODEC_NAMES
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
+from wireproof.install_hint import install_command
 from wireproof.runner import baseline, case_lookup
 from wireproof.runner import property_suite as drawn
 from wireproof.runner.engine import Engine
@@ -181,7 +182,7 @@ def test_hypothesis_missing_is_an_error_of_one_line(
     done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
                      "--jobs", 1)  # fmt: skip
     assert done.code == 2
-    assert "pip install 'wireproof[property]'" in done.one_line()
+    assert install_command("property") in done.one_line()
 
 
 def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:

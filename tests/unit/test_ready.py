@@ -11,6 +11,7 @@ from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.ready import Ready, ready
+from wireproof.install_hint import install_command
 
 HERE = Path(__file__).parent
 
@@ -39,7 +40,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_its_binding_imports_is_named_by_the_extra_that_brings_it() -> None:
     row = Entry("x", object="wireproof.adapters.reference:Reference", extra="peers", requires=("no_such",))
-    assert ready(row) == Ready("not here", remedy="pip install 'wireproof[peers]'")
+    assert ready(row) == Ready("not here", remedy=install_command("peers"))
 
 
 def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:

@@ -15,6 +15,7 @@ from commands import Command
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
+from wireproof.install_hint import install_command
 from wireproof.runner.event_files import read_events
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -150,7 +151,7 @@ def test_what_is_missing_or_too_old_is_named_with_its_mend(
     assert (rows["go"]["state"], rows["go"]["version"]) == ("too old", "1.20.1")
     assert rows["go"]["mend"].startswith("1.26 or newer is wanted: install golang")
     assert (rows["cargo"]["state"], rows["cargo"]["mend"]) == ("missing", "install cargo")
-    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["mend"]) == ("missing", "pip install 'wireproof[fuzz]'")
+    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["mend"]) == ("missing", install_command("fuzz"))
     assert rows["[peers]"]["mend"] == ""
     told = wireproof("doctor", width=120)
     assert "install cargo" in told.out

@@ -28,6 +28,7 @@ from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.framing import Frames, Framing, Lines
 from wireproof.adapters.objects import Caller, line_of
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
+from wireproof.install_hint import install_command
 from wireproof.suggestions import suggestion
 
 GROUP: Final = "wireproof.adapters"
@@ -120,7 +121,7 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
         return thing() if inspect.isclass(thing) or inspect.isroutine(thing) else thing
     except ImportError as error:
         if entry.extra:
-            text = f"pip install 'wireproof[{entry.extra}]' ({line_of(error)})"
+            text = f"{install_command(entry.extra)} ({line_of(error)})"
             raise AdapterStartError(f"{entry.name} needs further packages: {text}") from None
         raise AdapterStartError(f"{entry.name} cannot be imported: {line_of(error)}") from None
     except Exception as error:  # noqa: BLE001 - foreign code runs here for the first time

@@ -19,6 +19,7 @@ from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
 from wireproof.formats import FORMATS, Format
+from wireproof.install_hint import install_command
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.reference_answers import reference_expectation
@@ -57,7 +58,7 @@ class CasePool:
         try:
             from wireproof.cases.strategies.seeded_samples import iter_samples  # noqa: PLC0415 - an extra
         except ImportError:
-            raise PropertyError("properties need Hypothesis: pip install 'wireproof[property]'") from None
+            raise PropertyError(f"properties need Hypothesis: {install_command('property')}") from None
         self._row, self._seed = row, seed
         self._drawn = partial(iter_samples, row, seed)
         self._made: dict[Op, list[Case]] = {}
