@@ -1,11 +1,18 @@
-"""Memory of a process and all its descendants, from /proc; unknown on a system without /proc."""
+"""Facts about processes: memory of a process and all its descendants, how it ended, the size of its pipe.
 
+The memory comes from /proc; it is unknown on a system without /proc.
+"""
+
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 MOST: Final = 256
 """Most processes of one tree that are measured: a fork bomb must not delay the runner."""
+
+PIPE: Final = 1024 * 1024
+"""Size of the pipe for requests, if the system can set it: the size that every user may set."""
 
 _PROC: Final = Path("/proc")
 _RESET_PEAK: Final = "5"
@@ -77,3 +84,25 @@ def reset_peak(pid: int) -> None:
             (_PROC / str(one) / "clear_refs").write_text(_RESET_PEAK)
         except OSError:
             continue
+
+
+def how_it_ended(code: int | None) -> str:
+    """Return the exit code or the name of the signal of a process."""
+    if code is None:
+        return "no exit code"
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def widen(pipe: int) -> None:
+    """Enlarge a pipe if the system can, so that the child has requests while no thread serves its pipes."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
+    except (ImportError, AttributeError, OSError):
+        return

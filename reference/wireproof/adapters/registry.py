@@ -28,6 +28,7 @@ from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.framing import Frames, Framing, Lines
 from wireproof.adapters.objects import Caller, line_of
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
+from wireproof.adapters.recording import Recorder
 from wireproof.install_hint import install_command
 from wireproof.suggestions import suggestion
 
@@ -145,6 +146,7 @@ def open_adapter(
     hello_seconds: float = HELLO_SECONDS,
     memory: int | None = MEMORY,
     check: bool = True,
+    recorder: Recorder | None = None,
 ) -> Controller:
     """Start the adapter for `spec`.
 
@@ -155,6 +157,7 @@ def open_adapter(
         memory: limit in bytes on the address space of a Python worker, or on the resident size of another
             process tree; None sets no limit.
         check: refuse claims with an unknown name.
+        recorder: records the messages and the stderr of a process.
 
     Raises:
         UnknownAdapter: no adapter has this name.
@@ -175,7 +178,7 @@ def open_adapter(
         None if entry.object else memory,
         max(hello_seconds, entry.start_seconds),
     )
-    process = Process(program)
+    process = Process(recorder.recorded(program) if recorder else program)
     with ending(process):
         if check:
             check_claims(entry.name, process.hello)
