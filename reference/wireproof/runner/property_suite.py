@@ -6,12 +6,14 @@ shares the cases.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Final
 
 from attrs import define, evolve, field, frozen
 
+from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
@@ -26,6 +28,7 @@ from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
+from wireproof.wire.rejection import Rejected
 
 FAMILY: Final = "property"
 """The family of the cases, and the topic in their ids."""
@@ -108,13 +111,17 @@ class CasePool:
 
 
 def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
-    """Return the capabilities that the bytes need, and those of the frames from which they were made."""
+    """Return the capabilities that the input needs, and those of the frames from which it was made."""
     own = example.input.data if isinstance(example.input, Data) else data
     shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, data, example.options)}
     if isinstance(example.input, Chunks):
         shown.add("feature:partial-tail")
     if isinstance(example.input, Value):
         shown.update(capabilities_of_value(row, example.input.value))
+        # an edited value may need more than the sample that it was made from: headers, an id, another kind
+        with suppress(Rejected):
+            encoded = formats.encode(row, example.input.value, example.options)
+            shown.update(capabilities_of(row, encoded, example.options))
     return tuple(atom for atom in row.capabilities if atom in shown)
 
 
