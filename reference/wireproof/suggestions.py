@@ -15,7 +15,7 @@ FEW: Final = 10
 
 
 def bracket_error(pattern: str) -> str:
-    """Return an error for a pattern with `[` or `]`, which shells support and wireproof does not; else empty."""
+    """Return an error for a pattern with `[` or `]`, which wireproof does not support; else empty."""
     return f"{pattern}: brackets are not supported in patterns, only * and **" if {*pattern} & {*"[]"} else ""
 
 

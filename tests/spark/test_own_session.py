@@ -47,7 +47,7 @@ def test_the_lines_of_the_page_find_the_sources_and_a_stream_reports_what_it_wai
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
         env=environment,
     )
     assert done.returncode == 0, done.stderr
