@@ -8,8 +8,8 @@ from pathlib import Path
 from socket import create_connection, socket
 from typing import Final
 
-from wireproof.adapters.build import built
-from wireproof.adapters.entry import Build
+from wireproof.adapters.driver_build import built
+from wireproof.adapters.registry_entry import Build
 
 HERE: Final = Path(__file__).parent
 

@@ -9,19 +9,17 @@ from typing import Any
 
 import pytest
 from attrs import frozen
-from commands import Command, Done
+from command_line import Command, Done
+from folders import TOP
 from goldens import load
 
 import wireproof as package
 from tests.mutants.__main__ import main as run_mutants
-from wireproof.adapters import claimed
+from wireproof.adapters import claim_check
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
 from wireproof.formats import Format
-
-TOP = Path(__file__).parents[2]
-"""The top folder of the checkout."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -55,7 +53,7 @@ def _toys_may_be_claimed() -> Iterator[None]:
     """`toy/v1` is no format of the suite; an adapter may claim it in the tests."""
     with pytest.MonkeyPatch.context() as patch:
         row = Format("toy", "v1", Toy, lambda *_: None, lambda *_: None)
-        patch.setattr(claimed, "FORMATS", {**claimed.FORMATS, "toy/v1": row})
+        patch.setattr(claim_check, "FORMATS", {**claim_check.FORMATS, "toy/v1": row})
         yield
 
 

@@ -14,7 +14,7 @@ import wireproof
 from wireproof import install_hint
 from wireproof.install_hint import install_command
 
-CHECKOUT = Path(wireproof.__file__).parents[2]
+CHECKOUT = Path(wireproof.__file__).resolve().parents[2]
 
 COMMIT = "1220f60000000000000000000000000000000000"
 

@@ -14,8 +14,8 @@ from typing import IO, Any, Final
 from attrs import evolve, field, frozen
 
 from wireproof.adapters.errors import MessageError
-from wireproof.adapters.framing import Framing, Lines, Most, Packet
-from wireproof.adapters.process import MIB, Program
+from wireproof.adapters.message_framing import Framing, Lines, Most, Packet
+from wireproof.adapters.process_controller import MIB, Program
 from wireproof.files import replace_file
 
 MAX_FILE: Final = 64 * MIB
@@ -145,9 +145,10 @@ class Recording:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 return LimitedFile(stack.enter_context(path.open("wb")), MAX_FILE, last)
 
-            trace = self.trace and opened(_part(self.trace, number), _cut_line(spec))
+            trace = opened(_part(self.trace, number), _cut_line(spec)) if self.trace else None
             text = f"\n--- wireproof: the rest is left out, after {MAX_FILE // MIB} MiB ---\n".encode()
-            stderr = self.stderr and opened(self.stderr / f"{number + 1}-{_file_name(spec)}.txt", text)
+            path = self.stderr / f"{number + 1}-{_file_name(spec)}.txt" if self.stderr else None
+            stderr = opened(path, text) if path else None
             yield Recorder(spec, trace, stderr) if trace or stderr else None
 
     def join(self, count: int) -> None:

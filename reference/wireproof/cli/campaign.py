@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
-"""Verdicts that are only counted; the table `signatures` has them all."""
+"""Verdicts that are only counted; the table `signatures` contains them."""
 
 
 @click.command("campaign")
@@ -53,7 +53,7 @@ def command(
     tasks: int | None,
     **more: Any,  # noqa: ANN401 - `cases`, `seed`, `samples`, `page`, and the options of the cluster
 ) -> int:
-    """Generate cases, judge every adapter by them, and keep the smallest cases of each kind of failure."""
+    """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
         from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
@@ -62,7 +62,7 @@ def command(
         raise click.ClickException(text) from None
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
-        raise click.UsageError("--adapters: name one at least")
+        raise click.UsageError("--adapters: name at least one")
     wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
     where = cluster_env_of(more)
     where.settings()
@@ -85,7 +85,7 @@ def command(
 
 
 def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "CampaignSummary":
-    """Run the campaign, with a bar on a terminal."""
+    """Run the campaign, with a progress bar on a terminal."""
     from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
     with (

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases.answered import counts, of
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import lint
+from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.runner.exit_codes import Exit
 
@@ -24,9 +24,9 @@ from wireproof.runner.exit_codes import Exit
 )
 @with_fixtures
 def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
-    """Check every fixture against the schema, the rules and the reference; print a line for each problem.
+    """Check every fixture against the schema, the rules and the reference; print one line for each problem.
 
-    Nothing is frozen while there is a problem. Exit code 5 if there is one.
+    Nothing is frozen if there is a problem. Exit code 5 if there is one: it is a fault of the suite.
     """
     suite = suite_of(folders)
     for path in sort_files(suite) if sorting else ():
@@ -39,8 +39,8 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
         suite = suite_of(folders)
-    for table in of(suite):
-        click.echo(counts(table))
+    for table in tables_of(suite):
+        click.echo(count_line(table))
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     click.echo(
         f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen, "

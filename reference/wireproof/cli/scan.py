@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wireproof.spark.scan_plan import ScanPlan
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
-"""Kinds of items that only the reference reports; they are no verdicts."""
+"""Kinds of items that only the reference reports; they are not verdicts."""
 
 
 @click.command("scan")
@@ -89,7 +89,7 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     found = scan_report.find_revision(object_places.expand_paths(asked.paths, asked.kind.suffixes))
     if found is None:
         return options
-    click.echo(f"read as iggy.log/{found}, by the first segment; --set revision=… names another")
+    click.echo(f"read as iggy.log/{found}, the revision of the first segment; --set revision=… sets another")
     return {**options, "revision": found}
 
 
@@ -121,7 +121,7 @@ def _companions(plan: "ScanPlan", out: Path) -> Exit:
 
 
 def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
-    """Run the scan, with a bar on a terminal."""
+    """Run the scan, with a progress bar on a terminal."""
     from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
@@ -153,18 +153,18 @@ def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, An
     read, garbage, tails = (sum(row[n] for row in files) for n in ("read", "garbage_bytes", "tail_bytes"))
     console.print(
         f"{len(files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
-        f"{garbage:,} of garbage, {tails:,} of torn tails;",
+        f"{garbage:,} of garbage, {tails:,} of cut tails;",
         soft_wrap=True,
         end=" ",
     )
 
 
 def job_exit_code(signatures: list[dict[str, Any]]) -> int:
-    """Return the exit code of a job, as of a run of cases; what the reference alone refuses is no finding."""
+    """Return the exit code of a job; an item that only the reference refuses is no finding."""
     rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
     silent = list(_silent(rows))
     for name in silent:
-        click.echo(f"wireproof: {name}: no case was judged: look at what it claims", err=True)
+        click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
     return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
 
 

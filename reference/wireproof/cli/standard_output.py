@@ -1,4 +1,4 @@
-"""Standard output and standard error of a run: in any encoding, and with a reader that may go away."""
+"""Standard output and standard error of a run, in any encoding, with a reader that may close the pipe."""
 
 import codecs
 import io
@@ -13,7 +13,7 @@ import click
 from wireproof.runner.exit_codes import Exit
 
 CLOSED_PIPE: Final = 141
-"""The exit code of a run whose reader went away: what a shell reports of SIGPIPE. It is no verdict."""
+"""The exit code if the reader closed the pipe: 128 plus the number of SIGPIPE. It is no verdict."""
 
 ERROR_HANDLER: Final = "wireproof.escape"
 """The name of `escape_or_replace` as a handler of encoding errors."""
@@ -26,12 +26,12 @@ SAME_WIDTH: Final = {"│": "|"}
 
 
 class ReaderGoneError(Exception):
-    """Nobody reads what is printed any more."""
+    """The reader of the output closed the pipe."""
 
 
 @contextmanager
 def pipe_errors() -> Iterator[None]:
-    """Raise `ReaderGoneError` for a closed pipe, of which click would make exit code 1 and rich too."""
+    """Raise `ReaderGoneError` for a closed pipe; click and rich would exit with 1."""
     try:
         yield
     except BrokenPipeError as error:
@@ -44,7 +44,7 @@ def pipe_errors() -> Iterator[None]:
 
 @contextmanager
 def guarded_output() -> Iterator[None]:
-    """Escape signs that the encoding has not; end quietly with `CLOSED_PIPE` when the reader goes away."""
+    """Escape characters that the encoding lacks; exit with `CLOSED_PIPE` when the reader closes the pipe."""
     codecs.register_error(ERROR_HANDLER, escape_or_replace)
     codecs.register(_ascii_codec)
     for stream in (sys.stdout, sys.stderr):
@@ -87,7 +87,7 @@ def escape_or_replace(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def _silence() -> None:
-    """Send what is still in a buffer nowhere: Python would write it at its end."""
+    """Discard buffered output, which Python would write at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:

@@ -1,4 +1,4 @@
-"""A survey of a log in lines: what of it is sound, where it is damaged, and what can be read behind that."""
+"""A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +7,7 @@ from wireproof.cases.log_survey import DamagedRange, LogSurvey
 from wireproof.report.sanitize import escape_unsafe
 
 MAX_PLACES: Final = 50
-"""Places that are listed; the others are counted."""
+"""Number of places that are listed; the others are counted."""
 
 
 def survey_verdict(found: LogSurvey) -> str:
@@ -18,7 +18,7 @@ def survey_verdict(found: LogSurvey) -> str:
 
 
 def damaged_place_lines(found: LogSurvey) -> Iterator[str]:
-    """Return a line of each place that is not sound."""
+    """Return one line for each damaged place."""
     shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):

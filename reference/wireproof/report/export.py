@@ -1,8 +1,8 @@
-"""The suite for those who want the vectors and no runner: lines of JSON, raw files, readers of both.
+"""Export of the suite for other test runners: JSON lines, raw files, and readers for both.
 
-cases.ndjson    one case a line, sorted by id: everything that its fixture says, and the text of its rules
+cases.ndjson    one case per line, sorted by id: its whole fixture, and the text of its rules
 raw/            the bytes of each decode and scan as a file, under the id of its case
-readers/        some thirty lines each in Python, Node, Go, Java and Rust
+readers/        about thirty lines each in Python, Node, Go, Java and Rust
 schemas/        the JSON Schema of each format's values
 layouts/        Kaitai Struct specifications
 """
@@ -31,7 +31,7 @@ READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
 
 @frozen
 class Exported:
-    """What was written: cases, bytes of raw files, and the digest that every reader prints."""
+    """The size of an export: cases, bytes of raw files, and the digest that every reader prints."""
 
     cases: int
     size: int

@@ -47,13 +47,13 @@ come in any order; for Heka there is the framing only.
 
 
 MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
-"""Parts of a number that may decide whether a field is there; all of it first."""
+"""Bit masks of a number that may decide if a field is present; the whole number first."""
 
 PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
-"""Numbers in groups of seven bits, the lowest first: their bits; what is beyond these is dropped."""
+"""The number of bits of each varint type: groups of seven bits, the lowest first. Higher bits are dropped."""
 
 
-# --- what trees have in common ---
+# --- common structure of the trees ---
 
 
 @frozen
@@ -234,7 +234,7 @@ def _value(scope: Scope, name: str) -> str:
     return f"{words}.value" if grouped else words
 
 
-# --- when a field is there ---
+# --- conditions of optional fields ---
 
 
 def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
@@ -248,7 +248,7 @@ def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
         for mask in MASKS:
             if text := _told_by(scope, there, away, (other, mask)):
                 return text
-    raise ValueError(f"{name}: no earlier number tells when it is there")
+    raise ValueError(f"{name}: no earlier number determines when it is present")
 
 
 def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[GroupNode, int]) -> bool:

@@ -354,7 +354,7 @@ def fix(text: str, stream: EventStream, today: date) -> str:
 
 
 @frozen
-class _Block:
+class _EntryText:
     """An entry as text of the file.
 
     Attributes:
@@ -373,7 +373,7 @@ class _Block:
         return bool(self.tail.strip())
 
 
-def _blocks(text: str) -> tuple[str, list[_Block]]:
+def _blocks(text: str) -> tuple[str, list[_EntryText]]:
     """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
     heads = [
@@ -389,15 +389,15 @@ def _comments_above(lines: Sequence[str], head: int) -> Iterator[int]:
     return takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(head, 0, -1))
 
 
-def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
+def _cut(lead: Sequence[str], rest: Sequence[str]) -> _EntryText:
     loose = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), reversed(rest)))
     last = len(rest) - loose
-    return _Block("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
+    return _EntryText("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
 
 
 def _kept(
     known_failures: Sequence[KnownFailure],
-    blocks: Sequence[_Block],
+    blocks: Sequence[_EntryText],
     applied: AppliedBaseline,
     stream: EventStream,
 ) -> Iterator[str]:

@@ -18,7 +18,7 @@ from wireproof.kafka import offset_index, segment_headers, time_index, transacti
 from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import SegmentHeaders
 from wireproof.runner import iggy_index_files
-from wireproof.runner.iggy_index_files import IggyLog
+from wireproof.runner.iggy_index_files import SegmentRecords
 
 FILE_NAME: Final = re.compile(r"(\d{1,20})(\.(?:index|timeindex|txnindex|log))(\.(?:deleted|cleaned|swap))?")
 """Base offset, kind, and the state that Kafka adds while it deletes or compacts."""
@@ -62,7 +62,7 @@ class CheckedIndex:
     name: SegmentFileName
     size: int
     index: Any
-    log: SegmentHeaders | IggyLog | None
+    log: SegmentHeaders | SegmentRecords | None
     findings: tuple[IndexFinding, ...]
     system: str = "Kafka"
 
@@ -192,7 +192,7 @@ def _revisions(found: Iterable[IndexLayout]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(revision for layout in found for revision in layout.revisions))
 
 
-def _check_iggy(name: SegmentFileName, log: IggyLog) -> CheckedIndex:
+def _check_iggy(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
     """Check an index file against Iggy's records, without advice: no source of Iggy documents a repair."""
     data = _bytes(name)
     index, wrong = iggy_index_files.check_index(log, name.kind, name.base, data)

@@ -96,7 +96,7 @@ def _verdicts(
     parts: Iterable[columnar_rows.RowsOrItem], benches: list[AdapterSession], rows: VerdictRows
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a span. The adapters work on items while the next items are read."""
-    pending = _Pending(benches, rows)
+    pending = _PendingItems(benches, rows)
     for part in parts:
         if isinstance(part, Item):
             yield from pending.add(rows.item_case(part))
@@ -107,7 +107,7 @@ def _verdicts(
 
 
 @define
-class _Pending:
+class _PendingItems:
     """The items that are collected, and those that the adapters are working on.
 
     Attributes:

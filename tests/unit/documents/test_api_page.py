@@ -6,7 +6,8 @@ import tomllib
 from importlib.util import find_spec
 
 import pytest
-from documentation import ROOT, tables, text_of, words
+from documentation import tables, text_of, words
+from folders import TOP
 
 from wireproof import adapters, strategies
 from wireproof.adapters.registry import GROUP
@@ -42,7 +43,7 @@ def test_everything_that_a_public_module_exports_is_named(module: object) -> Non
 
 
 def test_every_option_of_the_pytest_plugin_is_named() -> None:
-    text = (ROOT / "reference/wireproof/pytest_plugin.py").read_text("utf-8")
+    text = (TOP / "reference/wireproof/pytest_plugin.py").read_text("utf-8")
     assert {*re.findall(r'"(--codec[a-z-]*)"', text)} == {*re.findall(r"`(--codec[a-z-]*)`", PAGE)}
 
 
@@ -61,5 +62,5 @@ def test_the_example_prints_what_its_comment_shows(capsys: pytest.CaptureFixture
 
 
 def test_the_schemas_are_in_the_package() -> None:
-    names = {path.name for path in (ROOT / "reference/wireproof/schemas").glob("*.json")}
+    names = {path.name for path in (TOP / "reference/wireproof/schemas").glob("*.json")}
     assert names == {"adapter.schema.json", "events.schema.json", "fixture.schema.json"}
