@@ -12,6 +12,7 @@ from rich.table import Table
 from wireproof.cli.progress import job_bar
 from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
+from wireproof.install_hint import install_command
 from wireproof.report import index_file_view
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 """Kinds of items that only the reference reports; they are not verdicts."""
-
-EXTRA = "scan needs further packages: pip install 'wireproof[spark]'"
 
 
 @click.command("scan")
@@ -61,7 +60,8 @@ def command(
     try:
         from wireproof.spark import command_support, report_page, scan_plan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error})") from None
+        text = f"scan needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
     options = _with_revision(source, command_support.source_options(paths, more["assignments"]))
     where = cluster_env_of(more)
     where.settings()

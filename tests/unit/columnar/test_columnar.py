@@ -18,6 +18,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.columnar import decompress
+from wireproof.install_hint import install_command
 from wireproof.wire.options import Options
 
 BYTES = {row.example: bytes.fromhex(row.data) for row in WORKED}
@@ -170,7 +171,7 @@ def test_without_the_extra_one_line_names_it(module: str) -> None:
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(
-        "ImportError: wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]'"
+        f"ImportError: wireproof.columnar needs numba and pyarrow: {install_command('columnar')}"
     )
 
 

@@ -21,6 +21,7 @@ from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature, signature
@@ -271,7 +272,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
     monkeypatch.delattr("wireproof.spark.command_support", raising=False)
     done = wireproof("campaign", "--adapters", "reference", "--out", "y")
     assert done.code == 2
-    assert "pip install 'wireproof[spark]'" in done.one_line()
+    assert install_command("spark") in done.one_line()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from py4j.protocol import Py4JNetworkError
 from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
 from wireproof.columnar.item_json import json_items
+from wireproof.install_hint import install_command
 from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
@@ -338,7 +339,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
     monkeypatch.delattr("wireproof.spark.command_support")
     done = wireproof("scan", "x", "--out", "y")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
-    assert "pip install 'wireproof[spark]'" in done.err
+    assert install_command("spark") in done.err
 
 
 @pytest.mark.parametrize(
