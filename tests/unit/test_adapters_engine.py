@@ -303,10 +303,10 @@ def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:
     ("fault", "text"),
     [
         ("dies-at-hello", "died with exit code 1; stderr ends: cannot find libfoo.so, before its hello"),
-        ("slow-hello", "said no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
+        ("slow-hello", "sent no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
         ("noisy-hello", "|Welcome!."),
         ("bad-hello", "its hello version must be a string, got None"),
-        ("future", "speaks protocol 2; this suite speaks 1"),
+        ("future", "uses protocol 2; this suite uses 1"),
     ],
 )
 def test_a_start_that_fails_is_one_line(fault: str, text: str) -> None:

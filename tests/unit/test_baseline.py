@@ -367,7 +367,7 @@ def test_check_names_unknown_cases_and_past_days() -> None:
     [
         ("known-failure = 1", "nothing else"),
         ("x = 1", "nothing else, not x"),
-        ("[[known-failure]]\nid = 'a'", "wants exactly"),
+        ("[[known-failure]]\nid = 'a'", "must have exactly"),
         (TEXT + "more = 1\n", "look at more"),
         (TEXT + "flaky = false\n", "flaky is true, or not there"),
         (TEXT + "exact = 1\n", "exact is true, or not there"),

@@ -126,7 +126,7 @@ def test_a_record_set_inside_other_bytes_is_found(wireproof: Command) -> None:
     done = wireproof("explain", "ff" * 52 + inside)
     assert done.code == 1
     assert "wrong: bytes 0 to 52, entry 0: bad-length" in done.out
-    assert "reading goes on at 52" in done.out
+    assert "reading continues at 52" in done.out
 
 
 def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Command) -> None:

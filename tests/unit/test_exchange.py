@@ -172,7 +172,7 @@ def test_the_largest_cluster_comes_first_even_against_the_reference() -> None:
         ["silent"],
     ]
     assert [split.place(name) for name in ("y", "reference", "silent", "outside")] == [1, 2, 4, 0]
-    said = {one.adapter: split.said(one) for one in split.apart}
+    said = {one.adapter: split.difference(one) for one in split.apart}
     assert said["reference"] == 'b = "2"; the others "9"'
     assert said["z"] == "refuses: crc-mismatch at 3 crc no"
     assert said["silent"].startswith("crash")

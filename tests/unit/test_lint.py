@@ -155,7 +155,7 @@ def test_a_rule_without_the_cases_of_its_kind_is_a_problem(
     write(tmp_path, *rows, rules=rules)
     assert problems(tmp_path, monkeypatch) == ([f"shelf.number: {lacks}"] if lacks else [])
     write(tmp_path, *rows, rules=rules + 'exclusion = "A test of the tests."\n')
-    stale = "shelf.number: has all its cases, and its exclusion says otherwise"
+    stale = "shelf.number: has all its cases, so its exclusion is wrong"
     assert problems(tmp_path, monkeypatch) == ([] if lacks else [stale])
 
 

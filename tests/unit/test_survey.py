@@ -131,7 +131,7 @@ def test_offsets_and_leader_epochs_that_do_not_rise_are_named() -> None:
     assert (one.cls, one.at, one.text) == (
         "offsets-not-monotonic",
         2 * SIZE,
-        "offset 1 behind 2: one of the two is damaged",
+        "offset 1 after 2: one of the two is damaged",
     )
 
 

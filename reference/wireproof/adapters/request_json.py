@@ -128,14 +128,14 @@ def hello_of(packet: Packet) -> Hello:
     `AdapterStartError`.
     """
     if packet.head.keys() != {"hello"}:
-        raise MessageError(f"wants a hello first, got {kind_of(packet.head)}")
+        raise MessageError(f"expected a hello first, got {kind_of(packet.head)}")
     head = object_of(packet.head, "hello")
     if "error" in head:
         raise AdapterStartError(text_of(head, "error"))
     only(head, _HELLO, "hello")
     protocol = count_of(head, "protocol", PROTOCOL)
     if protocol != PROTOCOL:
-        raise MessageError(f"speaks protocol {protocol}; this suite speaks {PROTOCOL}")
+        raise MessageError(f"uses protocol {protocol}; this suite uses {PROTOCOL}")
     claims = _claims(head)
     name = name_of(head, "name")
     if not name:

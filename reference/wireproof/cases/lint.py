@@ -79,7 +79,7 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
             yield Problem(name, "has landed with another input: leave it as it was and add a new id")
 
 
-# --- what a case says ---
+# --- content of a case ---
 
 
 def _words(suite: Suite) -> Iterator[Problem]:
@@ -169,7 +169,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
             )
         if rule.exclusion and not lacking:
-            yield Problem(rule.id, "has all its cases, and its exclusion says otherwise")
+            yield Problem(rule.id, "has all its cases, so its exclusion is wrong")
 
 
 # --- the reference ---

@@ -115,7 +115,7 @@ class CaseEvent:
 
     @property
     def is_security(self) -> bool:
-        """Whether its case is about security: an attacker can exploit a codec that fails it."""
+        """True if its case is about security: an attacker can exploit a codec that fails it."""
         return "security" in self.flags
 
     @property

@@ -1,6 +1,6 @@
 """The answer of the reference to a case, with which the judge checks fixtures and remarks.
 
-The reference answers any bytes, so the judge can decide on bytes for which nobody wrote a case.
+The reference answers any bytes, so the judge can decide on bytes for which there is no fixture.
 """
 
 from collections.abc import Sequence
