@@ -19,21 +19,22 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER: Final = {
     "tests/spark/": "spark",  # a session: two of them would be two virtual machines on the same cores
     "tests/properties/test_columnar": "kernels",  # which each worker compiles
-    "tests/unit/test_columnar": "kernels",
-    "tests/unit/test_log_rows.py": "kernels",
-    "tests/unit/test_spelling.py": "kernels",
-    "tests/unit/test_trees.py": "kernels",
-    "tests/unit/test_scan_tables.py": "kernels",
-    "tests/unit/test_page.py": "page",  # a page in a browser
-    "tests/unit/test_templates.py::test_a_template_conforms": "templates",  # compilers
-    "tests/unit/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
-    "tests/unit/test_mutate_spelling.py": "spelling",  # respellings, which are made once
-    "tests/unit/test_redact.py": "redact",  # tables of a scan, likewise
-    "tests/unit/test_board.py": "board",
-    "tests/unit/test_rust_peers.py": "rust",  # drivers that are built once
-    "tests/unit/test_go_peers.py": "go",
-    "tests/unit/test_node_peers.py": "node",
-    "tests/unit/test_heka_peers.py": "heka",
+    "tests/unit/columnar/test_columnar": "kernels",
+    "tests/unit/spark/test_log_rows.py": "kernels",
+    "tests/unit/columnar/test_canonical_digest.py": "kernels",
+    "tests/unit/columnar/test_item_json.py": "kernels",
+    "tests/unit/spark/test_scan_tables.py": "kernels",
+    "tests/unit/authoring/": "authored",  # all fixtures, which are written once
+    "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
+    "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
+    "tests/unit/report/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
+    "tests/unit/cases/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
+    "tests/unit/cases/test_redact.py": "redact",  # tables of a scan, likewise
+    "tests/unit/spark/test_report_page.py": "board",
+    "tests/unit/peers/test_rust_peers.py": "rust",  # drivers that are built once
+    "tests/unit/peers/test_go_peers.py": "go",
+    "tests/unit/peers/test_node_peers.py": "node",
+    "tests/unit/peers/test_heka_peers.py": "heka",
 }
 """The tests that go to one worker, by the beginning of their ids, and a name for them."""
 

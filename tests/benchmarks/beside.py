@@ -91,6 +91,7 @@ def _bar(figure: float, least: float | None, most: float | None) -> str:
 
 
 def conditions() -> None:
-    """What else was going on, which the reader of the figures must know."""
+    """Print what else was going on, and let the processes that are measured keep the modules they compile."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each would compile all that it imports
     loads = " ".join(f"{load:.1f}" for load in os.getloadavg())
     click.echo(f"{os.cpu_count()} cores; load of the last 1, 5, 15 minutes: {loads}")

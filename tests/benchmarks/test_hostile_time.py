@@ -1,7 +1,7 @@
 """Seconds that hostile bytes cost the reference; `unit/test_linear_time.py` counts how they grow."""
 
 import pytest
-from growing import HOSTILE
+from growing_inputs import HOSTILE
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from wireproof import formats

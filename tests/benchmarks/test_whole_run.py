@@ -1,7 +1,7 @@
 """A whole run of the reference: golden and derived cases of every format, judged, as events.
 
 With benchmarks switched off, as beside other workers, golden cases alone: what is derived is judged by
-`wireproof check reference` in `.ci/run`, and its relations by `tests/unit/test_derived.py`.
+`wireproof check reference` in `.ci/run`, and its relations by `tests/unit/cases/test_derived.py`.
 """
 
 import time

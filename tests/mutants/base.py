@@ -5,6 +5,7 @@ lists its mutants by name. The modules are listed in `registry`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from attrs import evolve
@@ -87,7 +88,7 @@ class ReferenceCodec(Reference):
         return data
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Return the value to encode in place of `value`."""
+        """Return the value to encode in place of `value`, which is a copy that the mutant may change."""
         del request
         return value
 
@@ -120,8 +121,9 @@ class ReferenceCodec(Reference):
     def encode(self, request: Request) -> Outcome:
         """Encode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
+        value = deepcopy(request.value)  # tests of one process share the cases, and so their values
         try:
-            data = formats.encode(row, self.patch_value_to_write(request.value, request), request.options)
+            data = formats.encode(row, self.patch_value_to_write(value, request), request.options)
         except Rejected as rejected:
             return self.on_rejected(rejected, request)
         return Accepted(data=self.patch_output(data, request))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from attrs import fields
+from one_of_a_kind import each_format
 
 from wireproof import formats
 from wireproof.cases.strategies.nearly_valid_bytes import written
@@ -31,9 +32,9 @@ LIFTED = [row for row in FORMATS.values() if row.wrapped_by is not None]
 
 
 def each(rows: Any = None) -> pytest.MarkDecorator:
-    """Run a test for each row, under its format id."""
-    chosen = list(FORMATS.values() if rows is None else rows)
-    return pytest.mark.parametrize("row", chosen, ids=[row.format_id for row in chosen])
+    """Run a test for each row, under its format id; revisions between others run in the lane of sweeps."""
+    chosen = FORMATS.values() if rows is None else rows
+    return pytest.mark.parametrize("row", each_format(chosen, lambda row: row.format_id))
 
 
 def valued(row: Format) -> Any:

@@ -11,9 +11,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from document import Source
+from document_runner import WIDTH, Follower
 from documentation import Section, follow, sections
-from following import WIDTH, Follower
+from markdown_commands import Source
 from pyspark.sql import DataFrame, SparkSession
 
 from wireproof.cli import group

@@ -43,6 +43,7 @@ def found(frame: DataFrame) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(row) for row in frame.select("position", "length", "kind", "fault").collect())
 
 
+@pytest.mark.spark
 def test_a_damaged_log_in_many_tasks_gives_the_items_of_the_whole(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -64,7 +65,6 @@ def test_heka_and_iggy_have_sources_too(spark: SparkSession, tmp_path: Path) -> 
     assert found(read(spark, tmp_path / "iggy", "iggy_log", revision="0.0.30")) == whole(IGGY["0.0.30"], iggy)
 
 
-@pytest.mark.spark
 def test_records_are_rows_with_key_value_and_headers(spark: SparkSession, tmp_path: Path) -> None:
     logs.write(tmp_path, a=logs.embedded())
     frame = read(spark, tmp_path, rows="records").select("position", "offset", "key", "value", "headers")

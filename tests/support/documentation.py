@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from attrs import frozen
-from document import Command, Source, steps
-from following import Follower, Row
+from document_runner import Follower, Row
+from folders import TOP
 from machine import need
+from markdown_commands import Command, Source, steps
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-DOCS: Final = ROOT / "reference" / "docs"
-README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
-CONTRIBUTING: Final = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+DOCS: Final = TOP / "reference" / "docs"
+README: Final = (TOP / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING: Final = (TOP / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 SCANNING: Final = "scanning.md"
 """The page that `spark/test_scanning_page.py` follows, in a Spark session; the others need none."""

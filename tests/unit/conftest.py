@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from attrs import frozen
-from commands import Command, Done
+from command_line import Command, Done
+from folders import TOP
 from goldens import load
 
 import wireproof as package
@@ -19,9 +20,6 @@ from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
 from wireproof.formats import Format
-
-TOP = Path(__file__).parents[2]
-"""The top folder of the checkout."""
 
 
 @pytest.fixture(autouse=True, scope="session")

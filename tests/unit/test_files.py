@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from killed import killed_at
+from kill_inside_call import killed_at
 
 from wireproof import files
 from wireproof.files import FileInUseError, UnreadableError, open_locked, read_limited_bytes, replace_text

@@ -9,12 +9,12 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any, SupportsIndex
 
-import hostile_kafka
+import hostile_kafka_bytes
 import kafka_bytes
 import pytest
 from attrs import evolve
-from growing import BATCH, HOSTILE, LOG, STREAM
-from steps import steps
+from growing_inputs import BATCH, HOSTILE, LOG, STREAM
+from work_counter import steps
 
 from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
@@ -168,7 +168,7 @@ def _packed_stream(frames: int) -> bytes:
 
 BOMBS: dict[str, tuple[Format, Callable[[int], bytes]]] = {
     "batches": (LOG, lambda n: kafka_bytes.batch(gzip.compress(PAIR * 500), 1000, attributes=1) * n),
-    "wrappers": (LOG, lambda n: hostile_kafka.wrapper(hostile_kafka.message(bytes(9000))) * n),
+    "wrappers": (LOG, lambda n: hostile_kafka_bytes.wrapper(hostile_kafka_bytes.message(bytes(9000))) * n),
     "frames of Heka": (STREAM, _packed_stream),
 }
 PAIR = kafka_bytes.PLAIN + kafka_bytes.SECOND

@@ -1,7 +1,7 @@
 """Suggestions for a misspelled name: only a close name is suggested."""
 
 import pytest
-from commands import Command
+from command_line import Command
 
 from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import closest, suggestion

@@ -121,7 +121,7 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
     except ImportError as error:
         if entry.extra:
             text = f"pip install 'wireproof[{entry.extra}]' ({line_of(error)})"
-            raise AdapterStartError(f"{entry.name} needs further packages: {text}") from None
+            raise AdapterStartError(f"{entry.name} needs further packages: {text}") from error
         raise AdapterStartError(f"{entry.name} cannot be imported: {line_of(error)}") from None
     except Exception as error:  # noqa: BLE001 - foreign code runs here for the first time
         raise AdapterStartError(f"{entry.name} cannot be made: {line_of(error)}") from None

@@ -4,7 +4,8 @@ import re
 import tomllib
 
 import pytest
-from documentation import DOCS, ROOT, tables, text_of, words
+from documentation import DOCS, tables, text_of, words
+from folders import TOP
 
 from wireproof.cases.derived import FAMILIES
 
@@ -13,7 +14,7 @@ PACKAGE = DOCS.parent / "wireproof"
 
 
 def test_the_layers_are_those_that_import_linter_checks() -> None:
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    tools = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["tool"]
     layers = tools["importlinter"]["contracts"][0]["layers"]
     rows = tables(PAGE, "Layers")[0]
     assert [set(words(row[1])) for row in rows] == [set(re.findall(r"\w+", layer)) for layer in layers]
@@ -31,7 +32,7 @@ def test_every_module_that_is_named_exists(path: str) -> None:
 
 @pytest.mark.parametrize("folder", sorted(set(re.findall(r"`((?:tests|fixtures|fuzz)/(?:\w+/)*)`", PAGE))))
 def test_every_folder_that_is_named_exists(folder: str) -> None:
-    assert (ROOT / folder).is_dir()
+    assert (TOP / folder).is_dir()
 
 
 def test_the_sections_that_the_code_refers_to_are_there() -> None:

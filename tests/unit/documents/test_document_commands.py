@@ -8,8 +8,9 @@ from pathlib import Path
 
 import documentation
 import pytest
+from document_runner import Follower
 from documentation import LEFT, ROWS, Left, Section, follow, sections
-from following import Follower
+from folders import TESTS
 
 
 @pytest.mark.documents
@@ -28,4 +29,4 @@ def test_every_row_is_about_a_command_of_some_page() -> None:
 @pytest.mark.parametrize("one", LEFT, ids=lambda one: one.typed)
 def test_a_command_that_is_not_run_has_a_reason_and_a_test_of_its_subject(one: Left) -> None:
     assert one.why
-    assert one.word in (documentation.ROOT / "tests" / one.test).read_text(encoding="utf-8")
+    assert one.word in (TESTS / one.test).read_text(encoding="utf-8")

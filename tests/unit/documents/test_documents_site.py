@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from documentation import DOCS, ROOT
+from documentation import DOCS
+from folders import TOP
 from goldens import load
 
 import wireproof
@@ -93,7 +94,7 @@ def test_a_citation_of_an_unknown_section_or_of_another_document_has_no_link() -
 def test_an_installed_package_finds_the_documents_that_the_wheel_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert '"reference/docs" = "wireproof/_docs"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert '"reference/docs" = "wireproof/_docs"' in (TOP / "pyproject.toml").read_text("utf-8")
     (tmp_path / "_docs").mkdir()
     (tmp_path / "_docs" / "one.md").write_text("# One\n")
     monkeypatch.setattr(wireproof, "__file__", str(tmp_path / "__init__.py"))
@@ -103,9 +104,9 @@ def test_an_installed_package_finds_the_documents_that_the_wheel_has(
 def test_every_section_that_the_code_refers_to_exists() -> None:
     known = documents()
     missing = [
-        f"{path.relative_to(ROOT)}: {match[0]}"
+        f"{path.relative_to(TOP)}: {match[0]}"
         for folder in ("reference", "tests", "fuzz")
-        for path in (ROOT / folder).rglob("*.py")
+        for path in (TOP / folder).rglob("*.py")
         for match in re.finditer(
             r"\b([a-z]+(?:-[a-z]+)*)\.md#([\w-]+)", path.read_text("utf-8", errors="replace")
         )

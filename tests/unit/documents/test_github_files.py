@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documentation import CONTRIBUTING, ROOT
+from documentation import CONTRIBUTING
+from folders import TOP
 from lanes import LANES
 
 MANIFESTS = {
@@ -25,12 +26,12 @@ PINNED = {
 }
 """Folders whose versions are what is tested."""
 
-UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
+UPDATES = yaml.safe_load((TOP / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
 
 
 def folders(manifest: str) -> set[str]:
     """The folders below tests/ with such a file, without those that a build has made."""
-    found = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob(manifest)}
+    found = {path.parent.relative_to(TOP).as_posix() for path in (TOP / "tests").rglob(manifest)}
     return {one for one in found if not re.search(r"/(node_modules|target|vendor)(/|$)", one)}
 
 
@@ -42,16 +43,16 @@ def test_dependabot_looks_at_every_folder_that_may_be_updated(ecosystem: str) ->
 
 
 def test_what_is_pinned_exists() -> None:
-    assert [one for one in PINNED if not (ROOT / one).is_dir()] == []
+    assert [one for one in PINNED if not (TOP / one).is_dir()] == []
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / ".github").rglob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted((TOP / ".github").rglob("*.md")), ids=lambda page: page.name)
 def test_every_file_that_a_page_of_github_names_exists(page: Path) -> None:
     text = page.read_text("utf-8")
     for link in re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", text):
         assert (page.parent / link).exists(), link
     for path in re.findall(r"`((?:reference|tests|fixtures|\.github|\.ci)/[\w./-]+?)/?`", text):
-        assert (ROOT / path).exists(), path
+        assert (TOP / path).exists(), path
 
 
 def test_every_marker_is_described_for_contributors() -> None:

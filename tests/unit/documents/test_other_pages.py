@@ -4,8 +4,10 @@ import re
 import tomllib
 
 import pytest
-from documentation import DOCS, ROOT, pages, tables, text_of, words
+from documentation import DOCS, pages, tables, text_of, words
+from folders import TOP
 from goldens import load
+from machine import needs
 
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
@@ -39,7 +41,7 @@ def test_every_option_that_is_named_exists(verb: str) -> None:
 
 
 def test_the_extras_are_those_of_the_package() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     rows = tables(text_of("commands.md"), "Install")[0]
     assert sorted(word for row in rows for word in words(row[0])) == sorted(extras)
 
@@ -47,16 +49,20 @@ def test_the_extras_are_those_of_the_package() -> None:
 # --- scanning.md ---
 
 
+@needs("[spark]")
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    settings = pytest.importorskip("wireproof.spark.source_settings")
+    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - wants the extra `spark`
+
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
     ]
     assert sorted(shown) == sorted(settings._OPTIONS)
 
 
+@needs("[spark]")
 def test_the_tables_of_a_scan_are_listed() -> None:
-    tables_of_scan = pytest.importorskip("wireproof.spark.scan_tables")
+    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - wants the extra `spark`
+
     text = f"{tables_of_scan.__doc__} companions"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
     assert all(name in text for name in shown)
@@ -79,7 +85,7 @@ def test_the_versions_of_the_contracts_are_those_of_the_code() -> None:
 
 
 def test_the_version_of_the_package_is_the_same_everywhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == __version__
     assert f"### {__version__}" in text_of("releases.md")
 

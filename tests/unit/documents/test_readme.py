@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from documentation import README, ROOT, tables
+from documentation import README, tables
+from folders import TOP
 
 from wireproof.formats import FORMATS
 from wireproof.runner.exit_codes import MEANINGS
@@ -31,8 +32,8 @@ def test_the_two_commands_stand_alone_in_their_blocks(number: int) -> None:
 
 def test_every_document_is_linked_and_every_link_leads_to_a_file() -> None:
     links = re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", README)
-    assert [link for link in links if not (ROOT / link).is_file()] == []
-    pages = {f"reference/docs/{path.name}" for path in (ROOT / "reference" / "docs").glob("*.md")}
+    assert [link for link in links if not (TOP / link).is_file()] == []
+    pages = {f"reference/docs/{path.name}" for path in (TOP / "reference" / "docs").glob("*.md")}
     assert pages <= set(links)
 
 

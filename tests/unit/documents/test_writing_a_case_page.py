@@ -4,7 +4,8 @@ import json
 import re
 
 from attrs import fields
-from documentation import DOCS, ROOT, tables, text_of, words
+from documentation import DOCS, tables, text_of, words
+from folders import TOP
 
 from wireproof.cases.fixture_writer import CASE_KEYS
 from wireproof.cases.rules import RULE_KINDS, Rule
@@ -54,7 +55,7 @@ def test_the_example_is_a_case_of_the_suite() -> None:
     assert block
     page = json.loads(block[1])
     (case,) = page["cases"]
-    path = ROOT / "fixtures" / page["format"] / page["revision"] / "identifier.json"
+    path = TOP / "fixtures" / page["format"] / page["revision"] / "identifier.json"
     there = {row["id"]: row for row in json.loads(path.read_text("utf-8"))["cases"]}[case["id"]]
     there["source"].pop("witnesses")
     assert case == there

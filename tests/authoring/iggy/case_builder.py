@@ -1,0 +1,116 @@
+"""One format and revision of Iggy cases: encodes and scans beside decodes."""
+
+from typing import Any
+
+from tests.authoring.case_builder import CaseBuilder as DecodeBuilder
+
+
+def needed(value: Any) -> list[str]:
+    """What a client must let its caller say, for the value of a send."""
+    if "partitioning" not in value:
+        return []
+    messages = value["messages"]
+    kind = value["partitioning"]["kind"]
+    capabilities = [] if kind == "partition_id" else [f"feature:partitioning-{kind.replace('_', '-')}"]
+    capabilities += ["feature:headers"] * any(message["headers"] for message in messages)
+    capabilities += ["feature:message-id"] * any(message["id"] != "0" for message in messages)
+    return capabilities
+
+
+class CaseBuilder(DecodeBuilder):
+    """Adds cases under `<format>/<revision>/`."""
+
+    def writes(
+        self, name: str, title: str, value: Any, *data: bytes, doc: str, why: str, rules: tuple[str, ...]
+    ) -> str:
+        """An encode that must give one of `data`; the value decodes back from each."""
+        expect = {"accept": {"value": value, "bytes": [one.hex() for one in data]}}
+        return self._encode(name, title, value, expect, doc=doc, why=why, rules=rules)
+
+    def refuses(
+        self,
+        name: str,
+        title: str,
+        value: Any,
+        *,
+        twin: str,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...],
+        also: tuple[str, ...] = ("bad-length", "type-mismatch"),
+    ) -> str:
+        """An encode that must be refused."""
+        expect = {"reject": {"class": "invalid-value", "also": list(also)}}
+        more = {"twin": self.prefix + twin}
+        return self._encode(name, title, value, expect, doc=doc, why=why, rules=rules, **more)
+
+    def _encode(
+        self,
+        name: str,
+        title: str,
+        value: Any,
+        expect: Any,
+        *,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...],
+        **more: Any,
+    ) -> str:
+        return self.writer.add(
+            {
+                "id": self.prefix + name,
+                "title": title,
+                "why": why,
+                "op": "encode",
+                "level": "must",
+                "rules": list(rules),
+                "input": {"value": value},
+                "expect": expect,
+                "source": {"origin": "builder", "document": doc},
+                "needs": needed(value),
+                **more,
+            }
+        )
+
+    def scans(
+        self,
+        name: str,
+        title: str,
+        chunks: tuple[bytes, ...],
+        items: list[Any],
+        *,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...],
+    ) -> str:
+        """A scan of `chunks` that must give `items`."""
+        return self.writer.add(
+            {
+                "id": self.prefix + name,
+                "title": title,
+                "why": why,
+                "op": "scan",
+                "level": "must",
+                "rules": list(rules),
+                "input": {"chunks": [chunk.hex() for chunk in chunks]},
+                "expect": {"accept": {"value": {"items": items}}},
+                "source": {"origin": "builder", "document": doc},
+            }
+        )
+
+    def either(
+        self,
+        name: str,
+        title: str,
+        data: bytes,
+        behaviours: dict[str, Any],
+        *,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...],
+        level: str = "should",
+    ) -> str:
+        """A decode whose answer is open among `behaviours`."""
+        rows = [{"id": key, **expect} for key, expect in behaviours.items()]
+        expect = {"either": {"behaviours": rows}}
+        return self._add(name, title, data, expect, doc=doc, why=why, rules=rules, level=level)

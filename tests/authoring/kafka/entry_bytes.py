@@ -1,0 +1,304 @@
+"""Bytes of Kafka entries from named parts, with the value that the rule book gives them.
+
+Nothing here comes from the codec under test: integers are packed by `struct`, checksums and compressed
+blocks come from their own libraries, values are put together from the parts by the rules of
+kafka.md §1.3, §1.8 and §2.2.
+"""
+
+import struct
+import zlib
+from typing import Any
+
+import google_crc32c
+import xxhash
+import zstandard
+
+T = 1700000000000
+
+
+Json = Any
+
+
+def i8(value: int) -> bytes:
+    return struct.pack(">b", value)
+
+
+def i16(value: int) -> bytes:
+    return struct.pack(">h", value)
+
+
+def i32(value: int) -> bytes:
+    return struct.pack(">i", value)
+
+
+def i64(value: int) -> bytes:
+    return struct.pack(">q", value)
+
+
+def u32(value: int) -> bytes:
+    return struct.pack(">I", value)
+
+
+def varint(value: int, pad: int = 0) -> bytes:
+    """Zigzag, base 128; `pad` adds that many overlong bytes."""
+    raw = value << 1 if value >= 0 else (-value << 1) - 1
+    out = bytearray()
+    while raw > 0x7F:
+        out.append(raw & 0x7F | 0x80)
+        raw >>= 7
+    out.append(raw)
+    for _ in range(pad):
+        out[-1] |= 0x80
+        out.append(0)
+    return bytes(out)
+
+
+def nullable(data: bytes | None) -> bytes:
+    """varint length and bytes; null is -1."""
+    return varint(-1) if data is None else varint(len(data)) + data
+
+
+def header(key: bytes, value: bytes | None) -> bytes:
+    return varint(len(key)) + key + nullable(value)
+
+
+def hexed(data: bytes | None) -> str | None:
+    return None if data is None else data.hex()
+
+
+def body(
+    key: bytes | None = None,
+    value: bytes | None = None,
+    headers: tuple[tuple[bytes, bytes | None], ...] = (),
+    *,
+    ts: int = 0,
+    off: int = 0,
+    attributes: int = 0,
+) -> bytes:
+    """The part of a v2 record that its length counts: kafka.md §1.3, fields 2 to 9."""
+    return b"".join(
+        (
+            i8(attributes), varint(ts), varint(off), nullable(key), nullable(value),
+            varint(len(headers)), *(header(k, v) for k, v in headers),
+        )
+    )  # fmt: skip
+
+
+def framed(data: bytes, delta: int = 0) -> bytes:
+    """A record body under its length, which is `delta` too high."""
+    return varint(len(data) + delta) + data
+
+
+def record(key: bytes | None = None, value: bytes | None = None, headers: Any = (), **more: int) -> bytes:
+    return framed(body(key, value, headers, **more))
+
+
+def record_value(
+    key: bytes | None = None,
+    value: bytes | None = None,
+    headers: Any = (),
+    *,
+    ts: int = 0,
+    off: int = 0,
+    attributes: int = 0,
+    base: int = 0,
+    base_ts: int = T,
+    append: int | None = None,
+    control: Json = None,
+) -> Json:
+    return {
+        "attributes": str(attributes),
+        "timestampDelta": str(ts),
+        "offsetDelta": str(off),
+        "key": hexed(key),
+        "value": hexed(value),
+        "headers": [[hexed(k), hexed(v)] for k, v in headers],
+        "offset": str(wrap64(base + off)),
+        "timestamp": str(wrap64(base_ts + ts) if append is None else append),
+        "control": control,
+    }
+
+
+def wrap64(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def batch(
+    records: bytes,
+    count: int,
+    *,
+    base: int = 0,
+    epoch: int = 0,
+    magic: int = 2,
+    attributes: int = 0,
+    last: int | None = None,
+    base_ts: int = T,
+    max_ts: int = T,
+    pid: int = -1,
+    pepoch: int = -1,
+    seq: int = -1,
+    crc: int | None = None,
+    length: int | None = None,
+) -> bytes:
+    """A v2 batch of 61 header bytes and `records` as they stand."""
+    tail = (
+        struct.pack(">hiqqqhii", attributes, max(count - 1, 0) if last is None else last,
+                    base_ts, max_ts, pid, pepoch, seq, count) + records
+    )  # fmt: skip
+    size = 49 + len(records) if length is None else length
+    seal = google_crc32c.value(tail) if crc is None else crc
+    return i64(base) + i32(size) + i32(epoch) + i8(magic) + u32(seal) + tail
+
+
+def batch_value(
+    records: list[Json],
+    *,
+    base: int = 0,
+    epoch: int = 0,
+    attributes: int = 0,
+    last: int | None = None,
+    base_ts: int = T,
+    max_ts: int = T,
+    pid: int = -1,
+    pepoch: int = -1,
+    seq: int = -1,
+) -> Json:
+    return {
+        "baseOffset": str(base),
+        "partitionLeaderEpoch": str(epoch),
+        "magic": "2",
+        "attributes": str(attributes),
+        "lastOffsetDelta": str(max(len(records) - 1, 0) if last is None else last),
+        "baseTimestamp": str(base_ts),
+        "maxTimestamp": str(max_ts),
+        "producerId": str(pid),
+        "producerEpoch": str(pepoch),
+        "baseSequence": str(seq),
+        "records": records,
+    }
+
+
+def message(
+    magic: int,
+    key: bytes | None = None,
+    value: bytes | None = None,
+    *,
+    offset: int = 0,
+    attributes: int = 0,
+    ts: int = T,
+    crc: int | None = None,
+    size: int | None = None,
+    extra: bytes = b"",
+    raw: bytes | None = None,
+) -> bytes:
+    """A v0 or v1 message; `raw` stands for key and value as they are on the wire."""
+    fields = raw if raw is not None else lengthed(key) + lengthed(value)
+    tail = i8(magic) + struct.pack(">B", attributes) + (i64(ts) if magic else b"") + fields + extra
+    seal = zlib.crc32(tail) if crc is None else crc
+    return i64(offset) + i32(len(tail) + 4 if size is None else size) + u32(seal) + tail
+
+
+def lengthed(data: bytes | None) -> bytes:
+    """int32 length and bytes; null is -1."""
+    return i32(-1) if data is None else i32(len(data)) + data
+
+
+def message_value(
+    magic: int,
+    key: bytes | None = None,
+    value: bytes | None = None,
+    *,
+    offset: int = 0,
+    attributes: int = 0,
+    ts: int = T,
+    messages: list[Json] | None = None,
+) -> Json:
+    return {
+        "offset": str(offset),
+        "magic": str(magic),
+        "attributes": str(attributes),
+        "timestamp": str(ts if magic else -1),
+        "key": hexed(key),
+        "value": hexed(value),
+        "messages": messages,
+    }
+
+
+def gzip(data: bytes, *, flags: int = 0, optional: bytes = b"", crc: int | None = None, isize: int | None = None,
+         method: int = 8) -> bytes:  # fmt: skip
+    """One gzip member (RFC 1952) with the header of Java's writer."""
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+    block = deflate.compress(data) + deflate.flush()
+    head = struct.pack("<BBBBIBB", 0x1F, 0x8B, method, flags, 0, 0, 0xFF) + optional
+    return head + block + struct.pack(
+        "<II", zlib.crc32(data) if crc is None else crc, len(data) & 0xFFFFFFFF if isize is None else isize
+    )
+
+
+def snappy_block(data: bytes) -> bytes:
+    """A raw snappy block of literals only: the length, then literals of at most 60 bytes."""
+    out = bytearray(base128(len(data)))
+    for start in range(0, len(data), 60):
+        piece = data[start : start + 60]
+        out.append((len(piece) - 1) << 2)
+        out += piece
+    return bytes(out)
+
+
+def base128(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+XERIAL = bytes.fromhex("82534e4150505900")
+
+
+def xerial(*blocks: bytes, versions: bytes = i32(1) + i32(1)) -> bytes:
+    return XERIAL + versions + b"".join(i32(len(block)) + block for block in blocks)
+
+
+def lz4(
+    data: bytes,
+    *,
+    flg: int = 0x60,
+    bd: int = 0x40,
+    kip57: bool = False,
+    hc: int | None = None,
+    size: bytes = b"",
+    end: bytes = bytes(4),
+    after: bytes = b"",
+    block_checksum: int | None = None,
+) -> bytes:
+    """An LZ4 frame of one stored block."""
+    descriptor = bytes((flg, bd)) + size
+    over = b"\x04\x22\x4d\x18" + descriptor if kip57 else descriptor
+    seal = xxhash.xxh32(over).intdigest() >> 8 & 0xFF if hc is None else hc
+    block = struct.pack("<I", len(data) | 0x80000000) + data
+    if flg & 0x10:
+        block += struct.pack("<I", xxhash.xxh32(data).intdigest() if block_checksum is None else block_checksum)
+    return b"\x04\x22\x4d\x18" + descriptor + bytes((seal,)) + block + end + after
+
+
+def zstd(data: bytes, *, content_size: bool = True, checksum: bool = False) -> bytes:
+    return zstandard.ZstdCompressor(write_content_size=content_size, write_checksum=checksum).compress(data)
+
+
+DAY = 86_400_000
+
+
+TWO = record(b"a", b"1") + record(b"b", b"2", ts=1, off=1)
+
+
+TWO_SAME = record(b"a", b"1") + record(b"b", b"2", off=1)
+
+
+def two_values(ts: int = 1, **more):
+    return [record_value(b"a", b"1", **more), record_value(b"b", b"2", ts=ts, off=1, **more)]
+
+
+def marker(kind: int, epoch: int = 5, version: int = 0) -> tuple[bytes, bytes]:
+    return i16(version) + i16(kind), i16(0) + i32(epoch)

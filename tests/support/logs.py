@@ -1,0 +1,103 @@
+"""Logs for the tests of the Spark sources: their bytes, and objects in memory or on disk that hold them."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import kafka_bytes
+from attrs import field, frozen
+from goldens import load
+
+from wireproof.cases.case import Case, Chunks, Data
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.read_span import check_coverage
+from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
+
+
+@frozen
+class Memory:
+    """An object in memory, with the one method that `ObjectReader` needs; it counts the bytes read."""
+
+    data: bytes
+    lengths: list[int] = field(factory=list, eq=False)
+
+    def read_at(self, length: int, position: int) -> bytes:
+        self.lengths.append(length)
+        return self.data[position : position + length]
+
+
+def stored(data: bytes, window: int = 64) -> ObjectReader:
+    return ObjectReader(Memory(data), "memory", len(data), window)
+
+
+def items(
+    framing: StreamFraming, one: ObjectReader, start: int, end: int, options: Options = DEFAULT_OPTIONS
+) -> list[Item]:
+    """The items of a range, by the reference, held to cover it."""
+    parts = framing.items(framing, one, start, end, options)
+    return [part for part in check_coverage(parts, one, start, end) if isinstance(part, Item)]
+
+
+def varint(number: int) -> bytes:
+    """A zigzag varint of a number that is not negative: kafka.md §4."""
+    number *= 2
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def batch(value: bytes, offset: int = 0) -> bytes:
+    """A v2 batch of one record without key."""
+    body = b"\x00\x00\x00\x01" + varint(len(value)) + value + b"\x00"
+    return kafka_bytes.batch(varint(len(body)) + body, base=offset)
+
+
+def embedded() -> bytes:
+    """A whole batch stands in a value of the second of three batches, at byte 68 + 71."""
+    return batch(b"one", 0) + batch(b"<" + batch(b"inside", 900) + b">", 1) + batch(b"two", 2)
+
+
+def stored_30(offset: int, payload: bytes) -> bytes:
+    """A record of an Iggy segment, revision 0.0.30, without headers: iggy.md, section 7."""
+    head = struct.pack("<QQ16sI", offset, 7, bytes([offset]) + bytes(15), zlib.crc32(payload))
+    return head + struct.pack("<II", 0, len(payload)) + payload
+
+
+def heka_frame(payload: bytes, timestamp: int = 5) -> bytes:
+    """A frame of heka.md, section 2; uuid of 16 zeros; the payload is field 6."""
+    message = (
+        b"\x0a\x10" + bytes(16) + b"\x10" + bytes([timestamp]) + b"\x32" + bytes([len(payload)]) + payload
+    )
+    return b"\x1e\x02\x08" + bytes([len(message)]) + b"\x1f" + message
+
+
+def nested_claims() -> bytes:
+    """Heka headers that each claim 60 000 bytes, over and over, until the scan stops looking inside them."""
+    claim = b"\x1e\x04\x08\xe0\xd4\x03\x1f"
+    return heka_frame(b"first") + claim * 9000 + bytes(70000) + heka_frame(b"second") + heka_frame(b"third")
+
+
+def of_fixtures() -> list[tuple[str, StreamFraming, Case, bytes]]:
+    """The bytes of every fixture that is a stream, or an entry of one."""
+    framings = {"kafka.batch": KAFKA, "kafka.log": KAFKA, "heka.stream": HEKA}
+    found = []
+    for case in load().cases:
+        framing = IGGY.get(case.revision) if case.format == "iggy.log" else framings.get(case.format)
+        match case.input:
+            case Data(data) if framing:
+                found.append((case.id, framing, case, data))
+            case Chunks(chunks) if framing:
+                found.append((case.id, framing, case, b"".join(chunks)))
+    return found
+
+
+def write(folder: Path, **files: bytes) -> Path:
+    """The files, by stem, as `<stem>.log`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for stem, data in files.items():
+        (folder / f"{stem}.log").write_bytes(data)
+    return folder

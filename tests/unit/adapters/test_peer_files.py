@@ -1,0 +1,139 @@
+"""The `adapter.toml` of each peer: the rows that it gives, what is refused, and when it is read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Command
+from peer_adapters import write_peer
+
+from wireproof.adapters import packaged_folders, peers
+from wireproof.adapters.errors import AdapterFileError
+from wireproof.adapters.registry import BUILTIN, names, resolve
+
+PATHS = peers.files()
+
+
+def test_each_folder_of_a_system_is_an_adapter_of_that_name() -> None:
+    systems = [path for path in packaged_folders.peers_folder().glob("[!_]*") if path.is_dir()]
+    assert {path.name for path in systems} == {"kafka", "iggy", "heka"}
+    folders = [path for system in systems for path in system.iterdir() if path.is_dir()]
+    assert sorted(path / peers.FILE for path in folders) == sorted(PATHS.values())
+    assert len(folders) == len(PATHS)
+    assert not set(PATHS) & set(BUILTIN)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
+    entry = peers.read(PATHS[name])
+    assert (entry.name, entry.formats) == (name, (PATHS[name].parent.parent.name,))
+    assert sum(map(bool, (entry.object, entry.command, entry.absent))) == 1
+    if entry.object:
+        assert (Path(entry.search_path[0]) / f"{entry.object.partition(':')[0]}.py").is_file()
+    if entry.prepare:
+        assert Path(entry.prepare.source).is_dir()
+        for part in entry.prepare.shared:
+            assert (packaged_folders.peers_folder() / packaged_folders.SHARED / part).is_dir()
+    uses_build = any("{build}" in text for text in (*entry.command, *entry.environment.values()))
+    assert uses_build == (entry.prepare is not None)
+
+
+def test_versions_are_listed_in_their_order_and_systems_as_the_formats_are() -> None:
+    listed = list(PATHS)
+    versions = ["0.0.30", "0.0.40", "0.0.60", "0.7", "0.8", "0.9", "0.10"]
+    assert [name for name in listed if name.startswith("iggy-rust")] == [
+        f"iggy-rust-{one}" for one in versions
+    ]
+    systems = [path.parent.parent.name for path in PATHS.values()]
+    assert list(dict.fromkeys(systems)) == ["kafka", "iggy", "heka"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of a peer, the only one that there is."""
+    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: tmp_path)
+    return tmp_path / "kafka" / "toy"
+
+
+BUILD = {"steps": ["make all"]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "fault"),
+    [
+        ({"command": "x", "nme": "y"}, "extra fields found (nme)"),
+        ({"command": 7}, "command: want a text"),
+        ({"command": "x", "requires": "kio"}, "requires: want a list of texts"),
+        ({"command": "x", "requires": [7]}, "requires: want a list of texts"),
+        ({"command": "x", "language": "cobol"}, "language: want one of csharp, go, java, node, python, rust"),
+        ({"command": "x", "environment": {"A": 1}}, "environment['A']: want a text"),
+        ({"command": "x", "build": {}}, "build.steps: required field missing"),
+        ({"command": "x", "build": {"steps": "make"}}, "build.steps: want a list of texts"),
+        ({"command": "x", "build": {"steps": ["a 'b"]}}, "build.steps: No closing quotation"),
+        ({"command": "x", "python": "a.py:b"}, "want exactly one of command, python and absent"),
+        ({}, "want exactly one of command, python and absent"),
+        ({"python": "a:b"}, "python: want FILE.py:NAME"),
+        ({"python": "a.py:b"}, "python: no such file"),
+        ({"command": "x", "driver": "other", "build": BUILD}, "driver: want no [build] beside it"),
+        ({"command": "x", "driver": "other"}, "other/adapter.toml: "),
+    ],
+)
+def test_a_fault_is_one_line_that_names_file_and_field(
+    folder: Path, keys: dict[str, Any], fault: str
+) -> None:
+    path = write_peer(folder, **keys)
+    with pytest.raises(AdapterFileError) as caught:
+        peers.read(path)
+    assert fault in str(caught.value)
+    assert str(caught.value).startswith(str(folder.parent))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_description_and_a_file_that_is_no_toml_are_named(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    path = folder / peers.FILE
+    for text, fault in (('language = "go"\n', "description: required field missing"), ("=", "Invalid")):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(AdapterFileError, match=fault):
+            peers.read(path)
+
+
+def test_the_driver_of_another_adapter_must_have_a_build(folder: Path) -> None:
+    write_peer(folder.with_name("other"), command="x")
+    with pytest.raises(AdapterFileError, match=r"toy/adapter.toml: driver: other has no \[build\]"):
+        peers.read(write_peer(folder, command="x", driver="other"))
+
+
+def test_adapters_with_one_driver_share_its_build() -> None:
+    assert resolve("kafka-go-reader").prepare == resolve("kafka-go").prepare is not None
+    assert resolve("iggy-rust-0.7").prepare == resolve("iggy-rust-0.10").prepare is not None
+
+
+def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
+    folder: Path, wireproof: Command
+) -> None:
+    write_peer(folder, command=7)
+    done = wireproof("adapters", "probe", "toy")
+    assert done.code == 5
+    assert "toy/adapter.toml: command: want a text" in done.one_line()
+    assert wireproof("adapters").code == 5
+    assert resolve("reference") == BUILTIN["reference"]
+    assert "toy" in names()
+
+
+def test_one_adapter_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths: list[Path] = []
+    read = peers.read
+    monkeypatch.setattr(peers, "read", lambda path: (paths.append(path), read(path))[1])
+    assert resolve("kio").extra == "peers"
+    assert [path.parent.name for path in paths] == ["kio"]
+    assert set(names()) >= {*PATHS, *BUILTIN}
+    assert len(paths) == 1
+
+
+def test_an_object_is_imported_from_the_folder_of_its_file(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder.parent / "shared_file_of_a_test.py").write_text("VALUE = 7\n", encoding="utf-8")
+    entry = peers.read(write_peer(folder, python="../shared_file_of_a_test.py:VALUE"))
+    assert entry.object == "shared_file_of_a_test:VALUE"
+    assert entry.search_path == (str(folder.parent.resolve()), str(folder.parents[1] / "_shared" / "python"))

@@ -1,0 +1,143 @@
+"""The adapter templates: written, built as printed, passing on their format, failing with a planted fault."""
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import Command
+from machine import needs
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.driver_build import built
+from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry_entry import Build
+from wireproof.adapters.templates import FORMAT, TEMPLATES, AdapterTemplate
+from wireproof.cases.outcome import Accepted, Refused
+
+FAULTS = {
+    "python": ('revision == "0.0.30"', "False"),
+    "node": ("revision === '0.0.30'", "false"),
+    "go": ('revision == "0.0.30"', 'revision == ""'),
+    "java": ('revision.equals("0.0.30")', "revision.isEmpty()"),
+    "rust": ('revision == "0.0.30"', "revision.is_empty()"),
+    "c": ("!zero_is_a_name", "zero_is_a_name < 0"),
+}
+"""What lets the number 0 name something in the edition in which it does not."""
+
+FOUND = ("iggy.identifier/0.0.30/identifier/zero", "iggy.identifier/0.0.30/encode/zero")
+
+
+def checked(wireproof: Command, spec: str) -> tuple[int, str]:
+    done = wireproof("check", spec, "--run", FORMAT, "--no-families")
+    assert done.err == ""
+    return done.code, done.out
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The folders of templates that stand built; those that take long to build come from the user's cache."""
+    return {"": tmp_path_factory.mktemp("templates")}
+
+
+def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
+    """The template as `adapters new` writes it and its own command builds it."""
+    template = TEMPLATES[language]
+    if language in ready:
+        return ready[language]
+    if language in ("java", "rust"):
+        words = tuple(word.replace("{dir}", "{build}") for word in template.build)
+        ready[language] = built(f"template of {language}", Build(templates_folder() / language, (words,)))
+    else:
+        ready[language] = ready[""] / language
+        done = wireproof("adapters", "new", language, ready[language])
+        assert done.code == 0
+        _, *build, check = done.out.splitlines()
+        for command in build:
+            subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=300)
+        assert shlex.split(check) == ["wireproof", "check", template.spec(ready[language]), "--run", FORMAT]
+    return ready[language]
+
+
+LANGUAGES = [
+    pytest.param(name, marks=[pytest.mark.tools, needs(*template.tools)]) if name != "python" else name
+    for name, template in TEMPLATES.items()
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_template_conforms_and_a_fault_in_it_is_found(
+    wireproof: Command, ready: dict[str, Path], tmp_path: Path, language: str
+) -> None:
+    template = TEMPLATES[language]
+    folder = home(language, ready, wireproof)
+    code, out = checked(wireproof, template.spec(folder))
+    assert code == 0, out
+
+    faulty = tmp_path / "faulty"
+    shutil.copytree(folder, faulty)
+    source = faulty / template.source
+    right, wrong = FAULTS[language]
+    text = source.read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    source.write_text(text.replace(right, wrong), encoding="utf-8")
+    if template.build:
+        subprocess.run(
+            shlex.split(template.command(template.build, faulty)),
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
+    code, out = checked(wireproof, template.spec(faulty))
+    assert code == 1
+    for name in FOUND:
+        assert f"FAIL  {name}" in out
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=list(TEMPLATES))
+def test_a_template_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(
+    template: AdapterTemplate,
+) -> None:
+    text = (templates_folder() / template.language / template.source).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    head = text[:600]
+    assert f"--run '{FORMAT}'" in head
+    assert not template.build or template.build[0] in head
+
+
+def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("", encoding="utf-8")
+    done = wireproof("adapters", "new", "python", tmp_path)
+    assert done.code == 2
+    assert "not empty" in done.one_line()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
+
+
+def test_a_template_whose_tools_are_missing_is_written_and_says_so(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = wireproof("adapters", "new", "go", tmp_path / "mine")
+    assert done.code == 0
+    assert done.one_line() == "wireproof: this wants go on the PATH"
+    assert (tmp_path / "mine" / "main.go").exists()
+
+
+def test_what_a_codec_raises_unawares_is_untyped_and_ends_nothing(tmp_path: Path) -> None:
+    """The net under one's own code is part of the template: an IndexError is no documented refusal."""
+    source = templates_folder() / "python" / "adapter.py"
+    template = tmp_path / "adapter.py"
+    text = source.read_text(encoding="utf-8").replace("if len(data) == 1:", "if False:")
+    template.write_text(text, encoding="utf-8")
+    controller = open_adapter(f"exec:{sys.executable} {template}")
+    try:
+        for data, wanted in ((b"\x01", Refused), (bytes.fromhex("010401000000"), Accepted)):
+            controller.send([Request("1", "decode", "iggy.identifier", "0.0.30", data=data)])
+            ((_, outcome),) = controller.receive(20.0)
+            assert isinstance(outcome, wanted)
+            assert getattr(outcome, "untyped", True)
+    finally:
+        controller.close()

@@ -1,0 +1,300 @@
+"""The fixture files themselves, and how strictly they are read. architecture.md#verdicts."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import fixture_folders
+import pytest
+from goldens import load
+from jsonschema import Draft202012Validator
+
+import wireproof
+from wireproof.cases import fixtures
+from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
+from wireproof.cases.fixture_writer import case_json, fixture_page, write_page
+from wireproof.cases.fixtures import FixtureError, case_from_json, fixtures_folder, read
+from wireproof.wire.reject_classes import RejectClass
+
+SCHEMA: dict[str, Any] = json.loads(
+    (Path(wireproof.__file__).parent / "schemas" / "fixture.schema.json").read_text(encoding="utf-8")
+)
+FILES = sorted(fixtures_folder().glob("*/*/*.json"))
+
+ROW: dict[str, Any] = {
+    "id": "toy.frame/v1/basic/good",
+    "title": "A frame",
+    "why": "Everybody sends one.",
+    "op": "decode",
+    "level": "must",
+    "rules": ["toy.rule"],
+    "input": {"hex": "00"},
+    "expect": {"accept": {"value": {"a": "1"}, "consumed": 1}},
+    "source": {"origin": "hand"},
+}
+
+
+def made(**changes: Any) -> Any:
+    return case_from_json({**ROW, **changes}, "toy.frame", "v1", Path())
+
+
+def validator() -> Draft202012Validator:
+    Draft202012Validator.check_schema(SCHEMA)
+    return Draft202012Validator(SCHEMA)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
+def test_every_fixture_file_follows_the_schema(path: Path) -> None:
+    errors = [error.message for error in validator().iter_errors(json.loads(path.read_text("utf-8")))]
+    assert errors == []
+
+
+def test_the_schema_knows_every_class_and_no_other() -> None:
+    assert SCHEMA["$defs"]["class"]["enum"] == list(get_args(RejectClass))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"titel": "x"},
+        {"level": "shall"},
+        {"input": {"hex": "0"}},
+        {"input": {"hex": "00" * 513}},
+        {"input": {"hex": "00", "chunks": []}},
+        {"input": {"value": {}}},
+        {"expect": {"reject": {"class": "crc-mismatch"}}},
+        {"expect": {"accept": {"valeu": None}}},
+        {"expect": {"either": {"behaviours": []}}},
+        {"rules": []},
+        {"needs": ["lz4"]},
+        {"id": "Toy/v1/basic/good"},
+        {"twin": "elsewhere"},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses_a_case_that_is_none(change: dict[str, Any]) -> None:
+    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
+    assert validator().is_valid(page)
+    assert not validator().is_valid({**page, "cases": [{**ROW, **change}]})
+
+
+def test_inputs_are_read_in_all_four_forms(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 3
+    (tmp_path / "long.bin").write_bytes(data)
+    sealed = {"file": "long.bin", "sha256": hashlib.sha256(data).hexdigest()}
+    assert case_from_json({**ROW, "input": sealed}, "toy.frame", "v1", tmp_path).input == Data(data)
+    assert made(input={"hex": "00ff"}).input == Data(b"\x00\xff")
+    assert made(op="encode", input={"value": {"a": "1"}}).input == Value({"a": "1"})
+    assert made(op="scan", input={"chunks": ["00", "", "ff"]}).input == Chunks((b"\x00", b"", b"\xff"))
+
+
+def test_expectations_are_read_in_all_three_forms() -> None:
+    assert made().expect == Accept({"a": "1"}, 1)
+    assert made(expect={"accept": {"bytes": ["00ff"]}}).expect == Accept(data=(b"\x00\xff",))
+    rejected = {"reject": {"class": "bad-magic", "also": ["truncated"], "at": "61>3", "before": []}}
+    assert made(expect=rejected).expect == Reject("bad-magic", ("truncated",), "61>3", [])
+    either = {"either": {"behaviours": [{"id": "a", "accept": {}}, {"id": "b", **rejected}]}}
+    expect = made(expect=either).expect
+    assert isinstance(expect, Either)
+    assert [one.id for one in expect.behaviours] == ["a", "b"]
+
+
+def test_the_profile_of_a_case_is_one_of_its_options() -> None:
+    case = made(profile="produce", options={"keys": {"a_1": "00ff"}, "aborted": [["7", "9"]]})
+    assert case.options.profile == "produce"
+    assert case.options.keys == {"a_1": b"\x00\xff"}
+    assert case.options.aborted == ((7, 9),)
+
+
+BAD: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"titel": "x"}, "case has the unknown titel"),
+    ({"id": 7}, "id is a int, and wants a text"),
+    ({"level": "shall"}, "level wants one of must, should, may, info, not shall"),
+    ({"op": "parse"}, "op wants one of decode, encode, scan, not parse"),
+    ({"rules": "toy.rule"}, "rules is a str, and wants a list"),
+    ({"title": 3}, "expected str @ case.title"),
+    ({"input": {"hex": "0"}}, "hex wants bytes as lower-case hex"),
+    ({"input": {"hex": "AB"}}, "hex wants bytes as lower-case hex"),
+    ({"input": {"hex": "00 01"}}, "hex wants bytes as lower-case hex"),
+    ({"expect": {"reject": {"class": "other", "at": "61"}}}, "at wants a position"),
+    ({"input": {"hex": "00", "value": 1}}, "input wants exactly one of"),
+    ({"input": {"file": "../../secret", "sha256": "0"}}, "is not the name of a file beside the case"),
+    ({"input": {"file": "gone.bin", "sha256": "0"}}, "gone.bin"),
+    ({"expect": {"accept": {}, "reject": {}}}, "expect wants exactly one of"),
+    ({"expect": {"accept": {"consumed": "1"}}}, "consumed is a str, and wants a whole number or nothing"),
+    ({"expect": {"accept": {"consumed": True}}}, "consumed is a bool"),
+    ({"expect": {"accept": {"remarks": "abc"}}}, "remarks is a str, and wants a list"),
+    ({"expect": {"reject": {"class": "wrong-crc"}}}, "wrong-crc is no class"),
+    ({"expect": {"reject": {"class": "bad-magic", "also": ["x"]}}}, "x is no class"),
+    ({"expect": {"reject": {"class": "bad-magic", "at": 1.5}}}, "at is a float"),
+    ({"expect": {"reject": {"at": 1}}}, "reject misses class"),
+    ({"options": {"max_mesage": 1}}, "options has the unknown max_mesage"),
+    ({"options": {"max_message": "1"}}, "max_message is a str"),
+    ({"options": {"resync": "rust"}}, "resync wants one of strict, go, c, not rust"),
+    ({"source": {"origin": "hand", "witness": []}}, "witness"),
+    ({"limits": {"ms": "1"}}, "expected int @ case.ms"),
+)
+
+
+@pytest.mark.parametrize(("change", "said"), BAD, ids=lambda part: part if isinstance(part, str) else "")
+def test_a_wrong_field_is_one_line_that_names_file_and_case(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    path = tmp_path / "page.json"
+    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [{**ROW, **change}]}
+    path.write_text(json.dumps(page), encoding="utf-8")
+    with pytest.raises(FixtureError) as error:
+        read(path)
+    line = str(error.value)
+    assert said in line
+    assert str(path) in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"schema": 1}',
+        '{"schema": 2, "format": "a", "revision": "b", "cases": []}',
+        '{"schema": 1, "format": "a", "revision": "b", "cases": {}}',
+        '{"schema": 1, "format": "a", "revision": "b", "cases": [7]}',
+        "[" * 100_000,
+    ],
+    ids=lambda text: text[:50],
+)
+def test_a_file_that_is_no_page_of_cases_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "page.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FixtureError, match=r"page\.json"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../../../x",
+        "toy.frame/v1/basic/../../../x",
+        "toy.frame/v1/basic/..",
+        "toy.frame/v1/basic/.hidden",
+        "toy.frame/v1/basic/",
+        "toy.frame/v1/basic",
+        "toy.frame/v1/basic/a/b",
+        "toy.frame/v1/other/good",
+        "toy.frame/v1/basic/Good",
+        "toy.frame/v1/basic/good\n",
+        "toy.frame/v1/basic/a b",
+        "/etc/passwd",
+    ],
+)
+def test_an_id_that_does_not_belong_to_its_file_is_not_loaded(tmp_path: Path, name: str) -> None:
+    _page(tmp_path, {**ROW, "id": name})
+    with pytest.raises(FixtureError, match=r"its id does not fit its file, toy\.frame/v1/basic"):
+        fixtures.load(own=tmp_path)
+
+
+def test_a_file_that_has_another_revision_than_its_place_is_not_loaded(tmp_path: Path) -> None:
+    _page(tmp_path, ROW, revision="v2")
+    with pytest.raises(FixtureError, match=r"its file says toy\.frame/v2 and lies under toy\.frame/v1"):
+        fixtures.load(own=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "..", "", "A.rule", "a rule"])
+def test_the_id_of_a_rule_is_one_plain_component(tmp_path: Path, name: str) -> None:
+    _page(tmp_path, ROW)
+    (tmp_path / "toy.frame" / "rules.toml").write_text(fixture_folders.RULE.replace("shelf.number", name))
+    with pytest.raises(FixtureError, match=r"rules\.toml: .*an id"):
+        fixtures.load(own=tmp_path)
+
+
+def _page(root: Path, *rows: dict[str, Any], revision: str = "v1") -> Path:
+    place = root / "toy.frame" / "v1" / "basic.json"
+    place.parent.mkdir(parents=True)
+    page = {"schema": 1, "format": "toy.frame", "revision": revision, "cases": list(rows)}
+    place.write_text(json.dumps(page), encoding="utf-8")
+    return place
+
+
+def test_an_id_in_two_folders_is_an_error_that_names_both(tmp_path: Path) -> None:
+    place = tmp_path / "toy.frame" / "v1" / "basic.json"
+    place.parent.mkdir(parents=True)
+    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW, ROW]}
+    place.write_text(json.dumps(page), encoding="utf-8")
+    with pytest.raises(FixtureError, match=r"toy\.frame/v1/basic/good is in"):
+        fixtures.load(own=tmp_path)
+
+
+def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> None:
+    place = tmp_path / "toy.frame" / "v1" / "basic.json"
+    place.parent.mkdir(parents=True)
+    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
+    place.write_text(json.dumps(page), encoding="utf-8")
+    alone, both = load(), load([tmp_path])
+    assert len(both.cases) == len(alone.cases) + 1
+    assert both.hash != alone.hash
+    assert both.get(ROW["id"]) is not None
+    assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
+
+
+def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
+    path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
+    path.write_text(
+        path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
+    )
+    with pytest.raises(FixtureError, match="the key expect is repeated"):
+        fixtures.load(own=tmp_path)
+
+
+def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = set()
+    for name, title, rule, data in (
+        ("one", "a", "r", b"1"),
+        ("two", "b", "r", b"1"),
+        ("three", "a", "s", b"1"),
+        ("four", "a", "r", b"2"),
+        ("again", "a", "r", b"1"),
+    ):
+        path = fixture_folders.write(
+            tmp_path / name,
+            {**fixture_folders.GOOD, "title": title},
+            rules=fixture_folders.RULE.replace("Kind 1", rule),
+        )
+        (path.parent / "x.bin").write_bytes(data)
+        seen.add(fixture_folders.only(tmp_path / name, monkeypatch).hash)
+    assert len(seen) == 4
+
+
+# --- writing ---
+
+
+def test_every_case_is_read_back_from_what_is_written() -> None:
+    for case in load().cases:
+        assert case_from_json(case_json(case), case.format, case.revision, None) == case, case.id
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
+def test_every_fixture_file_is_what_its_cases_are_written_as(path: Path) -> None:
+    """But for an empty list of bytes, which says no more than its absence."""
+    cases = read(path)
+    page = fixture_page(cases[0].format, cases[0].revision, cases)
+    assert page.text == re.sub(r',\n +"bytes": \[\]', "", path.read_text(encoding="utf-8"))
+    sealed = {case["input"].get("sha256") for case in json.loads(page.text)["cases"]} - {None}
+    assert {hashlib.sha256(data).hexdigest() for data in page.files.values()} == sealed
+
+
+def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
+    long = {**fixture_folders.GOOD, "input": {"hex": "00" * 513}}
+    short = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/0-first"}
+    form, revision, topic = fixture_folders.PLACE.split("/")
+    path = tmp_path / form / revision / f"{topic}.json"
+    write_page(path, form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
+    assert [case.id for case in read(path)] == [short["id"], long["id"]]
+    (spilled,) = path.parent.glob("*.bin")
+    assert spilled.read_bytes() == bytes(513)
+    assert json.loads(path.read_text())["cases"][1]["input"]["file"] == spilled.name

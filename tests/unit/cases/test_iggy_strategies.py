@@ -1,0 +1,26 @@
+"""What the strategies draw can be written, and reads back as it was."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from one_of_a_kind import each_format
+
+from wireproof import formats
+from wireproof.cases.strategies.iggy import VALUES
+from wireproof.formats import FORMATS
+
+
+def test_every_iggy_format_has_a_strategy() -> None:
+    assert set(VALUES) == {name for name in FORMATS if name.startswith("iggy.")}
+
+
+@pytest.mark.parametrize("format_id", each_format(VALUES))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_value_survives_the_round_trip(format_id: str, data: st.DataObject) -> None:
+    value = data.draw(VALUES[format_id]())
+    row = FORMATS[format_id]
+    written = formats.encode(row, formats.to_json(value))
+    decoded = formats.decode(row, written)
+    assert decoded.value == value
+    assert decoded.consumed == len(written)

@@ -1,0 +1,216 @@
+"""The linter finds each kind of bad fixture, and says so in one line. architecture.md#verdicts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixture_folders import BAD, GOOD, PLACE, RULE, only, problems, write
+
+from wireproof.cases import fixtures
+from wireproof.cases.fixtures import FROZEN
+from wireproof.cases.frozen_digests import freeze, input_digest, unfrozen_cases
+from wireproof.cases.lint import contains_prefix, lint
+
+GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]
+LONG = "0104" + "07000000" + "00" * 600
+EXCLUDED = RULE + 'exclusion = "A test of the tests."\n'
+
+
+def good(**changes: Any) -> dict[str, Any]:
+    return {**GOOD, **changes}
+
+
+def bad(**changes: Any) -> dict[str, Any]:
+    return {**BAD, **changes}
+
+
+def accept(**changes: Any) -> dict[str, Any]:
+    return {"accept": {**GOOD["expect"]["accept"], **changes}}
+
+
+def reject(**changes: Any) -> dict[str, Any]:
+    return {"reject": {**BAD["expect"]["reject"], **changes}}
+
+
+def test_the_fixtures_of_the_package_have_no_problem() -> None:
+    """Read anew: a codec that other tests call in their process may write into the values that they share."""
+    assert [str(problem) for problem in lint(fixtures.load())] == []
+
+
+def test_a_sound_shelf_has_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, GOOD, BAD)
+    assert problems(tmp_path, monkeypatch) == []
+
+
+ONE_CASE: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("an unknown rule", good(rules=["shelf.number", "shelf.none"]), "the rule shelf.none is unknown"),
+    ("no rule at all", good(rules=[]), "it tests no rule"),
+    ("an unknown flag", good(flags=["urgent"]), "the flag urgent is unknown"),
+    ("an unknown remark", good(expect=accept(remarks=["odd"])), "the remark odd is unknown"),
+    ("an unknown need", good(needs=["codec:lzma"]), "the need codec:lzma is unknown"),
+    ("no twin", {key: BAD[key] for key in BAD if key != "twin"}, "its twin (none) does not exist"),
+    ("a twin that is not there", bad(twin=f"{PLACE}/gone"), f"its twin {PLACE}/gone does not exist"),
+    ("a twin that is refused", bad(twin=BAD_ID), f"its twin {BAD_ID} is refused too"),
+    ("long bytes in the JSON", good(input={"hex": LONG}), "over 512 bytes belong into a file"),
+    (
+        "a value that is none of its format",
+        good(expect=accept(value={"kind": "numeric", "valeu": "07000000"})),
+        "its value is none of iggy.identifier/0.0.30",
+    ),
+    (
+        "bytes in capital hex",
+        good(input={"hex": "01040700000a"}, expect=accept(value={"kind": "numeric", "value": "0700000A"})),
+        "its value is none of iggy.identifier/0.0.30",
+    ),
+    (
+        "another value than the reference reads",
+        good(expect=accept(value={"kind": "numeric", "value": "08000000"})),
+        'the reference reads another value: value.value want "08000000" got "07000000"',
+    ),
+    ("another count of bytes", good(expect=accept(consumed=5)), "the reference consumes 6, not 5"),
+    ("a refusal that the reference accepts", bad(input=GOOD["input"]), "what should be refused as bad-kind"),
+    ("an acceptance that the reference refuses", good(input=BAD["input"]), "the reference refuses it"),
+    ("another class", bad(expect=reject(**{"class": "truncated"})), "refuses it as bad-kind, not truncated"),
+    ("another position", bad(expect=reject(at=1)), "refuses it at 0, not 1"),
+    ("more before it", bad(expect=reject(before={"kind": "numeric"})), "before it refuses"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "said"), [row[1:] for row in ONE_CASE], ids=[row[0] for row in ONE_CASE])
+def test_a_bad_case_is_one_line_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: dict[str, Any], said: str
+) -> None:
+    others = [
+        other for other in (GOOD, BAD) if other["id"].rpartition("/")[2] != row["id"].rpartition("/")[2]
+    ]
+    rows = [*others, row] if row["id"] > GOOD_ID else [row, *others]
+    write(tmp_path, *rows, rules=EXCLUDED)
+    found = [line for line in problems(tmp_path, monkeypatch) if said in line]
+    assert len(found) == 1, problems(tmp_path, monkeypatch)
+    assert found[0].startswith(f"{row['id']}: ")
+    assert "\n" not in found[0]
+
+
+def test_cases_out_of_order_are_a_problem_of_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, BAD, GOOD)
+    assert problems(tmp_path, monkeypatch) == [f"{path}: its cases are not sorted by id"]
+
+
+def test_keys_out_of_order_are_a_problem_of_their_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, dict(reversed(GOOD.items())), BAD)
+    (line,) = problems(tmp_path, monkeypatch)
+    assert line.startswith(f"{GOOD_ID}: its keys want the order id, ")
+
+
+def test_another_layout_of_the_json_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, GOOD, BAD)
+    path.write_text(path.read_text("utf-8").rstrip(), encoding="utf-8")
+    (line,) = problems(tmp_path, monkeypatch)
+    assert line == f"{path}: is not JSON of 2 spaces with a newline at its end"
+
+
+def test_a_file_that_no_case_names_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, GOOD, BAD)
+    stray = path.parent / "stray.bin"
+    stray.write_bytes(b"\0")
+    assert problems(tmp_path, monkeypatch) == [f"{stray}: no case names this file"]
+
+
+def test_a_revision_that_no_format_has_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = PLACE.replace("0.0.30", "0.0.31")
+    write(tmp_path, {**GOOD, "id": f"{place}/a-good"}, place=place)
+    assert f"{place}/a-good: iggy.identifier/0.0.31 is no format" in problems(tmp_path, monkeypatch)
+
+
+def test_an_alias_of_two_cases_and_one_that_is_an_id_are_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"id": GOOD_ID, "aliases": [f"{PLACE}/old", BAD_ID], **GOOD}
+    other = {"id": BAD_ID, "aliases": [f"{PLACE}/old"], **BAD}
+    write(tmp_path, row, other)
+    found = problems(tmp_path, monkeypatch)
+    assert found == [f"{BAD_ID}: is an id and an alias", f"{PLACE}/old: is an alias of several cases"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "lacks"),
+    [
+        ("refusing", (GOOD, BAD), ""),
+        ("refusing", (GOOD,), "1 accepted and 0 refused cases are too few for a refusing rule"),
+        ("value", (GOOD, BAD), "1 accepted and 1 refused cases are too few for a value rule"),
+        ("value", (GOOD, good(id=f"{PLACE}/c-good")), ""),
+        ("resource", (GOOD,), ""),
+        ("encode", (GOOD,), ""),
+    ],
+)
+def test_a_rule_without_the_cases_of_its_kind_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, rows: tuple[dict[str, Any], ...], lacks: str
+) -> None:
+    rules = RULE.replace('"refusing"', f'"{kind}"')
+    write(tmp_path, *rows, rules=rules)
+    assert problems(tmp_path, monkeypatch) == ([f"shelf.number: {lacks}"] if lacks else [])
+    write(tmp_path, *rows, rules=rules + 'exclusion = "A test of the tests."\n')
+    stale = "shelf.number: has all its cases, so its exclusion is wrong"
+    assert problems(tmp_path, monkeypatch) == ([] if lacks else [stale])
+
+
+def test_a_prefix_is_more_elements_of_a_list_and_never_more_of_one() -> None:
+    assert contains_prefix({"a": [1, 2]}, {"a": [1]})
+    assert contains_prefix({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]})
+    assert not contains_prefix({"a": [1]}, {"a": [1, 2]})
+    assert not contains_prefix({"a": "123"}, {"a": "12"})
+
+
+# --- what has landed ---
+
+
+def test_freezing_adds_new_ids_and_leaves_the_landed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, GOOD)
+    assert [case.id for case in unfrozen_cases(only(tmp_path, monkeypatch))] == [GOOD_ID]
+    assert freeze(only(tmp_path, monkeypatch)) == {tmp_path / FROZEN: 1}
+    first = json.loads((tmp_path / FROZEN).read_text("utf-8"))
+    write(tmp_path, good(input={"hex": "010408000000"}), BAD)
+    assert freeze(only(tmp_path, monkeypatch)) == {tmp_path / FROZEN: 1}
+    second = json.loads((tmp_path / FROZEN).read_text("utf-8"))
+    assert list(second) == [GOOD_ID, BAD_ID]
+    assert second[GOOD_ID] == first[GOOD_ID]
+    assert freeze(only(tmp_path, monkeypatch)) == {}
+
+
+def test_a_landed_id_with_other_bytes_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, GOOD, BAD)
+    freeze(only(tmp_path, monkeypatch))
+    changed = accept(value={"kind": "numeric", "value": "08000000"})
+    write(tmp_path, good(input={"hex": "010408000000"}, expect=changed), BAD)
+    (line,) = problems(tmp_path, monkeypatch)
+    assert line == f"{GOOD_ID}: has landed with another input: leave it as it was and add a new id"
+
+
+def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, GOOD, BAD)
+    freeze(only(tmp_path, monkeypatch))
+    write(tmp_path, GOOD, rules=EXCLUDED)
+    assert problems(tmp_path, monkeypatch) == [f"{BAD_ID}: has landed and is gone: an id is never taken back"]
+
+
+def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monkeypatch: Any) -> None:
+    forms = (
+        {"hex": "00ff"},
+        {"chunks": ["00ff"]},
+        {"chunks": ["00", "ff"]},
+        {"chunks": ["00ff", ""]},
+        {"value": {}},
+    )
+    seals = set()
+    for form in forms:
+        op = {"hex": "decode", "chunks": "scan", "value": "encode"}[next(iter(form))]
+        write(tmp_path, good(input=form, op=op))
+        seals.add(input_digest(only(tmp_path, monkeypatch).cases[0].input))
+    assert len(seals) == len(forms)

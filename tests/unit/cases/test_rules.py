@@ -1,0 +1,60 @@
+"""The files of rules. architecture.md#cases."""
+
+from pathlib import Path
+
+import pytest
+from fixture_folders import GOOD, RULE, write
+from goldens import load
+
+from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.rules import RULE_KINDS, read_rules
+
+
+def rules_file(folder: Path, text: str) -> Path:
+    path = folder / "rules.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_rule_has_a_sentence_a_kind_and_a_place_in_a_document() -> None:
+    for rule in load().rules.values():
+        assert rule.kind in RULE_KINDS
+        assert rule.text.endswith(".")
+        assert rule.document
+        assert rule.section
+
+
+def test_a_rule_is_read_with_what_it_may_leave_out(tmp_path: Path) -> None:
+    (rule,) = read_rules(rules_file(tmp_path, RULE))
+    assert (rule.id, rule.kind, rule.practice, rule.exclusion) == ("shelf.number", "refusing", "", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            RULE.replace("refusing", "wishing"),
+            "shelf.number: kind must be one of refusing, value, resource, encode",
+        ),
+        (RULE + 'autor = "me"\n', "shelf.number: .*autor"),
+        (RULE.replace('section = "1"\n', ""), "shelf.number: .*section"),
+        ("[other]\n", "holds .*rule.* tables and nothing else"),
+        ("[[rule]\n", "line 1"),
+    ],
+)
+def test_a_file_that_is_wrong_is_one_line_that_names_the_rule(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        list(read_rules(rules_file(tmp_path, text)))
+
+
+def test_a_rule_in_two_files_is_an_error(tmp_path: Path) -> None:
+    name = next(iter(load().rules))
+    write(tmp_path, GOOD, rules=RULE.replace("shelf.number", name))
+    with pytest.raises(FixtureError, match=f"the rule {name} is in another file too"):
+        load([tmp_path])
+
+
+def test_a_broken_file_of_rules_is_an_error_that_names_it(tmp_path: Path) -> None:
+    write(tmp_path, GOOD, rules="[[rule]\n")
+    with pytest.raises(FixtureError, match=r"rules\.toml"):
+        load([tmp_path])

@@ -1,0 +1,52 @@
+"""`check` over whatever is ready, and its page, which `report` makes again from the streams."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Command
+from page_contents import rows
+
+from tests.mutants.registry import spec_of
+from wireproof.adapters.registry import entries
+from wireproof.adapters.registry_entry import Entry
+from wireproof.runner.event_files import read_events
+
+SMALL = "kafka.batch/v2/crc/*"
+LENIENT = spec_of("mutant:crc-skip")
+"""A codec that does not conform, for it does not look at checksums."""
+
+
+def test_all_ready_takes_what_is_ready_here_for_the_selection(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"reference": entries()["reference"]}
+    known["absent"] = Entry("absent", object="no:thing", requires=("no_such_module",), formats=("kafka",))
+    known["other"] = Entry("other", object="no:thing", formats=("heka",))
+    monkeypatch.setattr("wireproof.cli.check_run.entries", lambda: known)
+    words = ("--all-ready", "--run", SMALL, "--no-families", "--in-process", "--out", tmp_path / "runs")
+    done = wireproof("check", *words, "--html", tmp_path / "page.html", "--badges", tmp_path / "badges")
+    assert done.code == 0, done.err
+    assert [stream.run.spec for stream in read_events(tmp_path / "runs")] == ["reference"]
+    assert "1 implementations × Kafka" in (tmp_path / "page.html").read_text()
+    (badge,) = (tmp_path / "badges" / "reference").iterdir()
+    assert badge.name == "kafka.batch-v2.json"
+    assert json.loads(badge.read_text())["message"].startswith("8 of 8, run ")
+    done = wireproof("check", LENIENT, *words)
+    assert [stream.run.spec for stream in read_events(tmp_path / "runs")] == [LENIENT, "reference"]
+
+
+def test_one_command_makes_a_page_and_report_makes_the_same_of_the_streams(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    words = ("--run", SMALL, "--no-families", "--in-process")
+    wireproof(
+        "check", "reference", LENIENT, *words, "--out", tmp_path / "both", "--html", tmp_path / "a.html"
+    )
+    for name in ("reference", LENIENT):
+        wireproof("check", name, *words, "--out", tmp_path / name[:6])
+    done = wireproof("report", tmp_path / "refere", tmp_path / LENIENT[:6], "--html", tmp_path / "b.html")
+    assert done.code == 0, done.err
+    first, second = (rows((tmp_path / name).read_text()) for name in ("a.html", "b.html"))
+    assert first == second
+    assert len(first[0][1]) == 2

@@ -1,0 +1,100 @@
+"""A run of `check` that is ended by a signal keeps what was judged, and leaves no process behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from command_line import Command
+from scripted_runs import CASES, PROGRAM, marked_processes
+
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has a supervisor"),
+    pytest.mark.usefixtures("interruptible"),
+]
+
+SECONDS = 20.0
+"""For anything to happen."""
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
+
+
+def until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def killed(number: int, folder: Path, *words: str, processes: int) -> tuple[int, str, list[int]]:
+    """End `check` by a signal once it has so many processes; its exit code, its stderr and who is left."""
+    mark = uuid4().hex
+    environment = os.environ | {"WIREPROOF_TEST_MARK": mark}
+    command = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "check",
+        *words,
+        "--out",
+        "run.jsonl",
+        "--timeout-scale",
+        "30",
+    ]
+    command += [word for one in CASES for word in ("--run", one)]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as runner:
+        until(lambda: len(marked_processes(mark)) >= processes)
+        runner.send_signal(number)
+        code = runner.wait(SECONDS)
+        assert runner.stderr is not None
+        err = runner.stderr.read()
+    until(lambda: not marked_processes(mark))
+    return code, err, marked_processes(mark)
+
+
+def scripted(fault: str) -> str:
+    return f"jsonl:{sys.executable} -S -E {PROGRAM} {fault}"
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_run_in_the_midst_of_a_hang_keeps_its_verdicts_and_leaves_nobody(
+    number: int, tmp_path: Path, wireproof: Command
+) -> None:
+    """The processes: the runner, the supervisor, the adapter, and the two that it left behind."""
+    code, err, left = killed(number, tmp_path, scripted("hangs-later"), "--jobs", "1", processes=5)
+    assert code == CODES[number]
+    how = {signal.SIGINT: "interrupted", signal.SIGTERM: "ended by SIGTERM", signal.SIGKILL: ""}
+    stored = " after 4 cases: their events are in run.jsonl; show them with `wireproof report run.jsonl`\n"
+    assert err == (f"{how[signal.Signals(number)]}{stored}" if how[signal.Signals(number)] else "")
+    assert left == []
+    rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert [row["event"] for row in rows[:5]] == ["run", *["case"] * 4]
+    done = wireproof("report", tmp_path / "run.jsonl")
+    assert (done.code, done.err) == (4, "")
+    assert "incomplete" in done.out
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_waits_for_a_hello_leaves_nobody(number: int, tmp_path: Path) -> None:
+    code, _, left = killed(number, tmp_path, scripted("hello-hangs"), "--no-families", processes=5)
+    assert code == CODES[number]
+    assert left == []
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("number", CODES)
+def test_a_run_of_several_processes_leaves_nobody(number: int, tmp_path: Path) -> None:
+    """The processes: the runner, two that judge, and of each of these four."""
+    specs = (scripted("hangs-later"), scripted("hangs-later") + " again")
+    code, _, left = killed(number, tmp_path, *specs, "--jobs", "2", processes=11)
+    assert code == CODES[number]
+    assert left == []

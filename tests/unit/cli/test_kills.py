@@ -1,0 +1,95 @@
+"""A verb that is killed while it writes: nothing that was there is lost, and the next run goes on."""
+
+import signal
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from kill_inside_call import killed_at
+from small_runs import FAIL, PASS, stream
+
+from tests.mutants import kill_table
+from tests.mutants.kill_table import Cell, Table
+from wireproof.cases.case import Case, Data, Reject
+from wireproof.cli import main
+from wireproof.fuzz.findings import Findings, finding_name, read_findings
+from wireproof.runner import baseline
+from wireproof.runner.event_files import EventWriter
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
+
+KILLS = pytest.mark.parametrize(
+    "kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name
+)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@KILLS
+@pytest.mark.parametrize("at", ["os.fsync", "os.replace"])
+def test_a_baseline_is_the_old_one_or_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, kill: signal.Signals
+) -> None:
+    known_failures, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    with run.open("w") as out:
+        writer = EventWriter(out, stream().run)
+        writer.case(PASS)
+        writer.footer()
+    known_failures.write_text(baseline.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
+    before = _files(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])
+    killed_at(at, kill, main)
+    left = _files(tmp_path)
+    assert {name: left[name] for name in before} == before
+    assert kill is signal.SIGKILL or left == before
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert _files(tmp_path).keys() == before.keys()
+    assert baseline.read(known_failures) == ()
+
+
+@KILLS
+def test_a_kill_table_keeps_its_rows(tmp_path: Path, kill: signal.Signals) -> None:
+    one = Table().having("mutant:crc-skip", "golden", Cell("suite", 1.0, "some/case"))
+    two = one.having("mutant:crc-skip", "derived", Cell("suite", 2.0, "some/other"))
+    kill_table.write(one, tmp_path)
+    killed_at("os.replace", kill, lambda: kill_table.write(two, tmp_path))
+    assert kill_table.read(tmp_path) == one
+    kill_table.write(two, tmp_path)
+    assert (kill_table.read(tmp_path), set(_files(tmp_path))) == (two, {"kill.json"})
+
+
+SIGNATURE = Signature("codec", "iggy.identifier/0.0.30", "decode", "fail:wrong-accept", "bad-kind", "kind")
+
+
+def _found(folder: Path, size: int) -> Callable[[], None]:
+    data = bytes(size)
+    case = Case("iggy.identifier/0.0.30/fuzz/x", "iggy.identifier", "0.0.30", Data(data), Reject("bad-kind"))
+    verdict = Verdict("fail", "wrong-accept", "bad-kind", "kind")
+
+    def add() -> None:
+        findings = Findings(folder, "w0")
+        findings.add(SIGNATURE, verdict, evolve(case, title=f"{size} bytes"), data)
+        findings.close()
+
+    return add
+
+
+@KILLS
+@pytest.mark.parametrize("file", [0, 1], ids=["its bytes", "its JSON"])
+def test_a_finding_is_the_old_one_or_the_new_one(tmp_path: Path, kill: signal.Signals, file: int) -> None:
+    _found(tmp_path, 9)()
+    killed_at("os.replace", kill, _found(tmp_path, 5), skip=file)
+    (found,) = read_findings(tmp_path)
+    assert (found.size, found.count) == (9, 2)
+    _found(tmp_path, 4)()
+    (found,) = read_findings(tmp_path)
+    assert (found.size, found.count) == (4, 3)
+    name = finding_name(SIGNATURE)
+    assert set(_files(tmp_path)) == {"lock", "w0.tally", f"{name}.bin", f"{name}.json"}

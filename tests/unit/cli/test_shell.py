@@ -1,0 +1,175 @@
+"""The manners of the command line: completion, JSON, colours, an interrupt, and what `doctor` finds."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from command_line import Command
+from folders import TOP
+
+from tests.mutants.registry import spec_of
+from wireproof.adapters import doctor
+from wireproof.runner.event_files import read_events
+
+MUTANT = spec_of("mutant:crc-skip")
+
+WIREPROOF = (sys.executable, "-m", "wireproof")
+
+
+def run(*words: str, **environment: str) -> str:
+    done = subprocess.run(
+        [*WIREPROOF, *words], capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "COLUMNS": "120", **environment},
+    )  # fmt: skip
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+# --- an interrupt ---
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_leaves_a_stream_that_can_be_read(wireproof: Command, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    with subprocess.Popen(
+        [*WIREPROOF, "check", "reference", "--run", "kafka.batch/**", "--out", str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as running:  # fmt: skip
+        until = time.monotonic() + 60
+        while not (out.exists() and b'"case"' in out.read_bytes()) and time.monotonic() < until:
+            time.sleep(0.02)
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert re.fullmatch(
+        rf"interrupted after [\d,]+ cases: their events are in {out}; show them with .*\n", err
+    )
+    (stream,) = read_events(out)
+    assert stream.cases
+    assert not stream.complete
+    seen = wireproof("report", out)
+    assert seen.code == 4, "a run that was broken off is no result"
+    assert "incomplete" in seen.out
+    assert wireproof("verify", out, "--sample", 0).code == 1
+
+
+# --- colours ---
+
+
+def test_colours_are_for_terminals_and_for_nobody_who_wants_none() -> None:
+    words = ("check", MUTANT, "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
+    assert "\x1b[" not in run(*words)
+    assert "\x1b[3" in run(*words, FORCE_COLOR="1", TERM="xterm-256color")
+    plain = run(*words, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
+    assert not any(f"\x1b[{colour}" in plain for colour in ("3", "4", "9"))
+
+
+# --- JSON ---
+
+
+def test_lists_are_json_for_programs(wireproof: Command) -> None:
+    cases = json.loads(wireproof("cases", "iggy.identifier/0.8/**", "--format", "json").out)
+    assert {"id": "iggy.identifier/0.8/identifier/zero", "level": "must", "op": "decode"}.items() <= {
+        **next(row for row in cases if row["id"].endswith("identifier/zero"))
+    }.items()
+    adapters = json.loads(wireproof("adapters", "--format", "json").out)
+    assert next(row for row in adapters if row["name"] == "reference")["state"] == "ready"
+
+
+# --- completion ---
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_script(wireproof: Command, shell: str) -> None:
+    done = wireproof("completion", shell)
+    assert done.code == 0
+    assert f"_WIREPROOF_COMPLETE={shell}_complete" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("wireproof ver", "verify"),
+        ("wireproof check kafka-py", "kafka-python"),
+        ("wireproof check colu", "columnar"),
+        ("wireproof show iggy.ident", "iggy.identifier"),
+        ("wireproof show iggy.identifier/0.8/identifier/z", "iggy.identifier/0.8/identifier/zero"),
+        ("wireproof adapters new p", "python"),
+        ("wireproof check --no-fam", "--no-families"),
+    ],
+)
+def test_a_shell_completes(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch, words: str, offered: str
+) -> None:
+    monkeypatch.setenv("_WIREPROOF_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert f"plain,{offered}" in wireproof().out.splitlines()
+
+
+def test_a_shell_runs_the_script_that_it_gets() -> None:
+    script = f'eval "$({sys.executable} -m wireproof completion bash)"; complete -p wireproof'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("complete -o nosort -F _wireproof_completion wireproof")
+
+
+# --- doctor ---
+
+
+def examined(wireproof: Command) -> dict[str, dict[str, str]]:
+    done = wireproof("doctor", "--format", "json")
+    assert done.code == 0
+    return {row["name"]: row for row in json.loads(done.out)}
+
+
+def test_what_is_here_is_ready_and_says_its_version(wireproof: Command) -> None:
+    rows = examined(wireproof)
+    assert rows["Python"]["version"] == ".".join(map(str, sys.version_info[:3]))
+    assert rows["reference"] == {
+        "area": "adapter", "name": "reference", "state": "ready", "version": rows["reference"]["version"],
+        "for": "kafka, iggy, heka", "fix": "",
+    }  # fmt: skip
+    assert rows["[test]"]["state"] == "ready"
+
+
+def test_what_is_missing_or_too_old_is_named_with_its_mend(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    go.write_text("#!/bin/sh\necho go version go1.20.1 linux/amd64\n", encoding="utf-8")
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}")
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "atheris" else object())
+    rows = examined(wireproof)
+    assert (rows["go"]["state"], rows["go"]["version"]) == ("too old", "1.20.1")
+    assert rows["go"]["fix"].startswith("1.26 or newer is needed: install golang")
+    assert (rows["cargo"]["state"], rows["cargo"]["fix"]) == ("missing", "install cargo")
+    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["fix"]) == ("missing", "pip install 'wireproof[fuzz]'")
+    assert rows["[peers]"]["fix"] == ""
+    told = wireproof("doctor", width=120)
+    assert "install cargo" in told.out
+    lacking = sum(bool(row["fix"]) for row in rows.values())
+    assert told.out.splitlines()[-1] == f"{len(rows) - lacking} of {len(rows)} ready"
+
+
+def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert doctor.EXTRAS.keys() <= extras.keys()
+    for name, (_, modules) in doctor.EXTRAS.items():
+        brought = {
+            line.partition(">")[0].partition("=")[0].partition("[")[0].lower() for line in extras[name]
+        }
+        known = {
+            "yaml": "pyyaml",
+            "kafka": "kafka-python",
+            "google.protobuf": "protobuf",
+            "snappy": "python-snappy",
+        }
+        assert {known.get(module, module) for module in modules} <= brought, name

@@ -1,0 +1,187 @@
+"""What a command imports before it does anything: a user waits for it at every command and every TAB.
+
+Modules are counted, not seconds; `tests/benchmarks/startup.py` measures the seconds.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Command
+from goldens import load
+
+from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
+from wireproof.cases import fixtures
+from wireproof.cases.fixtures import fixtures_folder
+from wireproof.cases.id_completion import completions
+from wireproof.cases.id_patterns import PatternError
+from wireproof.cli.errors import TABLE, exit_of
+from wireproof.runner.exit_codes import Exit
+
+RUN = """
+import json, sys
+from wireproof.cli import main
+try:
+    main()
+except SystemExit:
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+ELSEWHERE = ("hypothesis", "jinja2", "numba", "numpy", "pandas", "pyarrow", "pyspark", "pytest", "atheris")
+"""Packages that a verb imports when it uses them, and not before."""
+
+HEAVY = (*ELSEWHERE, "attr", "cattrs", "importlib.metadata", "multiprocessing", "rich", "subprocess")
+"""Packages that the command line itself does not import: its classes are few, its output is lines."""
+
+FEW = 15
+"""Modules of this package at most that the command line imports before a verb."""
+
+
+def imported(*words: str, **environment: str) -> set[str]:
+    """The modules that a command has imported when it ends."""
+    code = [sys.executable, "-c", RUN, *words]
+    done = subprocess.run(code, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def shell(words: str) -> dict[str, str]:
+    """The environment in which bash asks for the completion of the last of some words."""
+    number = str(len(words.split(" ")) - 1)
+    return {"_WIREPROOF_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": number}
+
+
+def completing(words: str) -> set[str]:
+    """The modules that are imported before a shell can complete the last of some words."""
+    return imported(**shell(words))
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] == "wireproof"}
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files of cases that a test reads, as cases or for their ids alone."""
+    paths: list[Path] = []
+
+    def noting(read: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(path: Path, *args: Any, **named: Any) -> Any:
+            paths.extend([path] * (path.suffix == ".json" and path.is_relative_to(fixtures_folder())))
+            return read(path, *args, **named)
+
+        return noted
+
+    monkeypatch.setattr(fixtures, "read_limited_bytes", noting(fixtures.read_limited_bytes))
+    monkeypatch.setattr(Path, "read_text", noting(Path.read_text))
+    return paths
+
+
+@pytest.fixture
+def completed(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """What a shell offers for the last of some words."""
+
+    def offers(words: str) -> list[str]:
+        for name, value in shell(words).items():
+            monkeypatch.setenv(name, value)
+        return [line.partition(",")[2] for line in wireproof().out.splitlines()]
+
+    return offers
+
+
+def heavy(modules: set[str], *names: str) -> set[str]:
+    return {name for name in names if name in modules}
+
+
+def test_help_imports_no_package_but_the_command_line() -> None:
+    modules = imported("--help")
+    assert not heavy(modules, *HEAVY)
+    assert len(ours(modules)) < FEW, sorted(ours(modules))
+
+
+BATCH = "0000000000000000000000430000000002fd4e0ea1"
+"""The beginning of a Kafka batch."""
+
+
+def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() -> None:
+    modules = imported("explain", BATCH)
+    assert "wireproof.formats" in modules
+    assert not heavy(modules, *ELSEWHERE, "rich", "importlib.metadata", "subprocess")
+    assert not {
+        name
+        for name in modules
+        if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
+    }
+    assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
+
+
+def test_explain_reads_the_cases_of_one_format(wireproof: Command, reads: list[Path]) -> None:
+    assert wireproof("explain", BATCH).out.count("nearest fixture: kafka.batch/v2/") == 1
+    assert {path.parent.parent.name for path in reads} == {"kafka.batch"}
+
+
+def test_a_verb_is_completed_without_the_import_of_any() -> None:
+    modules = completing("wireproof ")
+    assert not heavy(modules, *HEAVY)
+    assert len(ours(modules)) < FEW, sorted(ours(modules))
+
+
+@pytest.mark.parametrize(
+    "words", ["wireproof check --f", "wireproof check kafka", "wireproof show kafka.batch/v2/crc/z"]
+)
+def test_options_adapters_and_cases_are_completed_without_the_import_of_a_mutant_or_a_library(
+    words: str,
+) -> None:
+    modules = completing(words)
+    assert not heavy(modules, *ELSEWHERE, "aiokafka", "confluent_kafka", "kafka", "kio", "iggy")
+    assert not {name for name in modules if name.startswith(("tests.mutants.", "wireproof.spark."))}
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "offered"),
+    [
+        ("wireproof show kafka.b", 0, "kafka.batch"),
+        ("wireproof show kafka.batch/v", 0, "kafka.batch/v2"),
+        ("wireproof show kafka.batch/v2/cr", 0, "kafka.batch/v2/crc"),
+        ("wireproof show kafka.batch/v2/crc/z", 1, "kafka.batch/v2/crc/zero"),
+    ],
+)
+def test_a_case_is_completed_from_the_names_of_files_and_at_most_one_of_them(
+    completed: Callable[[str], list[str]], reads: list[Path], words: str, number: int, offered: str
+) -> None:
+    assert offered in completed(words)
+    assert len(reads) == number
+
+
+def test_the_ids_that_a_shell_completes_are_those_of_all_cases() -> None:
+    ids = [case.id for case in load().cases]
+    places = dict.fromkeys(name.rpartition("/")[0] for name in ids)
+    assert sorted(name for place in places for name in completions(fixtures_folder(), f"{place}/")) == ids
+    assert sorted(completions(fixtures_folder(), "")) == sorted({name.partition("/")[0] for name in ids})
+
+
+def test_every_row_of_the_table_of_errors_names_an_exception() -> None:
+    for name in TABLE:
+        module, _, attribute = name.partition(":")
+        assert issubclass(getattr(importlib.import_module(module), attribute), Exception), name
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UnknownAdapter("x"), Exit.USAGE),
+        (AdapterError("x"), Exit.ADAPTER),
+        (AdapterStartError("x"), Exit.ADAPTER),
+        (PatternError("x"), Exit.USAGE),
+        (FileNotFoundError("x"), Exit.USAGE),
+        (LookupError("x"), None),
+        (ZeroDivisionError("x"), None),
+    ],
+)
+def test_the_nearest_class_of_an_error_decides_its_exit_code(error: Exception, code: Exit | None) -> None:
+    assert exit_of(error) is code

@@ -1,0 +1,212 @@
+"""The fast decoders: what they give for the rule book's own bytes, and what they say without numba."""
+
+import mmap
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from folders import SUPPORT
+from goldens import load
+from kafka_bytes import LOG
+from kafka_examples import WORKED, Worked
+
+from wireproof import columnar, formats
+from wireproof.adapters.columnar import Columnar
+from wireproof.adapters.contract import Request
+from wireproof.cases.case import Data
+from wireproof.cases.outcome import Accepted, Unsupported
+from wireproof.columnar import decompress
+from wireproof.wire.options import Options
+
+BYTES = {row.example: bytes.fromhex(row.data) for row in WORKED}
+CLEAN = [row for row in WORKED if row.vector not in ("Z01", "X03", "W42", "W45")]
+"""The others hold a remark each, or a control record that the kernels leave to the reference."""
+
+
+def text(data: bytes | None) -> str:
+    return "null" if data is None else f"x{data.hex()}"
+
+
+def shown(data: bytes) -> tuple[str, ...]:
+    """The records of `data` in the notation of kafka.md §6."""
+    heads = columnar.read_header_columns(data, columnar.scan(data)).to_pylist()
+    control = {head["position"] for head in heads if head["attributes"] & 0x20}
+    return tuple(
+        line(row, row["frame"] in control) for batch in columnar.records(data) for row in batch.to_pylist()
+    )
+
+
+def line(row: dict[str, Any], control: bool) -> str:
+    if control:
+        return f"CTL@{row['offset']}"
+    headers = "".join(f"{pair['key'].decode()}={text(pair['value'])}," for pair in row["headers"])
+    return f"{row['offset']}/{row['timestamp']}/{text(row['key'])}/{text(row['value'])}/{headers}"
+
+
+@pytest.mark.parametrize("row", WORKED, ids=lambda row: row.example)
+def test_a_worked_example_gives_the_records_that_kafka_read(row: Worked) -> None:
+    assert shown(bytes.fromhex(row.data)) == row.reads
+
+
+@pytest.mark.parametrize("row", CLEAN, ids=lambda row: row.example)
+def test_the_kernels_answer_for_a_clean_example_themselves(row: Worked) -> None:
+    assert columnar.scan(bytes.fromhex(row.data)).share == 0
+
+
+@pytest.mark.parametrize("name", ["gzip", "snappy", "lz4-kip57", "lz4-right-byte"])
+def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All went through its frame reader once, though only LZ4 has a header byte of its own there (§2.3)."""
+    asked: list[int] = []
+    monkeypatch.setattr(decompress, "_by_reference", lambda _, codec, *__, **___: asked.append(codec))
+    case = load().by_id[f"kafka.batch/v0/wrapper/{name}"]
+    assert isinstance(case.input, Data)
+    found = columnar.scan(case.input.data)
+    remarked = name == "lz4-right-byte"
+    assert (asked, found.handed.tolist()) == ([3] if remarked else [], [remarked])
+    assert (found.kind.tolist(), found.records.tolist()) == ([columnar.FRAME], [2])
+
+
+def test_every_byte_is_of_a_frame_of_garbage_or_of_the_tail() -> None:
+    frame, torn = BYTES["E01"], BYTES["E01"][:-1]
+    wrong = frame[:-1] + b"\x01"
+    frames = columnar.scan(wrong + b"garbage" * 9 + frame + torn)
+    assert [columnar.KINDS[kind] for kind in frames.kind] == ["garbage", "garbage", "frame", "tail"]
+    assert frames.position.tolist() == [0, 70, 133, 203]
+    assert frames.length.tolist() == [70, 63, 70, 69]
+    assert [frames.fault(row) for row in range(3)] == ["crc-mismatch", "limit-exceeded", None]
+    assert frames.handed.tolist() == [True, True, False, False]
+    assert frames.share == 0.5
+
+
+def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
+    data = BYTES["E11"] + BYTES["E20"] + b"\0"
+    batch, message, tail = columnar.read_header_columns(data, columnar.scan(data)).to_pylist()
+    assert batch == {
+        "position": 0,
+        "length": 85,
+        "kind": "frame",
+        "fault": None,
+        "remarks": [],
+        "handed": False,
+        "records": 3,
+        "magic": 2,
+        "offset": 0,
+        "last_offset": 2,
+        "codec": "none",
+        "attributes": 0,
+        "base_timestamp": 1_700_000_000_000,
+        "max_timestamp": 1_700_000_000_000,
+        "leader_epoch": 0,
+        "producer_id": 1000,
+        "producer_epoch": 0,
+        "base_sequence": 2_147_483_646,
+    }
+    assert (message["position"], message["magic"], message["max_timestamp"]) == (85, 1, 1_700_000_000_000)
+    assert message["producer_id"] is None
+    assert (tail["kind"], tail["position"], tail["length"], tail["offset"]) == ("tail", 121, 1, None)
+
+
+def test_a_mapped_file_and_a_part_of_one_are_buffers(tmp_path: Path) -> None:
+    path = tmp_path / "00.log"
+    path.write_bytes(BYTES["E01"] * 3)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        view = memoryview(mapped)
+        part = view[70:]
+        frames = columnar.scan(part)
+        assert frames.position.tolist() == [0, 70]
+        part.release()
+        view.release()
+
+
+def test_no_bytes_are_no_frames() -> None:
+    frames = columnar.scan(b"")
+    assert (len(frames), frames.share, list(columnar.records(b""))) == (0, 0, [])
+    assert columnar.read_header_columns(b"", frames).num_rows == 0
+
+
+def test_what_unpacks_to_more_than_allowed_is_refused_as_the_reference_does() -> None:
+    data = BYTES["E05"]
+    for most, fault in ((17, "limit-exceeded"), (18, None)):
+        assert columnar.scan(data, Options(max_output=most)).fault(0) == fault
+
+
+def test_what_a_producer_may_not_send_is_left_to_the_reference() -> None:
+    frames = columnar.scan(BYTES["E12"], Options(profile="produce"))
+    assert (frames.share, frames.fault(0)) == (1.0, "not-permitted")
+
+
+def test_the_adapter_counts_what_it_answers_and_what_it_hands_over() -> None:
+    adapter = Columnar()
+    asked = [Request("1", "decode", "kafka.batch", "v2", data=BYTES[name]) for name in ("E01", "E05", "E33")]
+    outcomes = [adapter.decode(request) for request in asked]
+    assert [isinstance(outcome, Accepted) for outcome in outcomes] == [True] * 3
+    assert [outcome.remarks for outcome in outcomes if isinstance(outcome, Accepted)][2] == (
+        "lat-and-horizon",
+    )
+    assert (adapter.answered, adapter.handed) == (2, 1)
+
+
+def test_the_adapter_scans_and_counts_the_items() -> None:
+    adapter, data = Columnar(), BYTES["E01"] + b"\xff" * 20 + BYTES["E22"]
+    outcome = adapter.scan(Request("1", "scan", "kafka.log", "mixed", chunks=(data[:50], data[50:])))
+    assert isinstance(outcome, Accepted)
+    assert outcome.value == formats.items_json(formats.scan(LOG, [data]))
+    assert (adapter.answered, adapter.handed) == (2, 1)
+
+
+def test_the_adapter_says_what_it_does_not_do() -> None:
+    assert isinstance(Columnar().decode(Request("1", "decode", "iggy.log", "0.0.30")), Unsupported)
+    assert isinstance(Columnar().scan(Request("1", "scan", "kafka.batch", "v2")), Unsupported)
+
+
+@pytest.mark.parametrize("module", ["numba", "pyarrow"])
+def test_without_the_extra_one_line_names_it(module: str) -> None:
+    code = f"import sys; sys.modules['{module}'] = None\nimport wireproof.columnar"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(
+        "ImportError: wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]'"
+    )
+
+
+COMPILED = """
+import sys
+from functools import partial
+from wireproof.cases.fixtures import load
+from numba.core.registry import CPUDispatcher
+from wireproof.adapters.columnar import OPS, Columnar
+from wireproof.adapters.contract import Request
+from wireproof.cases.case import Chunks, Data
+
+def kernels():
+    ours = [module for name, module in sys.modules.items() if name.startswith("wireproof.columnar.")]
+    each = {name: kernel for module in ours for name, kernel in vars(module).items()}
+    return {(name, *kernel.signatures) for name, kernel in each.items() if isinstance(kernel, CPUDispatcher)}
+
+adapter = Columnar()
+warm = kernels()
+for case in load().cases:
+    claim = adapter.revisions.get(f"{case.format}/{case.revision}")
+    if claim and case.op in claim.ops and case.limits.rss_mb is None:
+        ask = partial(Request, "1", case.op, case.format, case.revision, options=case.options)
+        match case.input:
+            case Data(data):
+                adapter.decode(ask(data))
+            case Chunks(chunks):
+                adapter.scan(ask(chunks=chunks))
+print(sorted(kernels() - warm))
+"""
+
+
+def test_no_kernel_is_compiled_while_a_case_waits() -> None:
+    """Where nothing was compiled before that takes half a minute: each case ended as a timeout."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED],
+        capture_output=True, text=True, check=False, timeout=300, cwd=SUPPORT,
+    )  # fmt: skip
+    assert done.stdout == "[]\n", done.stdout + done.stderr

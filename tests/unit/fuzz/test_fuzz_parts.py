@@ -1,0 +1,351 @@
+"""The parts of a campaign that need no fuzzing process: shared input, counts, findings, corpus, targets."""
+
+import errno
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+from attrs import asdict, evolve
+from folders import TOP
+from goldens import load
+from machine import needs
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.python_object import Caller
+from wireproof.cases.case import Reject
+from wireproof.cases.mutate import dictionary, mutate, seed
+from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.outcome import Exhausted, Refused
+from wireproof.cases.token import from_token
+from wireproof.formats import FORMATS
+from wireproof.fuzz import campaign, finding_counts
+from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz.case_builder import CaseBuilder
+from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
+from wireproof.fuzz.cpu_timer import CpuTimer
+from wireproof.fuzz.executors import InProcessExecutor
+from wireproof.fuzz.finding_counts import FindingCounts, total_counts
+from wireproof.fuzz.findings import FindingError, Findings, finding_name, read_findings, update_counts
+from wireproof.fuzz.option_variants import option_variants
+from wireproof.fuzz.shared_input import InputState, SharedInput
+from wireproof.fuzz.stats import format_stats
+from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
+from wireproof.fuzz.work_directory import WorkDirectory
+from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
+from wireproof.wire.options import Options
+
+ROW = FORMATS["iggy.identifier/0.0.30"]
+SIGNATURE = Signature("x", ROW.format_id, "decode", "fail:wrong-accept", "bad-length", "length")
+VERDICT = Verdict("fail", "wrong-accept", "bad-length", "length")
+TARGETS = TOP / "fuzz"
+
+
+def case_of(data: bytes):  # noqa: ANN201 - a case
+    return CaseBuilder(ROW, (), ("decode",)).decode_case(data)
+
+
+def test_the_input_of_a_process_that_died_survives_it(tmp_path: Path) -> None:
+    shared = SharedInput(tmp_path / "input", 64)
+    child = os.fork()
+    if not child:
+        shared.begin_input(b"before")
+        shared.begin_input(b"guilty")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    state = shared.state()
+    assert (state.data, state.executions, state.phase) == (b"guilty", 2, "running")
+
+
+def test_between_two_inputs_there_is_no_input(tmp_path: Path) -> None:
+    shared = SharedInput(tmp_path / "input", 64)
+    shared.begin_input(b"one")
+    shared.end_input()
+    assert (shared.state().data, shared.state().phase) == (b"", "idle")
+
+
+def test_an_input_over_the_size_of_the_file_is_cut(tmp_path: Path) -> None:
+    shared = SharedInput(tmp_path / "input", 4)
+    shared.begin_input(b"123456")
+    assert shared.state().data == b"1234"
+
+
+def test_a_reader_never_sees_a_header_half_written(tmp_path: Path) -> None:
+    shared = SharedInput(tmp_path / "input", 64)
+    shared.begin_input(b"x")
+    child = os.fork()
+    if not child:
+        while True:  # until it is killed
+            shared.begin_input(b"x")
+            shared.end_input()
+    while shared.state().executions < 100:
+        pass
+    looks = [shared.state().seconds for _ in range(50_000)]
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert max(looks) < 60
+
+
+def test_counts_outlive_kill_9_and_add_up_over_workers(tmp_path: Path) -> None:
+    for worker in ("w0", "w1"):
+        child = os.fork()
+        if not child:
+            counts = FindingCounts(tmp_path / f"{worker}.tally")
+            for _ in range(3):
+                counts.add("00112233445566aa")
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(child, 0)
+    again = FindingCounts(tmp_path / "w0.tally")
+    again.add("00112233445566aa")
+    assert total_counts(tmp_path) == {"00112233445566aa": 7}
+
+
+def test_the_smallest_input_of_a_signature_is_kept_and_the_first_time_stays(tmp_path: Path) -> None:
+    findings = Findings(tmp_path, "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x05abcd"), b"\x01\x05abcd", version="1")
+    first = read_findings(tmp_path)[0]
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x02a"), b"\x01\x02a", version="1")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x05abcde"), b"\x01\x05abcde", version="1")
+    found = read_findings(tmp_path)
+    assert [(one.size, one.count, one.first) for one in found] == [(3, 3, first.first)]
+    assert (tmp_path / f"{found[0].name}.bin").read_bytes() == b"\x01\x02a"
+    assert from_token(found[0].token).input == case_of(b"\x01\x02a").input
+    assert found[0].sha256 == hashlib.sha256(b"\x01\x02a").hexdigest()
+
+
+def test_two_workers_keep_the_smaller_of_what_both_found(tmp_path: Path) -> None:
+    one, two = Findings(tmp_path, "w0"), Findings(tmp_path, "w1")
+    two.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01", version="1")
+    one.add(SIGNATURE, VERDICT, case_of(b"\x01\x05ab"), b"\x01\x05ab", version="1")
+    assert [(found.size, found.count) for found in read_findings(tmp_path)] == [(1, 2)]
+
+
+def test_a_token_over_two_kib_is_a_file_beside_its_finding(tmp_path: Path) -> None:
+    data = os.urandom(4000)
+    findings = Findings(tmp_path, "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(data), data)
+    token = read_findings(tmp_path)[0].token
+    assert token.startswith("@")
+    assert from_token(f"@{tmp_path / token[1:]}").input == case_of(data).input
+
+
+def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
+    findings = Findings(tmp_path, "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+    assert findings.gating == 1
+    update_counts(tmp_path)
+    assert json.loads((tmp_path / f"{finding_name(SIGNATURE)}.json").read_text())["count"] == 1
+
+
+def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "00aa.json").write_text("{")
+    with pytest.raises(FindingError, match=r"00aa\.json is not a finding"):
+        read_findings(tmp_path)
+
+
+def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
+    variants = option_variants(FORMATS["heka.stream/0.10"], load())
+    builder = CaseBuilder(FORMATS["heka.stream/0.10"], variants, ("decode", "scan"))
+    assert len({repr((variant.profile, variant.options)) for variant in variants}) == len(variants) > 1
+    for number in range(64):
+        data = bytes([0x1E, 2, 8, number])
+        one, two = builder.decode_case(data), builder.decode_case(data)
+        assert (one, builder.follow_ups(one)) == (two, builder.follow_ups(two))
+
+
+class Greedy:
+    """Takes 64 MiB for whatever it is given."""
+
+    name, version = "greedy", "1"
+
+    def decode(self, request: Request) -> Refused:
+        block = bytearray(64 << 20)
+        block[::4096] = b"\1" * len(range(0, len(block), 4096))
+        del request
+        return Refused("other", 0)
+
+
+def test_a_codec_that_takes_eight_times_what_it_may_unpack_goes_over_its_memory() -> None:
+    """In a process of its own: what the peak was before is what another test took."""
+    with ProcessPoolExecutor(1, get_context("fork")) as pool:
+        pool.submit(_takes_eight_times).result()
+
+
+def _takes_eight_times() -> None:
+    timer = CpuTimer(5.0)
+    timer.start()
+    executor = InProcessExecutor(Caller(Greedy()), timer)
+    small = evolve(case_of(b"\x01"), options=Options(max_output=4 << 20))
+    (case, outcome), *_ = executor.run([small])
+    timer.stop()
+    assert outcome == Exhausted("memory", "over 32 MiB")
+    assert case.limits.rss_mb == 32
+    ((again, same),) = executor.run([evolve(small, options=Options())])
+    assert same == Refused("other", 0)
+    assert again.limits.rss_mb is None
+
+
+def test_what_nobody_may_write_is_asked_to_be_written() -> None:
+    row = FORMATS["iggy.headers/0.0.30"]
+    builder = CaseBuilder(row, (), ("decode", "encode"))
+    rng = Random(1)
+    decodes = [builder.decode_case(mutate(row, sample(row), rng, 200)) for _ in range(600)]
+    cases = [case for decode in decodes for case in builder.follow_ups(decode)]
+    refusals = [case for case in cases if isinstance(case.expect, Reject)]
+    assert {one.op for one in refusals} == {"encode"}
+    assert {one.expect.cls for one in refusals if isinstance(one.expect, Reject)} == {"invalid-value"}
+
+
+def launcher(folder: Path, features: dict[int, int], *, keep: int) -> Path:
+    """A false target: a merge keeps `keep` inputs; features go by the number of inputs."""
+    path = folder / "target"
+    path.write_text(
+        f"#!{sys.executable}\n"
+        "import pathlib, shutil, sys\n"
+        "flag, *folders = sys.argv[1:]\n"
+        "folders = [pathlib.Path(one) for one in folders]\n"
+        "if 'merge' in flag:\n"
+        f"    [shutil.copy(one, folders[0]) for one in sorted(folders[1].iterdir())[:{keep}]]\n"
+        "else:\n"
+        f"    count = {features}[len(list(folders[0].iterdir()))]\n"
+        "    sys.stderr.write(f'#9 INITED cov: 1 ft: {count} corp: 1/1b\\n')\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(("features", "keep", "kept"), [
+    ({4: 90, 2: 90}, 2, True), ({4: 90, 2: 89}, 2, False), ({4: 90, 0: 90}, 0, False),
+    ({4: 0, 2: 90}, 2, False), ({4: 90}, 4, False),
+], ids=["as-many", "one-less", "nothing-kept", "unknown", "no-fewer"])  # fmt: skip
+def test_a_corpus_is_replaced_only_if_its_features_are_shown_to_be_kept(
+    tmp_path: Path, features: dict[int, int], keep: int, kept: bool
+) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(4):
+        (corpus / str(number)).write_bytes(bytes([number]))
+    done = minimise(corpus, launcher(tmp_path, features, keep=keep))
+    assert done.kept is kept
+    assert len(list(corpus.iterdir())) == (keep if kept else 4)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "target"]
+
+
+def test_a_corpus_whose_replacement_was_cut_off_comes_back(tmp_path: Path) -> None:
+    old = tmp_path / ".corpus.old"
+    old.mkdir()
+    (old / "a").write_bytes(b"a")
+    recover(tmp_path / "corpus")
+    assert (tmp_path / "corpus" / "a").read_bytes() == b"a"
+
+
+def test_seeds_are_the_bytes_of_the_fixtures_and_the_least_encoding(tmp_path: Path) -> None:
+    suite = load()
+    folder = write_seeds(tmp_path / "seeds", ROW, suite.cases, 4096)
+    seen = {path.read_bytes() for path in folder.iterdir()}
+    assert seed(ROW) in seen
+    assert bytes.fromhex("010401000000") in seen
+    bare = write_seeds(tmp_path / "bare", ROW, (), 4096)
+    assert [path.read_bytes() for path in bare.iterdir()] == [seed(ROW)]
+
+
+def test_a_dictionary_is_in_libfuzzer_s_own_form(tmp_path: Path) -> None:
+    path = write_dictionary(tmp_path / "words", dictionary(ROW))
+    assert all(line.startswith('"\\x') and line.endswith('"') for line in path.read_text().splitlines())
+
+
+def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    line = dict.fromkeys(("coverage", "features", "corpus", "deaths", "resident"), 1)
+    line |= {"worker": "w0", "adapter": "x", "format_id": "a/1", "at": 5.0}
+    rows = [(10.0, 100, "a/1"), (20.0, 200, "a/1"), (10.0, 50, "a/1"), (10.0, 7, "b/1")]
+    text = "".join(
+        json.dumps(line | {"seconds": s, "executions": e, "format_id": j}) + "\n" for s, e, j in rows
+    )
+    (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
+    found = format_stats(WorkDirectory(tmp_path), "x", 0.0)
+    told = [(one.format_id, one.executions, one.seconds) for one in found]
+    assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
+    assert format_stats(WorkDirectory(tmp_path), "x", 9.0) == []
+
+
+def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> None:
+    scripts = {path.stem: path for path in TARGETS.glob("*.py")}
+    assert scripts.keys() == {row.name.translate(str.maketrans(".-", "__")) for row in FORMATS.values()}
+    for path in scripts.values():
+        lines = path.read_text().splitlines()
+        assert lines[0] == "#!/usr/bin/env python3"
+        assert len(lines) <= 30
+        assert os.access(path, os.X_OK)
+
+
+@needs("[fuzz]")
+def test_a_target_is_run_by_libfuzzer_s_own_flags(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(TARGETS / "iggy_identifier.py"), "-runs=200"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "Done 200 runs" in done.stderr
+    assert done.returncode == 0
+
+
+# --- a full disk ---
+
+
+class FullDisk:
+    """A temporary file of a disk that takes nothing more."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_worker_names_a_full_disk_as_the_reason_of_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(worker_process, "WorkerContext", FullDisk)
+    config = WorkerConfig("reference", ("iggy.identifier/0.0.30",), str(tmp_path), "w0", 1.0)
+    assert worker_process.main([json.dumps(asdict(config))]) == 4
+    assert capsys.readouterr().err == "[Errno 28] No space left on device\n"
+
+
+def test_a_worker_that_could_not_write_the_reason_was_ended_by_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
+    config.work_directory.worker("w0").mkdir(parents=True)
+    (config.work_directory.worker("w0") / "errors").touch()
+    ended = campaign._RunningWorker(config, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
+    assert list(campaign._error_lines(ended)) == ["w0 ended with exit code 1"]
+    monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
+    assert list(campaign._error_lines(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
+
+
+def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
+    session = SimpleNamespace(config=config, fmt=ROW, log=tmp_path / "log")
+    supervisor = Supervisor(session, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
+    with pytest.raises(AdapterStartError, match="a bug of wireproof"):
+        supervisor._reproduce(TARGET_ERROR, InputState(1, 0.0, "running", b""))
+    monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
+    with pytest.raises(OSError, match="No space left"):
+        supervisor._reproduce(TARGET_ERROR, InputState(1, 0.0, "running", b""))
+
+
+def test_the_file_of_the_counts_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
+    FindingCounts(tmp_path / "w0.tally").close()
+    assert (
+        tmp_path / "w0.tally"
+    ).stat().st_blocks * 512 >= finding_counts.COUNTER.size * finding_counts.MAX_COUNTERS

@@ -1,0 +1,96 @@
+"""Index files of Iggy: recognised by the log beside them or by their bytes, never by their name alone."""
+
+import struct
+from pathlib import Path
+
+import iggy_segments
+import pytest
+from command_line import Command
+
+from wireproof.runner.index_files import check_index_file, check_index_files
+
+STEM = "00000000000000000000"
+REVISIONS = ("0.0.30", "0.0.40", "0.2.7", "0.7", "0.8", "0.9", "0.11")
+
+
+def partition(folder: Path, revision: str) -> Path:
+    """A segment of twenty records and its index; gives the log."""
+    data = iggy_segments.segment(revision, 20)
+    (folder / f"{STEM}.index").write_bytes(iggy_segments.index(revision, data))
+    log = folder / f"{STEM}.log"
+    log.write_bytes(data)
+    return log
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_sound_index_of_iggy_is_held_to_its_own_layout(
+    revision: str, tmp_path: Path, wireproof: Command
+) -> None:
+    log = partition(tmp_path, revision)
+    for path in (log, log.with_suffix(".index")):
+        done = wireproof("explain", path)
+        assert done.code == 0
+        assert "wrong" not in done.out
+        assert "delete" not in done.out
+        assert f"{STEM}.index: 20 entries of Iggy {revision}" in done.out
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_an_entry_of_an_iggy_index_that_is_wrong_is_named_and_nothing_is_advised(
+    revision: str, tmp_path: Path, wireproof: Command
+) -> None:
+    log = partition(tmp_path, revision)
+    path = log.with_suffix(".index")
+    data = bytearray(path.read_bytes())
+    size = len(data) // 20
+    data[5 * size + (16 if revision == "0.11" else 4 if size > 4 else 0)] ^= 1
+    path.write_bytes(data)
+    done = wireproof("explain", path)
+    assert done.code == 1
+    assert f"wrong: {path} at {5 * size}" in done.out or f"wrong: {path} at {5 * size + 4}" in done.out
+    assert "what to do" not in done.out
+
+
+def test_the_printed_indexes_of_the_rule_book_agree_with_their_segments(tmp_path: Path) -> None:
+    """iggy.md §13: the segments of 0.0.30, 0.9 and 0.11 and their indexes."""
+    printed = {
+        "0.0.30": ("0000000031000000", 2),
+        "0.9": ("0000000045000000641022791133060001000000a00000006410227911330600", 2),
+    }
+    from iggy_bytes import WORKED  # noqa: PLC0415 - with the later examples it is one table
+
+    (tmp_path / f"{STEM}.log").write_bytes(WORKED["W15"][2])
+    text, count = printed["0.0.30"]
+    (tmp_path / f"{STEM}.index").write_bytes(bytes.fromhex(text))
+    (one,) = check_index_files(tmp_path / f"{STEM}.log")
+    assert (one.system, len(one.index.entries), one.findings) == ("Iggy 0.0.30", count, ())
+
+
+def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_note(tmp_path: Path) -> None:
+    log = partition(tmp_path, "0.8")
+    data = log.read_bytes()
+    rows = enumerate(iggy_segments.places("0.8", data))
+    entries = (struct.pack("<IIQ", n, begin, iggy_segments.NOW + n) for n, (begin, _) in rows)
+    log.with_suffix(".index").write_bytes(b"".join(entries))
+    (one,) = check_index_files(log)
+    assert (one.wrong, len(one.findings)) == (0, 1)
+    assert "where messages begin" in one.findings[0].what
+
+
+def test_an_index_that_is_behind_its_log_is_a_note(tmp_path: Path) -> None:
+    log = partition(tmp_path, "0.9")
+    path = log.with_suffix(".index")
+    path.write_bytes(path.read_bytes()[:-32])
+    (one,) = check_index_files(log)
+    assert (one.wrong, one.findings[0].what) == (0, "2 records have no entry yet")
+
+
+@pytest.mark.parametrize("revision", ["0.0.30", "0.7", "0.11"])
+def test_without_its_log_an_index_is_known_by_its_bytes(revision: str, tmp_path: Path) -> None:
+    log = partition(tmp_path, revision)
+    log.unlink()
+    one = check_index_file(log.with_suffix(".index"))
+    assert one.findings == ()
+    assert one.system.startswith("Iggy ")
+    assert revision in one.system
+    assert "its log is not beside it" in one.verdict()

@@ -1,0 +1,76 @@
+"""`history`: the first version of an implementation that failed a case."""
+
+from pathlib import Path
+
+from attrs import evolve
+from command_line import Command
+from small_runs import FAIL, PASS, RUN, SKIP, stream
+
+from wireproof.report.history import histories
+from wireproof.runner.event_files import EventStream, EventWriter
+from wireproof.runner.events import CaseEvent
+
+MENDED = evolve(FAIL, verdict="pass", kind="canonical", cls="")
+
+
+def run_of(version: str, *cases: CaseEvent, adapter: str = "some", started: str = "") -> EventStream:
+    return stream(*cases, run=evolve(RUN, adapter=adapter, version=version, started=started))
+
+
+def test_versions_go_by_their_numbers_and_a_candidate_before_its_release() -> None:
+    names = ("3.0.12", "3.0.2", "2.10", "3.0.2rc1", "2.9.1")
+    (one,) = histories([run_of(name, PASS) for name in names])
+    assert one.versions == ("2.9.1", "2.10", "3.0.2rc1", "3.0.2", "3.0.12")
+
+
+def test_the_first_version_that_fails_is_named_with_the_last_that_passed() -> None:
+    (one,) = histories([run_of("3", FAIL), run_of("1", MENDED), run_of("2", FAIL), run_of("4", MENDED)])
+    assert list(map(str, one.turns)) == [f"{FAIL.id}: fail:wrong-accept since 2, passed in 1, fixed in 4"]
+    assert one.passed == {"1": (1, 1), "2": (0, 1), "3": (0, 1), "4": (1, 1)}
+
+
+def test_a_case_that_breaks_twice_is_told_twice_and_one_that_was_not_asked_changes_nothing() -> None:
+    skipped = evolve(SKIP, id=FAIL.id)
+    runs = [run_of("1", FAIL), run_of("2", skipped), run_of("3", MENDED), run_of("4", FAIL)]
+    (one,) = histories(runs)
+    assert [(turn.first, turn.passed, turn.fixed_in) for turn in one.turns] == [
+        ("1", "", "3"),
+        ("4", "3", ""),
+    ]
+    assert one.passed["2"] == (0, 0)
+
+
+def test_of_a_version_that_was_run_twice_the_later_run_counts() -> None:
+    early, late = run_of("1", FAIL, started="2026-01-01"), run_of("1", MENDED, started="2026-02-01")
+    (one,) = histories([late, early])
+    assert one.turns == ()
+
+
+def test_each_implementation_has_a_history_of_its_own(wireproof: Command, tmp_path: Path) -> None:
+    family = evolve(FAIL, id=f"{FAIL.id}~flip:1")
+    runs = [run_of("1", MENDED), run_of("2", FAIL, family), run_of("1", PASS, adapter="other")]
+    for number, one in enumerate(runs):
+        with (tmp_path / f"{number}.jsonl").open("w", encoding="utf-8") as out:
+            writer = EventWriter(out, one.run)
+            for case in one.cases:
+                writer.case(case)
+            writer.footer()
+    done = wireproof("history", *sorted(tmp_path.glob("*.jsonl")))
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "other 1: 1 of 1 pass",
+        "some 1: 1 of 1 pass",
+        "some 2: 0 of 2 pass",
+        f"some: {FAIL.id}: fail:wrong-accept since 2, passed in 1",
+        "some: and 1 of damaged families: --all",
+    ]
+    assert (
+        f"{family.id}: fail:wrong-accept from 2 on" in wireproof("history", "--all", tmp_path / "1.jsonl").out
+    )
+
+
+def test_a_file_without_a_run_is_one_line(wireproof: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    done = wireproof("history", tmp_path / "empty")
+    assert done.code == 2
+    assert "holds no run" in done.one_line()

@@ -1,0 +1,160 @@
+"""The page of a matrix in a browser: filtered, opened, read to the marked byte; wide, small, in the dark.
+
+`PAGE_PICTURES=DIR` keeps what it looks like.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from chromium import Chromium
+from goldens import load
+from machine import needs
+from small_runs import RUN, stream
+
+from wireproof.cases.case import Reject
+from wireproof.cases.fixtures import Suite
+from wireproof.report.html import Page, html
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.verdicts import Verdict
+
+READY = "document.documentElement?.dataset.ready"
+NAME = "kafka.batch/v2/crc/ieee"
+MIB = 1 << 20
+MOST_ELEMENTS = 5000
+"""Of a page at any moment; 2,000 rows of 12 columns would be more than 24,000."""
+
+pytestmark = [pytest.mark.browser, needs("chromium")]
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with Chromium(tmp_path_factory.mktemp("chromium")) as one:
+        yield one
+
+
+FAMILIES = ("cut", "flip", "sealed")
+COLUMNS = 12
+
+
+def events(suite: Suite, column: int) -> Iterator[CaseEvent]:
+    """A run of every Kafka case and some families: each has a fault of its own in one of the columns."""
+    seq = 0
+    for number, case in enumerate(one for one in suite.cases if one.format.startswith("kafka.")):
+        refused = isinstance(case.expect, Reject)
+        at = case.expect.at if isinstance(case.expect, Reject) else None
+        for family in (None, *([] if refused else FAMILIES)):
+            kind, path = ("wrong-accept" if refused else "wrong-value"), f"f{seq}"
+            bad = Verdict("fail", kind, path=path, at=at, want="refuse", got=f"accept, by {column}")
+            wrong = number % COLUMNS == column or case.id == NAME
+            event = case_event(seq, case, bad if wrong else Verdict("pass", "canonical"))
+            yield event if family is None else evolve(event, id=f"{case.id}~{family}:1", twin="")
+            seq += 1
+
+
+@pytest.fixture(scope="module")
+def page(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve implementations, each with faults of its own: 2,000 rows, of which none folds."""
+    runs = [
+        stream(*events(suite, number), run=evolve(RUN, adapter=f"peer-{number}", spec=f"peer-{number}"))
+        for number in range(COLUMNS)
+    ]
+    lookups = CaseLookup(suite)
+    file = tmp_path_factory.mktemp("page") / "matrix.html"
+    file.write_text(html(runs, Page("Twelve", lookups.case, suite.by_id, suite.rules)), encoding="utf-8")
+    return file
+
+
+def picture(browser: Chromium, name: str) -> None:
+    if folder := os.environ.get("PAGE_PICTURES"):
+        browser.picture(Path(folder) / f"{name}.png")
+
+
+def test_a_person_filters_opens_a_case_and_reads_the_marked_byte(browser: Chromium, page: Path) -> None:
+    browser.look(1600, 1000)
+    browser.open(page, READY)
+    picture(browser, "wide")
+    browser.press("/")
+    browser.write(NAME)
+    browser.wait("document.querySelectorAll('tr.row').length === 1")
+    browser.run("document.querySelector('tr.row button').focus()")
+    browser.press("ArrowRight", "ArrowRight", "Enter")
+    browser.wait("document.getElementById('case').open")
+    picture(browser, "wide-case")
+    assert browser.run("document.getElementById('name').textContent") == NAME
+    marked = browser.run("[...document.querySelectorAll('.bytes mark')].map((one) => one.textContent)")
+    assert marked == ["86", "c4", "3e", "43"]
+    assert browser.run("document.querySelector('.tree .here').textContent").split()[:3] == ["17", "4", "crc"]
+    text = browser.run("document.getElementById('detail').textContent")
+    for part in (
+        "The stored CRC equals the CRC-32C",
+        "two-records",
+        "refuse crc-mismatch at 17",
+        "accept, by 3",
+    ):
+        assert part in text, part
+    replayed = browser.run("document.querySelector('.replay code').textContent")
+    assert replayed == f"wireproof replay {NAME} peer-1"
+    browser.press("Escape")
+    browser.wait("!document.getElementById('case').open")
+
+
+def test_the_verdicts_of_one_implementation_can_be_asked_for(browser: Chromium, page: Path) -> None:
+    browser.open(page, READY)
+    every = browser.run("document.getElementById('shown').textContent")
+    browser.run(
+        "who.value = '3'; verdict.value = 'fail:wrong-accept'; verdict.dispatchEvent(new Event('input'))"
+    )
+    assert browser.run("document.getElementById('shown').textContent") != every
+    column = "[...document.querySelectorAll('tr.row')].map((row) => row.cells[4].textContent)"
+    assert set(browser.run(column)) == {"✗ accept"}
+    browser.run(
+        "verdict.value = who.value = ''; secure.checked = true; secure.dispatchEvent(new Event('input'))"
+    )
+    flags = browser.run(
+        "[...document.querySelectorAll('tr.row')].map((row) => Boolean(row.querySelector('.flag')))"
+    )
+    assert len(flags) > 2
+    assert all(flags)
+
+
+def test_a_full_page_is_small_and_usable_at_once(browser: Chromium, page: Path) -> None:
+    """12 columns and 2,000 rows are under 10 MB, and what is drawn at a time is a small part of them."""
+    assert page.stat().st_size < 10 * MIB
+    browser.open(page, READY)
+    elements = "document.querySelectorAll('*').length"
+    assert browser.run(elements) < MOST_ELEMENTS
+    rows = browser.run("document.getElementById('shown').textContent")
+    assert int(rows.split()[0]) >= 2000, rows
+    scroller = "document.querySelector('.matrix')"
+    for _ in range(3):
+        before = browser.run("document.querySelectorAll('tr.row').length")
+        browser.run(f"{scroller}.scrollTop = {scroller}.scrollHeight")
+        browser.wait(f"document.querySelectorAll('tr.row').length > {before}")
+    browser.run("document.getElementById('filter').value = 'crc'; filter.dispatchEvent(new Event('input'))")
+    assert browser.run(elements) < MOST_ELEMENTS
+
+
+def test_a_phone_and_the_dark_show_the_same(browser: Chromium, page: Path) -> None:
+    browser.look(390, 844)
+    browser.open(Path(f"{page}"), READY)
+    picture(browser, "phone")
+    assert browser.run("document.documentElement.scrollWidth") <= 390, "nothing stands out at the right"
+    browser.run(f"location.hash = '#{NAME}'")
+    browser.wait("document.getElementById('case').open")
+    picture(browser, "phone-case")
+    assert browser.run("document.getElementById('case').scrollWidth") <= 390
+    light = browser.run("getComputedStyle(document.body).backgroundColor")
+    browser.look(1600, 1000, dark=True)
+    picture(browser, "dark-case")
+    assert browser.run("getComputedStyle(document.body).backgroundColor") != light
+    browser.run("document.getElementById('case').close()")
+    picture(browser, "dark")

@@ -1,0 +1,462 @@
+"""The views of a run: architecture.md#events."""
+
+import base64
+import datetime as dt
+import io
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+from attrs import evolve
+from page_contents import data, rows, shown
+from rich.console import Console
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
+from toy_format import (
+    BAD_CASE,
+    GOOD_CASE,
+    toy,  # noqa: F401 - pytest finds the fixture here
+)
+
+from wireproof import formats
+from wireproof.cases.case import Case, Data
+from wireproof.cases.rules import Rule
+from wireproof.report.annotations import annotations
+from wireproof.report.badge import badge, badge_folder, badges
+from wireproof.report.diff import diff
+from wireproof.report.failure_block import LINES, failure_lines
+from wireproof.report.failure_groups import count_verdicts, failure_groups_of
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import excerpt_of
+from wireproof.report.html import Page, html
+from wireproof.report.junit import junit
+from wireproof.report.markdown import markdown
+from wireproof.report.matrix import matrix
+from wireproof.report.terminal import RunView, print_run, total_failure
+from wireproof.runner.baseline import apply, parse, write
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verify_run import chain_digest
+
+CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}
+HOSTILE = "<b>&\"'\x00\x1b[31m\ud800\ufffe]]>--><script>alert(1)</script>[red]`|"
+NASTY = evolve(
+    FAIL, id="toy.frame/v1/sum/nasty", title=HOSTILE, want=HOSTILE, got=HOSTILE, text=HOSTILE, cls="x"
+)
+
+
+def lookup(one: CaseEvent) -> Case | None:
+    return CASES.get(one.id)
+
+
+def twins(one: CaseEvent) -> Case | None:
+    return CASES.get(one.twin)
+
+
+def printed(run: EventStream, view: RunView | None = None) -> str:
+    console = Console(file=io.StringIO(), width=200, color_system=None)
+    print_run(run, console, view)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def many(count: int, *, first: int = 10, **fields: object) -> list[CaseEvent]:
+    return [evolve(FAIL, id=f"{FAIL.id}~flip:{n}", seq=first + n, **fields) for n in range(count)]
+
+
+# --- groups ---
+
+
+def test_failures_with_one_signature_are_one_group_shown_by_its_golden_case() -> None:
+    (group,) = failure_groups_of(stream(PASS, *many(37), FAIL))
+    assert (group.first, len(group.others)) == (FAIL, 37)
+
+
+def test_what_fails_of_security_stands_first_and_a_baseline_does_not_hide_it() -> None:
+    alarm = evolve(FAIL, id="toy.frame/v1/sum/alarm", seq=5, cls="auth-failed", flags=("security",))
+    run = stream(PASS, FAIL, alarm)
+    assert [group.first.id for group in failure_groups_of(run)] == [alarm.id, FAIL.id]
+    assert printed(run).index("alarm") < printed(run).index(FAIL.id)
+    known_failures = parse(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
+    owed = printed(run, RunView(applied=apply(run, known_failures, dt.date(2026, 1, 1))))
+    assert f"security, in the baseline: {alarm.id}" in owed
+    assert f"wireproof replay {alarm.id}" in owed
+    first = matrix([run])[0]
+    assert (first.name, [row.ids for row in first.rows]) == ("security", [(alarm.id,)])
+    assert matrix([stream(PASS, FAIL)])[0].name != "security"
+
+
+def test_a_block_is_counted_at_its_root() -> None:
+    root = event(0, "basic/good", "fail", "wrong-reject", cls="other")
+    blocked = [event(n, f"sum/{n}", "blocked", root.id) for n in range(1, 4)]
+    (group,) = failure_groups_of(stream(root, *blocked))
+    assert (group.first, group.blocks) == (root, 3)
+
+
+def test_a_block_without_a_failed_root_is_a_group_of_its_own() -> None:
+    blocked = [event(n, f"sum/{n}", "blocked", "toy.frame/v1/not/run") for n in range(3)]
+    (group,) = failure_groups_of(stream(*blocked))
+    assert (group.first, len(group.others)) == (blocked[0], 2)
+
+
+def test_what_the_baseline_expects_and_what_gates_nothing_is_no_finding() -> None:
+    soft = evolve(FAIL, level="may")
+    assert failure_groups_of(stream(PASS, SKIP, soft)) == ()
+    assert failure_groups_of(stream(FAIL), {FAIL.id: "expected"}) == ()
+    assert len(failure_groups_of(stream(FAIL), {FAIL.id: "changed"})) == 1
+
+
+def test_skips_and_failures_never_share_a_number() -> None:
+    assert count_verdicts(stream(PASS, FAIL, SKIP)) == {"pass": 1, "fail": 1, "unsupported": 1}
+
+
+# --- bytes and fields ---
+
+
+def test_an_excerpt_marks_the_field_and_names_the_byte_of_the_twin() -> None:
+    found = excerpt_of(BAD_CASE, 4, "sum", GOOD_CASE)
+    assert found is not None
+    assert found.bytes == "0000  02 01 61 6b│cd│"
+    assert found.caret == " " * found.bytes.index("cd") + "^^ sum; the accepted twin has cc"
+
+
+def test_an_excerpt_without_a_position_finds_the_field_by_its_path() -> None:
+    found = excerpt_of(BAD_CASE, None, "body")
+    assert found is not None
+    assert found.bytes == "0000  02 01│61 6b│cd"
+    assert "body" in found.caret
+
+
+@pytest.mark.parametrize("at", [None, 99, "junk", "7>3", -1])
+def test_an_excerpt_of_no_place_is_none(at: int | str | None) -> None:
+    assert excerpt_of(BAD_CASE, at, "nothing") is None
+
+
+def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
+    layout = formats.decode_with_trace(formats.FORMATS["toy.frame/v1"], bytes.fromhex("0201616bcc"))
+    rows = [(line.at, line.size, line.name, line.marked) for line in field_lines(layout, 3)]
+    assert rows == [
+        ("0", 1, "size", False),
+        ("1", 1, "kind", False),
+        ("2", 2, "body", True),
+        ("4", 1, "sum", False),
+    ]
+    assert [line.cover for line in field_lines(layout)][-1] == "crc32 of 2..3"
+
+
+def test_a_field_tree_of_refused_bytes_ends_with_the_refusal() -> None:
+    layout = formats.decode_with_trace(
+        formats.FORMATS["toy.stream/v1"], bytes.fromhex("0201616bcc0201616bcd")
+    )
+    last = list(field_lines(layout))[-1]
+    assert (last.name, last.type, last.value, last.at) == ("refused", "crc-mismatch", "frames[1].sum", "9")
+    assert [line.name for line in field_lines(layout) if line.size < 0] == [
+        "frames[0]",
+        "frames[1]",
+        "refused",
+    ]
+
+
+# --- terminal ---
+
+
+def test_a_failure_is_whole_in_twelve_lines() -> None:
+    (group,) = failure_groups_of(stream(evolve(FAIL, text="something"), *many(12)))
+    rows = failure_lines(group, RUN, lookup, twins)
+    assert len(rows) <= LINES
+    assert rows[0].startswith("FAIL  toy.frame/v1/sum/wrong")
+    text = "\n".join(rows)
+    parts = ("The sum is wrong by one", "toy.sum", "refuse crc-mismatch at 4", "accept, 5 bytes", "│cd│")
+    more = ("twin has cc", "12 more like it", "wireproof replay toy.frame/v1/sum/wrong py:some:thing")
+    for part in (*parts, *more):
+        assert part in text
+    (at,) = (number for number, row in enumerate(rows) if "│cd│" in row)
+    assert rows[at + 1].index("^^") == rows[at].index("cd")
+
+
+def test_a_replay_line_holds_its_token_whole() -> None:
+    token = "wp1:" + "x" * 2000
+    (group,) = failure_groups_of(stream(evolve(FAIL, token=token)))
+    assert failure_lines(group, RUN, lookup, twins)[-1].endswith(f"{token} py:some:thing")
+
+
+def test_the_terminal_says_nothing_of_passes() -> None:
+    text = printed(stream(PASS, FAIL), RunView(lookup, twins))
+    assert PASS.id not in text.replace(f"twin {PASS.id}", "")
+    assert FAIL.id in text
+
+
+def test_the_terminal_sends_no_control_signs_and_reads_no_markup() -> None:
+    text = printed(stream(PASS, NASTY))
+    assert not re.search(r"[\x00-\x08\x0b-\x1f]", text)
+    assert "[red]" in text
+    assert "\\x1b[31m" in text
+
+
+def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> None:
+    run = stream(
+        *many(20, kind="wrong-reject", cls="other"), *[event(n, f"a/b{n}", "crash") for n in range(3)]
+    )
+    assert "None of 23 cases passes; 20 end as fail:wrong-reject" in total_failure(run)
+    assert printed(run).count("\n  replay") == 1
+    assert total_failure(stream(PASS, *many(20))) == ""
+    opened = [event(n, f"open/{n}", "info", "some") for n in range(90, 97)]
+    assert "20 end as" in total_failure(stream(*opened, *many(20)))
+    assert total_failure(stream(*opened)) == ""
+
+
+def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() -> None:
+    run = stream(FAIL, PASS)
+    text = write(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
+    known_failures = parse(text)
+    applied = apply(run, known_failures, dt.date(2026, 1, 1))
+    assert "baseline: changed  toy.frame/v1/sum/wrong" in printed(run, RunView(applied=applied))
+    assert "incomplete" in printed(stream(PASS, complete=False))
+
+
+# --- JUnit ---
+
+
+def test_junit_is_read_back_by_a_strict_parser_whatever_the_texts_hold() -> None:
+    root = ET.fromstring(junit([stream(PASS, FAIL, SKIP, NASTY, event(7, "x/y", "crash", text="signal 11"))]))
+    cases = {case.get("name"): case for case in root.iter("testcase")}
+    assert {name: [child.tag for child in case] for name, case in cases.items()} == {
+        PASS.id: [],
+        FAIL.id: ["failure"],
+        SKIP.id: ["skipped"],
+        NASTY.id: ["failure"],
+        "toy.frame/v1/x/y": ["error"],
+    }
+    body = cases[NASTY.id][0].text or ""
+    assert "<b>&\"'\\x00\\x1b[31m\\xd800\\xfffe]]>--><script>" in body
+    assert (cases[NASTY.id][0].get("message") or "").startswith("<b>&\"'\\x00")
+
+
+def test_junit_counts_each_suite_and_agrees_with_the_exit_code() -> None:
+    soft = evolve(FAIL, id="toy.frame/v1/sum/soft", level="may")
+    root = ET.fromstring(junit([stream(PASS, FAIL, soft)], {FAIL.id: "expected"}))
+    suites = {suite.get("name"): suite.attrib for suite in root.iter("testsuite")}
+    assert set(suites) == {"some: toy.frame/v1/basic", "some: toy.frame/v1/sum"}
+    got = suites["some: toy.frame/v1/sum"]
+    assert (got["tests"], got["failures"], got["errors"], got["skipped"]) == ("2", "0", "0", "2")
+
+
+# --- Markdown ---
+
+
+def test_markdown_fits_a_comment_whatever_the_run() -> None:
+    runs = [
+        stream(
+            PASS, *many(5), *[event(n, f"t/c{n}", "fail", "wrong-value", path=f"p{n}") for n in range(300)]
+        )
+    ] * 3
+    text = markdown(runs)
+    assert len(text.splitlines()) <= 60
+    assert "more findings" in text
+
+
+def test_markdown_shows_texts_and_not_markup() -> None:
+    text = markdown([stream(PASS, NASTY)])
+    assert not re.search(r"(?<!\\)<(b|script)>", text)
+    rows = [row for row in text.splitlines() if row.startswith("| `")]
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [7]
+
+
+def test_markdown_tells_an_incomplete_run() -> None:
+    assert "**incomplete**" in markdown([stream(PASS, complete=False)])
+
+
+# --- HTML ---
+
+
+class Parsed(HTMLParser):
+    """Collects tags, and refuses tags that do not close in order."""
+
+    VOID = frozenset({"meta", "input", "br", "link"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def parsed(text: str) -> Parsed:
+    page = Parsed()
+    page.feed(text)
+    page.close()
+    assert page.open == []
+    return page
+
+
+def test_html_is_well_formed_and_holds_bytes_fields_rule_twin_and_replay_line() -> None:
+    rule = Rule("toy.sum", "refusing", "The last byte is the sum of the body.", "toy", "1")
+    page = html([stream(PASS, FAIL, SKIP)], Page("A run", lookup, CASES, {rule.id: rule}))
+    parsed(page)
+    parts = ("A run", "02 01 61 6b cd", "02 01 61 6b cc", "refused", rule.text, "toy 1")
+    for part in (*parts, "wireproof replay toy.frame/v1/sum/wrong", "toy.sum"):
+        assert part in shown(page), part
+    assert rows(page) == [
+        ([PASS.id], ["pass:canonical"]), ([SKIP.id], ["unsupported"]), ([FAIL.id], ["fail:wrong-accept"])
+    ]  # fmt: skip
+
+
+def test_html_marks_the_byte_and_the_line_that_a_verdict_is_about() -> None:
+    tree = data(html([stream(PASS, FAIL)], Page("A run", lookup, CASES)))
+    (wrong,) = (row for row in tree["answers"] if tree["words"][row[0]] == "fail:wrong-accept")
+    (case,) = (row for row in tree["cases"] if tree["words"][row[0]] == FAIL.id)
+    line, start, end = wrong[7:10]
+    assert (start, end) == (4, 5)
+    assert tree["words"][case[13][line][3]] == "sum"
+    twin = tree["cases"][case[9]]
+    assert tree["words"][twin[0]] == GOOD_CASE.id
+
+
+def test_html_takes_nothing_from_the_network_and_runs_no_text() -> None:
+    text = html([stream(PASS, NASTY)], Page(HOSTILE, lookup))
+    page = parsed(text)
+    assert [tag for tag, _ in page.seen].count("script") == 2, "the data and what draws it"
+    assert not [attrs for _, attrs in page.seen if "src" in attrs or "href" in attrs or "onload" in attrs]
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "<script>alert" not in text
+    assert "innerHTML" not in text
+    text.encode("utf-8")
+
+
+def test_html_of_a_long_run_is_packed_and_says_the_same() -> None:
+    cases = [
+        event(n, f"same/c{n}", "fail", "wrong-value", path=f"p{n}", got=f"{n} " * 40) for n in range(2000)
+    ]
+    page = html([stream(*cases)])
+    assert 'type="application/gzip"' in page
+    assert len(page) < 200_000
+    assert len(rows(page)) == 2000
+    assert all(one.got.strip() in data(page)["words"] or one.got in data(page)["words"] for one in cases[:3])
+
+
+def test_html_folds_rows_with_the_same_results() -> None:
+    cases = [event(n, f"same/c{n}", "pass", "canonical") for n in range(2000)]
+    other = [
+        evolve(one, verdict="fail", kind="wrong-value") if n == 7 else one for n, one in enumerate(cases)
+    ]
+    (topic,) = matrix([stream(*cases), stream(*other)])
+    assert [len(row.ids) for row in topic.rows] == [1, 1999], "what is wrong comes first"
+    text = html([stream(*cases), stream(*other)])
+    assert len(text) < 200_000
+    assert [len(ids) for ids, _ in rows(text)] == [1, 1999]
+
+
+def test_html_shows_a_derived_family_as_one_row_with_its_worst_verdict() -> None:
+    flips = [evolve(PASS, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(50)]
+    (topic,) = matrix([stream(*flips, evolve(FAIL, id=f"{FAIL.id}~flip:50", seq=50))])
+    (row,) = topic.rows
+    cell = row.cells[0]
+    assert row.ids == (f"{FAIL.id}~flip:*",)
+    assert cell is not None
+    assert (cell.count, cell.event.verdict) == (51, "fail")
+
+
+def test_html_replays_a_derived_case_by_its_id_and_any_other_by_its_token() -> None:
+    derived = evolve(FAIL, id=f"{BAD_CASE.id}~flip:3", token="wp1:long")
+    strange = evolve(FAIL, id="else/v1/x/y~flip:3", token="wp1:other")
+    words = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["words"]
+    assert "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing" in words
+    assert "wireproof replay wp1:other py:some:thing" in words
+
+
+def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
+    case = evolve(BAD_CASE, input=Data(bytes(5000)))
+    tree = data(html([stream(FAIL)], Page(lookup=lambda _: case)))
+    (row,) = tree["cases"]
+    assert (row[11], len(base64.b64decode(tree["bytes"][row[10]]))) == (5000, 1024)
+
+
+# --- badge and annotations ---
+
+
+def test_a_badge_counts_what_was_judged_and_says_what_was_not_claimed() -> None:
+    seen = stream(PASS, SKIP)
+    assert json.loads(badge(seen))["message"] == f"1 of 1, 1 unsupported, run {chain_digest(seen)[:8]}"
+    assert json.loads(badge(stream(PASS)))["message"].startswith("1 of 1, run ")
+    assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
+    assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
+    assert json.loads(badge(stream(SKIP)))["message"].startswith("unsupported")
+
+
+def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
+    produced = evolve(FAIL, id="toy.frame/v1/produce/x")
+    other = evolve(PASS, id="toy.stream/v1/x/y", format="toy.stream")
+    whole = stream(PASS, SKIP, produced, other)
+    made = dict(badges(whole, lambda one: "produce" if one is produced else "reader"))
+    told = {
+        name: (row["label"], row["message"].removesuffix(f", run {chain_digest(whole)[:8]}"))
+        for name, row in ((n, json.loads(text)) for n, text in made.items())
+    }
+    assert told == {
+        "toy.frame-v1.json": ("wireproof: some 1.2 toy.frame/v1", "1 of 1, 1 unsupported"),
+        "toy.frame-v1-produce.json": ("wireproof: some 1.2 toy.frame/v1 produce", "0 of 1"),
+        "toy.stream-v1.json": ("wireproof: some 1.2 toy.stream/v1", "1 of 1"),
+    }
+    assert [badge_folder([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
+    nasty = stream(PASS, run=evolve(RUN, adapter="../a b"))
+    assert badge_folder([nasty], 0) == "-a-b"
+    for name in ("..", ".", ""):
+        assert badge_folder([stream(PASS, run=evolve(RUN, adapter=name))], 0) == "adapter"
+
+
+def test_annotations_are_one_line_each_and_end_nothing_early() -> None:
+    nasty = evolve(FAIL, want="a\n::error::b", got="50%", text="x", kind="wrong-accept")
+    (line,) = annotations(stream(nasty))
+    title = "toy.frame/v1/sum/wrong%3A fail%3Awrong-accept"
+    facts = "must, reader%0Awant a%0A\\x3a:error::b%0Agot 50%25%0A"
+    assert line.startswith(f"::error title={title}::{facts}")
+    assert "\n" not in line
+
+
+def test_annotations_that_would_be_dropped_are_counted() -> None:
+    lines = annotations(
+        stream(*[event(n, f"t/{n}", "fail", "wrong-value", path=f"p{chr(97 + n)}") for n in range(14)])
+    )
+    assert len(lines) == 10
+    assert lines[-1].endswith("5 more findings")
+
+
+# --- diff ---
+
+
+def test_a_diff_tells_fixed_broken_changed_added_and_removed() -> None:
+    old = stream(PASS, FAIL, SKIP, event(4, "gone/x"), event(5, "stays/x", "fail", "wrong-value", path="a"))
+    new = stream(
+        evolve(PASS, verdict="crash", kind=""),
+        evolve(FAIL, verdict="pass", kind="canonical"),
+        SKIP,
+        event(5, "stays/x", "fail", "wrong-value", path="b"),
+        event(6, "new/x"),
+    )
+    found = diff(old, new)
+    parts = {
+        name: [change.id for change in getattr(found, name)]
+        for name in ("fixed", "broken", "changed", "added", "removed")
+    }
+    assert parts == {
+        "fixed": [FAIL.id],
+        "broken": [PASS.id],
+        "changed": ["toy.frame/v1/stays/x"],
+        "added": ["toy.frame/v1/new/x"],
+        "removed": ["toy.frame/v1/gone/x"],
+    }
+    assert found.lines()[0] == "broken   toy.frame/v1/basic/good: pass:canonical → crash"
+
+
+def test_a_diff_of_equal_runs_is_empty_and_one_of_an_incomplete_run_says_so() -> None:
+    assert diff(stream(PASS, FAIL), stream(PASS, FAIL)).lines() == []
+    assert "incomplete" in diff(stream(PASS), stream(complete=False)).lines()[-1]

@@ -1,0 +1,75 @@
+"""The scripts around a real broker, without one: what clients are told, and how Kafka's tool is read."""
+
+import sys
+
+import pytest
+from folders import TESTS
+
+from wireproof import formats
+from wireproof.cases.outcome import Accepted
+from wireproof.runner.reference_answers import decode_with_remarks
+from wireproof.wire.options import DEFAULT_OPTIONS
+
+BROKER = TESTS / "broker"
+sys.path.insert(0, str(BROKER))
+import dump  # noqa: E402 - a script of tests/broker
+import plan  # noqa: E402 - likewise
+
+W01 = bytes.fromhex(
+    "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"
+    "e568000000018bcfe56800ffffffffffffffffffffffffffff00000001100000"
+    "00026b027600"
+)
+"""kafka.md §6 E01: one record, k to v."""
+
+PRINTED = """\
+Dumping /logs/x-0/00000000000000000000.log
+Log starting offset: 0
+baseOffset: 0 lastOffset: 0 count: 1 baseSequence: -1 lastSequence: -1 producerId: -1 producerEpoch: -1 \
+partitionLeaderEpoch: 0 isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty \
+position: 0 CreateTime: 1700000000000 size: 70 magic: 2 compresscodec: none crc: 3919285720 isvalid: true
+| offset: 0 CreateTime: 1700000000000 keySize: 1 valueSize: 1 sequence: -1 headerKeys: [] key: k payload: v
+"""
+"""The same batch, as `DumpLogSegments --deep-iteration --print-data-log` prints one."""
+
+
+def test_each_client_is_told_to_send_more_than_fifty_batches_in_each_codec_and_mode() -> None:
+    kept = [step for step in plan.steps("x") if step["topic"] == "x-kept"]
+    assert sum(len(step["batches"]) for step in kept) == 55
+    assert {(step["codec"], step["mode"]) for step in kept} == {
+        (codec, mode) for codec in plan.CODECS for mode, _ in plan.MODES
+    }
+
+
+def test_a_plan_holds_nulls_empties_tombstones_and_headers() -> None:
+    records = [record for step in plan.steps("x") for batch in step["batches"] for record in batch]
+    shapes = {(record["key"], record["value"]) for record in records}
+    assert {("gone", None), (None, plan.LONG), ("", "")} <= shapes
+    assert ["none", None] in [header for record in records for header in record["headers"]]
+
+
+def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
+    outcome = decode_with_remarks(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
+    assert isinstance(outcome, Accepted)
+    assert dump.expected(W01, outcome.value) == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("keySize: -1 valueSize: 0 headerKeys: [] payload: ", {"valueSize": "0", "payload": ""}),
+        ("keySize: 0 valueSize: -1 headerKeys: [a,b] key: ", {"headerKeys": "[a,b]", "key": ""}),
+        ("keySize: -1 valueSize: -1 headerKeys: []", {"keySize": "-1"}),
+        ("headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0", {"endTxnMarker": "ABORT"}),
+    ],
+)
+def test_null_and_empty_are_told_apart_in_what_the_tool_prints(text: str, told: dict[str, str]) -> None:
+    (line,) = dump.parsed(f"Dumping x/a.log\n| offset: 3 CreateTime: 5 {text}\n")["x/a.log"]
+    assert {key: line[key] for key in told} == told
+    assert ("key" in line, "payload" in line) == (" key: " in text, " payload: " in text)
+
+
+def test_a_line_that_the_tool_does_not_print_is_no_agreement() -> None:
+    assert dump.parsed("Dumping x/a.log\nfound 3 invalid bytes\n") == {
+        "x/a.log": [{"unread": "found 3 invalid bytes"}]
+    }

@@ -1,0 +1,117 @@
+"""Every citation of a specification leads to a section, or to an id, that its document has.
+
+`support/citations.py` describes the forms of a citation.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from citations import (
+    NAMED,
+    SYSTEMS,
+    Document,
+    broken_citations,
+    broken_ids,
+    broken_links,
+    broken_rows,
+    broken_sections,
+    has_place,
+    places,
+    read_document,
+    section_anchor,
+)
+from folders import TOP
+
+ROOT: Final = TOP
+DOCS: Final = ROOT / "reference" / "docs"
+
+
+def test_there_is_a_specification_of_kafka() -> None:
+    assert "kafka" in SYSTEMS
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_citation_leads_to_a_section_or_an_id_of_its_document(system: str) -> None:
+    broken = [*broken_citations(system), *broken_rows(system)]
+    assert not broken, "\n".join(broken)
+
+
+def test_every_section_without_a_document_is_in_a_document_that_the_file_names() -> None:
+    broken = list(broken_sections())
+    assert not broken, "\n".join(broken)
+
+
+def test_every_vector_id_of_kafka_is_in_its_document() -> None:
+    broken = list(broken_ids())
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_every_relative_link_of_a_page_leads_to_a_file_and_an_anchor(page: Path) -> None:
+    broken = list(broken_links(page))
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_numbered_heading_has_its_anchor_and_no_anchor_occurs_twice(system: str) -> None:
+    text = (DOCS / f"{system}.md").read_text(encoding="utf-8")
+    anchors = re.findall(r'<a id="([^"]+)"></a>', text)
+    headings = re.findall(r'^<a id="([^"]+)"></a>\n\n?#+ (\d+(?:\.\d+)*)', text, re.MULTILINE)
+    assert {number for _, number in headings} == read_document(DOCS / f"{system}.md").sections
+    assert all(anchor == section_anchor(number) for anchor, number in headings)
+    assert sorted(anchors) == sorted(set(anchors))
+    assert all(anchor == anchor.lower() for anchor in anchors)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("kafka.md §1.7", ["§1.7"]),
+        ("kafka.md, sections 1.1, 2.1 and 4: bytes", ["§1.1", "§2.1", "§4"]),
+        ("kafka.md §7, 318 with fixtures", ["§7"]),
+        ("kafka.md §7 C20 to C22", ["§7", "c20", "c21", "c22"]),
+        ("kafka.md §7 I02–I04", ["§7", "i02", "i03", "i04"]),
+        ("kafka.md section 8.1 (Z20, Z36) and section 8.2: linked", ["§8.1", "z20", "z36", "§8.2"]),
+        ("kafka.md §1.8, §9 no. 132, 149", ["§1.8", "§9", "no-132", "no-149"]),
+        ("kafka.md §1.5; §5 FIELD_PAST_END", ["§1.5", "§5", "field_past_end"]),
+        ("kafka.md §3, column snappy; §7 Z02", ["§3", "§7", "z02"]),
+        ("kafka.md §3; RFC 8878 §3.1.1.1", ["§3"]),
+        ("kafka.md §5, RESOURCE_LIMIT ---\n\nMOST: Final = 60", ["§5", "resource_limit"]),
+        ('kafka.md"\nsection = "§2.1, §12"', ["§2.1", "§12"]),
+        ("kafka.md\n#  section 9 no. 39", ["§9", "no-39"]),
+        ('kafka.md "\n    f"§7 W01', ["§7", "w01"]),
+        ("heka.md §4 M51; §7 bugs 17, 4", ["§4", "m51", "§7", "bug-17|b17|b17", "bug-4|b4|b04"]),
+        ("iggy.md §11.1 GO3, J9", ["§11.1", "go3", "j9"]),
+        ("iggy.md §5 [RUN-R07 to RUN-R11]", ["§5", "run-r07", "run-r11"]),
+    ],
+)
+def test_a_citation_is_read_in_all_its_forms(text: str, parts: list[str]) -> None:
+    match = NAMED.search(text)
+    assert match
+    assert places(text, match.end()) == parts
+
+
+def test_a_section_or_an_id_that_is_not_there_is_found() -> None:
+    document = Document(frozenset({"1.2", "3"}), frozenset({"s1-2", "c07", "b03"}))
+    assert has_place(document, "§1.2")
+    assert has_place(document, "c07")
+    assert has_place(document, "bug-3|b3|b03")
+    assert not has_place(document, "§1.3")
+    assert not has_place(document, "§3")  # a heading without its anchor
+    assert not has_place(document, "c08")
+
+
+def test_no_text_refers_to_a_document_that_is_not_in_the_repository() -> None:
+    pattern = re.compile(r"\bdesign, section|\brule ?books?/", re.IGNORECASE)
+    files = [*ROOT.glob("reference/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("reference/docs/*.md")]
+    own = Path(__file__).name
+    found = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in files
+        if file.name != own
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []

@@ -1,0 +1,172 @@
+"""The judge, verdict by verdict, on a toy format: architecture.md#verdicts."""
+
+import pytest
+from attrs import evolve
+from judge_expectations import EITHER, FRAME, PASSED, ROWS, STREAM_BAD
+from toy_format import (
+    BAD_CASE,
+    GOOD,
+    GOOD_CASE,
+    GOOD_VALUE,
+    OPEN_CASE,
+    OPEN_VALUE,
+    decode_case,
+    scan_case,
+    toy,  # noqa: F401 - pytest finds the fixture here
+)
+
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Accept, Case, Reject, Source
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value, nondeterministic
+from wireproof.runner.reference_answers import reference_answer, reference_expectation
+from wireproof.runner.signature import signature, without_indices
+from wireproof.runner.verdicts import TABLE, Verdict
+from wireproof.wire.json_values import json_digest
+
+
+@pytest.mark.parametrize(
+    ("case", "outcome", "hello", "label", "path"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS]
+)
+def test_each_outcome_has_its_verdict(
+    case: Case, outcome: Outcome, hello: Hello, label: str, path: str
+) -> None:
+    verdict = judge(case, outcome, hello=hello, twin=PASSED)
+    assert (verdict.label, verdict.path) == (label, path)
+
+
+def test_the_rows_meet_every_verdict_but_those_with_a_test_of_their_own() -> None:
+    seen = {row[4].split(":")[0] for row in ROWS}
+    assert {row.name for row in TABLE} - seen == {"blocked"}
+    kinds = {row[4].removeprefix("fail:") for row in ROWS if row[4].startswith("fail:")}
+    assert {kind for row in TABLE if row.name == "fail" for kind in row.kinds} - kinds == {"nondeterministic"}
+
+
+@pytest.mark.parametrize(
+    ("twin", "label"),
+    [
+        (PASSED, "pass:canonical"),
+        (Verdict("info", "some"), "pass:canonical"),
+        (Verdict("info", "refused-where-open", "bad-kind"), f"blocked:{GOOD_CASE.id}"),
+        (Verdict("lenient"), "pass:canonical"),
+        (Verdict("undocumented"), f"blocked:{GOOD_CASE.id}"),
+        (Verdict("fail", "wrong-reject"), f"blocked:{GOOD_CASE.id}"),
+        (Verdict("crash"), f"blocked:{GOOD_CASE.id}"),
+        (None, f"blocked:{GOOD_CASE.id}"),
+        (Verdict("unsupported"), "unsupported"),
+        (Verdict("not-run"), "not-run"),
+    ],
+)
+def test_a_refusal_passes_only_behind_an_accepted_twin(twin: Verdict | None, label: str) -> None:
+    assert judge(BAD_CASE, Refused("crc-mismatch"), twin=twin).label == label
+
+
+def test_an_undocumented_refusal_says_nothing_of_who_refuses_the_twin() -> None:
+    refusal = Refused("other", untyped=True)
+    assert judge(BAD_CASE, refusal, twin=PASSED).label == "undocumented"
+    assert judge(BAD_CASE, refusal, twin=Verdict("fail", "wrong-reject")).name == "blocked"
+
+
+def test_a_wrong_accept_needs_no_twin_to_fail() -> None:
+    assert judge(BAD_CASE, Accepted(GOOD_VALUE)).label == "fail:wrong-accept"
+
+
+def test_a_reference_that_breaks_is_a_bug_of_the_suite() -> None:
+    def broken(_: Case) -> object:
+        raise IndexError("oops")
+
+    verdict = judge(GOOD_CASE, Accepted({}), reference=broken)  # type: ignore[arg-type]
+    assert verdict.label == "suite-bug"
+    assert "IndexError" in verdict.text
+
+
+def test_a_passing_answer_does_not_cost_a_run_of_the_reference() -> None:
+    def forbidden(_: Case) -> object:
+        raise AssertionError
+
+    assert judge(GOOD_CASE, Accepted(GOOD_VALUE, 5), reference=forbidden).passing  # type: ignore[arg-type]
+
+
+def test_the_reference_passes_its_own_cases() -> None:
+    for case in (GOOD_CASE, BAD_CASE, OPEN_CASE, STREAM_BAD, scan_case((GOOD,), [FRAME])):
+        verdict = judge(case, reference_answer(case).outcome, hello=REFERENCE_HELLO, twin=PASSED)
+        assert verdict.label == "pass:canonical"
+
+
+def test_bytes_without_an_expectation_are_judged_by_the_reference() -> None:
+    assert reference_expectation(GOOD_CASE) == Accept(GOOD_VALUE, 5)
+    assert reference_expectation(BAD_CASE) == Reject("crc-mismatch", at=4)
+    assert reference_expectation(STREAM_BAD) == STREAM_BAD.expect
+
+
+def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expectation_for() -> None:
+    case = decode_case(bytes.fromhex("01074142"), Reject("crc-mismatch"), source=Source("fuzz"))
+    assert judge(case, Accepted(OPEN_VALUE)).label == "info:toy-open"
+
+
+@pytest.mark.parametrize(
+    ("case", "outcome", "again"),
+    [
+        (GOOD_CASE, Accepted(digest=json_digest(GOOD_VALUE)), False),
+        (GOOD_CASE, Accepted(digest="00"), True),
+        (GOOD_CASE, Accepted(GOOD_VALUE), False),
+        (GOOD_CASE, Refused("other"), False),
+        (BAD_CASE, Accepted(digest="00"), True),
+        (EITHER, Accepted(digest="00"), True),
+    ],
+)
+def test_a_digest_that_settles_nothing_asks_for_the_value(case: Case, outcome: Outcome, again: bool) -> None:
+    assert needs_value(case, outcome) is again
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        (Accepted(GOOD_VALUE), Accepted(GOOD_VALUE), True),
+        (Accepted(GOOD_VALUE), Accepted({}), False),
+        (Refused("other", text="at 0x1"), Refused("other", text="at 0x2"), True),
+        (Refused("other"), Refused("bad-magic"), False),
+        (Refused("other"), Accepted(GOOD_VALUE), False),
+    ],
+)
+def test_two_answers_to_one_question_are_one_answer(one: Outcome, two: Outcome, same: bool) -> None:
+    verdict = nondeterministic(GOOD_CASE, one, two)
+    assert (verdict is None) == same
+    assert verdict is None or verdict.label == "fail:nondeterministic"
+
+
+def test_a_hostile_depth_of_an_answer_costs_no_recursion() -> None:
+    deep: object = "x"
+    for _ in range(50_000):
+        deep = [deep]
+    verdict = judge(GOOD_CASE, Accepted({"kind": deep}))  # type: ignore[dict-item]
+    assert verdict.name == "fail"
+
+
+def test_what_was_delivered_before_may_be_more_records_but_not_other_ones() -> None:
+    record = {"key": "61", "headers": [["68", "31"]]}
+    more = {"records": [record, record]}
+    odd = {"records": [{"key": "61", "headers": [["68", "31"], ["69", "32"]]}]}
+    for got, kind in ((more, None), (odd, "wrong-value"), ({"records": []}, "prefix-lost")):
+        case = evolve(BAD_CASE, expect=Reject("crc-mismatch", before={"records": [record]}))
+        verdict = judge(case, Refused("crc-mismatch", before=got), twin=PASSED, reference=None)
+        assert (verdict.kind if verdict.name == "fail" else None) == kind
+
+
+def test_a_signature_forgets_which_element_it_was() -> None:
+    verdict = Verdict("fail", "wrong-value", path="frames[17].body")
+    assert (
+        str(signature("x", STREAM_BAD, verdict))
+        == "x · toy.stream/v1 · decode · fail:wrong-value · frames[].body"
+    )
+    assert without_indices("records[0].headers[12].key") == "records[].headers[].key"
+
+
+def test_a_signature_forgets_what_ended_the_reading_behind_a_wrong_value() -> None:
+    """One defect in a log whose end is damaged in many ways is one finding."""
+    begins = (("", ""), ("crc-mismatch", "before."), ("other", "before."))
+    wrong = [Verdict("fail", "wrong-value", cls, f"{before}frames[0].body") for cls, before in begins]
+    lost = [Verdict("fail", "prefix-lost", cls, "before.frames.length") for cls in ("other", "bad-length")]
+    assert len({signature("x", STREAM_BAD, verdict) for verdict in wrong}) == 1
+    assert len({signature("x", STREAM_BAD, verdict) for verdict in lost}) == 1
+    assert signature("x", STREAM_BAD, lost[0]) != signature("x", STREAM_BAD, wrong[0])

@@ -1,0 +1,213 @@
+"""A scan hides nothing: what it did not read, what is damaged, and the exit code of that. Without Spark."""
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import damaged_logs
+import iggy_segments
+import logs
+import pyarrow.parquet as pq
+import pytest
+from command_line import Command
+from folders import SUPPORT
+
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import ScanPlan, plan_scan
+from wireproof.spark.scan_span import scan_span
+
+LOG = b"".join(logs.batch(bytes([n]) * 60, n) for n in range(50))
+ENTRY = len(LOG) // 50
+
+
+@pytest.fixture
+def scanned(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The verb `scan`, span after span in this process."""
+
+    def alone(plan: ScanPlan, *_: Any) -> None:
+        for number in plan.remaining:
+            scan_span(plan, number)
+
+    monkeypatch.setattr("wireproof.spark.checkpointed_job.run_on_spark", alone)
+    return lambda *words: wireproof("scan", *words, "--out", tmp_path / "out")
+
+
+def put(folder: Path, **files: bytes) -> Path:
+    for name, data in files.items():
+        path = folder / name.replace("__of__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(tmp_path / "out" / f"{name}.parquet").to_pylist()
+    return rows
+
+
+def test_internal_topics_are_read_and_what_is_hidden_is_listed(scanned: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    for name in ("__consumer_offsets-0", "__cluster_metadata-0", "_schemas-0", "orders-1"):
+        write(folder / name / "00000000000000000000.log", LOG)
+    write(folder / "_temporary" / "0" / "a.log", LOG)
+    write(folder / "orders-1" / ".00000000000000000000.log.crc", b"crc")
+    write(folder / "_SUCCESS", b"")
+    write(folder / "orders-1" / "partition.metadata", b"version: 0")
+    done = scanned(folder)
+    assert done.code == 0
+    assert "4 objects, " in done.out
+    assert "not read: 3 objects, 4,2" in done.out.replace(f"{len(LOG) + 3:,}", "4,2")
+    assert "not read: 1 objects, 10 bytes: not named as a log: " in done.out
+    assert [Path(row["path"]).name for row in table(tmp_path, "skipped")] == [
+        "_SUCCESS",
+        "a.log",
+        ".00000000000000000000.log.crc",
+        "partition.metadata",
+    ]
+
+
+def test_what_cannot_be_unpacked_is_named_and_what_unpacks_before_the_cut_is_read(
+    scanned: Command, tmp_path: Path
+) -> None:
+    packed = gzip.compress(os.urandom(8) + LOG, 9)
+    cut = gzip.compress(LOG)
+    write(tmp_path / "in" / "cut.log.gz", cut[: len(cut) - 12])
+    write(tmp_path / "in" / "noise.log.gz", b"\x07" + packed)
+    write(tmp_path / "in" / "whole.log.gz", cut)
+    done = scanned(tmp_path / "in")
+    assert done.code == 1
+    for name in ("cut.log.gz", "noise.log.gz"):
+        assert f"not read to its end: {tmp_path / 'in' / name}: decompress-failed, " in done.out
+    files = {Path(row["path"]).name: row for row in table(tmp_path, "files")}
+    assert files["cut.log.gz"]["frames"] >= 48
+    assert (files["noise.log.gz"]["read"], files["whole.log.gz"]["frames"]) == (0, 50)
+
+
+def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
+    scanned: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    write(folder / "a" / "0.log", LOG)
+    (folder / "a" / "again").symlink_to(folder)
+    (folder / "b").symlink_to(folder / "a")
+    (folder / "other.log").symlink_to(folder / "a" / "0.log")
+    (folder / "gone.log").symlink_to(folder / "nothing")
+    done = scanned(folder)
+    assert done.code == 0
+    assert "1 objects, " in done.out
+    assert {Path(row["path"]).name: row["why"].partition(",")[0] for row in table(tmp_path, "skipped")} == {
+        "gone.log": "a broken link",
+        "other.log": "another path of an object that is read",
+    }
+
+
+def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(
+    scanned: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.spark.verdict_rows.MAX_ASKED_BYTES", 1000)
+    large = logs.batch(bytes(5000), 50)
+    write(tmp_path / "in" / "a.log", LOG + large)
+    done = scanned(tmp_path / "in", "--adapter", "reference")
+    assert done.code == 4
+    assert f"not run: reference was not asked about 1 entries of {len(large):,} bytes together" in done.out
+    [row] = [row for row in table(tmp_path, "signatures") if row["kind"] == "not-run"]
+    assert (row["format"], row["class"], row["bytes"]) == ("kafka.batch/v2", "too-large", len(large))
+    frames = pq.read_table(tmp_path / "out" / "frames").to_pylist()
+    assert frames[-1]["format"] == "kafka.batch/v2"
+    assert [(one["verdict"], one["class"]) for one in frames[-1]["verdicts"]] == [
+        ("not-run", f"{len(large)} bytes")
+    ]
+
+
+@pytest.mark.parametrize("revision", ["0.0.30", "0.2.7", "0.7", "0.9", "0.11"])
+def test_the_revision_of_iggy_segments_is_found_if_none_is_named(
+    scanned: Command, tmp_path: Path, revision: str
+) -> None:
+    data = iggy_segments.segment(revision)
+    write(tmp_path / "in" / "00000000000000000000.log", data)
+    done = scanned(tmp_path / "in", "--source", "iggy_log")
+    assert done.code == 0
+    assert f"read as iggy.log/{revision}, the revision of the first segment" in done.out
+    [row] = table(tmp_path, "files")
+    assert (row["frames"], row["frame_bytes"]) == (60, len(data))
+
+
+def test_an_object_of_another_revision_or_system_is_named_with_the_command_that_fits(
+    scanned: Command, tmp_path: Path
+) -> None:
+    write(tmp_path / "in" / "iggy" / "00000000000000000000.log", iggy_segments.segment("0.7"))
+    write(tmp_path / "in" / "packed.log", gzip.compress(LOG))
+    write(tmp_path / "in" / "kafka.log", LOG)
+    done = scanned(tmp_path / "in")
+    assert done.code == 1
+    assert (
+        "contains no complete entry of kafka.log/mixed; scan it with --source iggy_log --set revision=0.7\n"
+        in done.out
+    )
+    assert "packed.log: it contains no complete entry of kafka.log/mixed; it looks like gzip\n" in done.out
+    assert "kafka.log: it contains no" not in done.out
+
+
+@pytest.mark.parametrize("source", ["kafka_log", *damaged_logs.IGGY])
+def test_thirty_bit_errors_are_each_named_with_exit_code_1(
+    scanned: Command, tmp_path: Path, source: str
+) -> None:
+    """As `tests/spark` has it in Spark."""
+    kafka = source == "kafka_log"
+    damaged = damaged_logs.thirty_kafka() if kafka else damaged_logs.thirty_of(source)
+    wrong = {}
+    for number, (at, data) in enumerate(damaged):
+        wrong[str(write(tmp_path / "in" / f"{number:020}.log", data))] = at
+    done = scanned(tmp_path / "in", "--source", source if kafka else "iggy_log")
+    assert done.code == 1
+    assert all(f"wrong: {path}: bytes " in done.out for path in wrong)
+    rows = table(tmp_path, "damage")
+    assert len(rows) < 60
+    for path, at in wrong.items():
+        places = [(row["position"], row["length"]) for row in rows if row["path"] == path]
+        assert any(first - 100 <= at < first + length for first, length in places), path
+
+
+def test_a_damaged_size_does_not_hide_the_entries_behind_it(scanned: Command, tmp_path: Path) -> None:
+    data = LOG[: 8 + ENTRY] + b"\0\x10\0\0" + LOG[12 + ENTRY :]
+    write(tmp_path / "in" / "a.log", data)
+    done = scanned(tmp_path / "in")
+    assert done.code == 1
+    [row] = table(tmp_path, "files")
+    assert (row["frames"], row["garbage"], row["tails"]) == (49, 1, 0)
+    assert f"a.log: bytes {ENTRY} to {2 * ENTRY}: bad-length\n" in done.out
+
+
+def test_an_object_that_ends_within_an_entry_is_named(scanned: Command, tmp_path: Path) -> None:
+    write(tmp_path / "in" / "a.log", LOG[:-10])
+    done = scanned(tmp_path / "in")
+    assert done.code == 0
+    assert f"1 objects end within an entry: {tmp_path / 'in' / 'a.log'} ({ENTRY - 10} bytes)" in done.out
+
+
+@pytest.mark.parametrize("grain", [1 << 30, 3 * ENTRY])
+def test_order_is_looked_at_across_the_spans_of_an_object(tmp_path: Path, grain: int) -> None:
+    data = LOG[: 12 * ENTRY] + LOG[5 * ENTRY : 6 * ENTRY] + LOG[12 * ENTRY :]
+    write(tmp_path / "in" / "00000000000000000000.log", data)
+    plan = plan_scan("wireproof.kafka_log", {"path": str(tmp_path / "in")}, [], tmp_path / "out", grain=grain)
+    for number in plan.remaining:
+        scan_span(plan, number)
+    merge_scan(plan)
+    assert [(row["position"], row["class"]) for row in table(tmp_path, "damage")] == [
+        (12 * ENTRY, "offsets-not-monotonic")
+    ]
+
+
+@pytest.mark.parametrize("folder", ["closed", "compacted", "legacy"])
+def test_a_brokers_segment_with_its_indexes_raises_no_alarm(scanned: Command, folder: str) -> None:
+    done = scanned(SUPPORT / "segments" / folder)
+    assert done.code == 0
+    assert "wrong: " not in done.out
+    assert ", 0 findings that mislead a reader" in done.out
