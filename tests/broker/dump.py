@@ -1,6 +1,6 @@
 """What Kafka's own tool says of segments, and what the reference says, in one form: fields by name.
 
-`DumpLogSegments --deep-iteration --print-data-log` prints a line a batch and a line a record (rule book
+`DumpLogSegments --deep-iteration --print-data-log` prints a line a batch and a line a record (format document
 kafka.md §11). It prints of headers the keys only; keys and values as text.
 """
 

@@ -1,4 +1,4 @@
-"""The fake Iggy server in the framing from 0.11.0 on, on bytes of the rule book: iggy.md §2.1, §13."""
+"""The fake Iggy server in the framing from 0.11.0 on, on bytes of the format document: iggy.md §2.1, §13."""
 
 import socket
 

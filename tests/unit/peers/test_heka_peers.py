@@ -1,4 +1,4 @@
-"""The peers of Heka on the rule book's own bytes: what heka.md §4 measured, and what newer versions do."""
+"""The peers of Heka on the bytes of heka.md: what heka.md §4 measured, and what newer versions do."""
 
 from collections.abc import Iterator
 

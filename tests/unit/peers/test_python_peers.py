@@ -1,4 +1,4 @@
-"""The peers in Python on the rule books' own bytes.
+"""The peers in Python on the bytes of the format documents.
 
 Expected values are the readings that kafka.md §6 measured on Kafka's record classes; where a library
 reads something else, the difference stands here under the finding of kafka.md §8.1 or peers.md that

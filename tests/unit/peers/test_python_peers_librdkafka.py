@@ -1,4 +1,4 @@
-"""librdkafka as a client of the fake broker, on the rule book's own bytes: kafka.md §6, §8.1."""
+"""librdkafka as a client of the fake broker, on the bytes of the format documents: kafka.md §6, §8.1."""
 
 from collections.abc import Iterator
 from struct import pack

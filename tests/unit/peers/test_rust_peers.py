@@ -1,4 +1,4 @@
-"""The peers in Rust on the rule book's own bytes: what Kafka reads (kafka.md §6), and where each departs.
+"""The peers in Rust on the bytes of kafka.md: what Kafka reads (kafka.md §6), and where each differs.
 
 Both read record batches only. Each driver is built with Cargo into the user's cache, once for each edition.
 """
