@@ -53,7 +53,7 @@ def asked(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [asked(name) for name in BASELINES])
-def test_a_peer_fails_its_debts_and_nothing_else(name: str) -> None:
+def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     if name in ELSEWHERE:
         leave_out(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
     stands = ready(entries()[name])

@@ -33,7 +33,7 @@ def test_kafka_s_strategies_know_what_a_decode_computes(row: Format) -> None:
 
 
 @each()
-def test_the_json_form_stands_for_the_same_value_and_bytes(row: Format) -> None:
+def test_the_json_form_is_the_same_value_and_the_same_bytes(row: Format) -> None:
     @given(valued(row))
     def holds(value: object) -> None:
         tree = to_json(value)

@@ -405,7 +405,7 @@ def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
         list(Lines().feed(line))
 
 
-def test_progress_tells_how_far_a_message_got() -> None:
+def test_progress_reports_how_much_of_a_message_arrived() -> None:
     frames = Frames()
     got = []
     for byte in FRAME:

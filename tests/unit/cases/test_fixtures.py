@@ -240,7 +240,7 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
 
 
-def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
+def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
     path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
@@ -249,7 +249,7 @@ def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
         fixtures.load(own=tmp_path)
 
 
-def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
+def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = set()

@@ -200,7 +200,9 @@ def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pyte
     assert problems(tmp_path, monkeypatch) == [f"{BAD_ID}: has landed and is gone: an id is never taken back"]
 
 
-def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_digest_distinguishes_kinds_of_input_and_the_cuts_of_chunks(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     forms = (
         {"hex": "00ff"},
         {"chunks": ["00ff"]},

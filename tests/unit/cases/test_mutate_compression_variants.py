@@ -58,7 +58,7 @@ def test_an_empty_stored_block_ends_the_frame_for_kafka_alone() -> None:
     assert any(got != DATA and DATA.startswith(got) for got, _ in found)
 
 
-def test_frames_are_drawn_of_two_kinds_and_remarks_are_told() -> None:
+def test_frames_are_drawn_of_two_kinds_and_remarks_are_reported() -> None:
     remarks: set[str] = set()
     for seed in range(400):
         reader = TracingReader(compress_variant("snappy", DATA, Random(seed)))

@@ -95,7 +95,7 @@ def with_headers(value: Json) -> bool:
     return any(record["headers"] for record in records or ())
 
 
-def test_batches_of_markers_are_told_in_full(logs: list[bytes]) -> None:
+def test_batches_of_markers_are_returned_in_full(logs: list[bytes]) -> None:
     one = CanonicalForm.of({2: EntryView({})})
     found = [
         item.value

@@ -123,7 +123,7 @@ def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -
     assert CRC_BYTES_PER_BYTE < 64
 
 
-def test_lengths_are_held_to_the_bytes_that_are_there_before_anything_is_allocated() -> None:
+def test_lengths_are_compared_with_the_available_bytes_before_anything_is_allocated() -> None:
     top = "feffffff0f"
     rows = [
         batch(b"\xfe\xff\xff\xff\x0f" + PLAIN),

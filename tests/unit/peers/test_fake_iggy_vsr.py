@@ -33,7 +33,7 @@ def test_a_send_is_kept_by_the_code_of_its_command() -> None:
         assert server.sent(101) == [b"abc"]
 
 
-def test_the_client_is_told_that_its_server_leads_the_cluster() -> None:
+def test_the_client_learns_that_its_server_leads_the_cluster() -> None:
     with FakeIggyVsr({}) as server:
         reply = asked(server, header(HEADER, 2, 12))
         port = int(server.address.rpartition(":")[2])

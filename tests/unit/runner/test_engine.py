@@ -254,7 +254,7 @@ def test_three_deaths_of_one_kind_end_a_family_but_not_its_neighbours() -> None:
     assert outcomes[-1] == good(b"ok")
 
 
-def test_deaths_that_no_case_causes_alone_are_told_and_bounded() -> None:
+def test_deaths_that_no_case_causes_alone_are_reported_and_bounded() -> None:
     outcomes, engine = run(cases(*[b"x"] * 200), "exits-after-three")
     told = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
     assert len(told) == 10

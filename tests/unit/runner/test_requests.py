@@ -103,7 +103,7 @@ def row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("row")
-def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
+def test_a_case_of_one_entry_is_wrapped_for_a_reader_of_logs() -> None:
     log = Claim(("decode",), ("none",))
     for claims in (
         hello(kafka__log_mixed=log),
