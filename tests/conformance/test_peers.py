@@ -1,4 +1,4 @@
-"""Every peer with a baseline fails what stands there and nothing else, on the golden cases.
+"""Every peer with a baseline fails its known failures and nothing else, on the golden cases.
 
 Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
 named with the command that brings them in. Of Kafka's peers in Go, Rust and JavaScript one each is run: each

@@ -51,7 +51,7 @@ class Here(Follower):
         self.tried = source.text
 
     def frames(self, text: str) -> Iterator[DataFrame]:
-        """What each expression is; the session's processes stand in another folder than the reader."""
+        """Return the value of each expression; the processes of the session run in another folder."""
         there = re.sub(r'"(segments|streams)"', rf'"{self.folder}/\1"', text)
         for statement in ast.parse(there).body:
             assert isinstance(statement, ast.Expr)

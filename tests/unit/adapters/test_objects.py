@@ -51,7 +51,7 @@ MISUSES = {
     "name": "ImportError: cannot import name 'Acepted' from 'wireproof.adapters' "
     f"({Path(adapters.__file__)})",
 }
-"""A wrong call of the contract's classes inside an adapter, and what it is told."""
+"""Wrong calls of the contract's classes inside an adapter, and their error messages."""
 
 OUTCOMES: list[tuple[str, Outcome]] = [
     ("rejected", Refused("crc-mismatch", "61>3", "crc", "CRC", "wants 1", {"batches": []})),

@@ -26,7 +26,7 @@ FAULTS = {
     "rust": ('revision == "0.0.30"', "revision.is_empty()"),
     "c": ("!zero_is_a_name", "zero_is_a_name < 0"),
 }
-"""What lets the number 0 name something in the edition in which it does not."""
+"""Changes that let the number 0 name something in the revision that forbids it."""
 
 FOUND = ("iggy.identifier/0.0.30/identifier/zero", "iggy.identifier/0.0.30/encode/zero")
 
@@ -39,7 +39,7 @@ def checked(wireproof: Command, spec: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders of templates that stand built; those that take long to build come from the user's cache."""
+    """The folders of built templates; templates with a long build come from the user's cache."""
     return {"": tmp_path_factory.mktemp("templates")}
 
 

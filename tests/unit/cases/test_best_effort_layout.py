@@ -1,4 +1,4 @@
-"""What can be told of damaged bytes, for `explain` and the reports."""
+"""The fields that can be found in damaged bytes, for `explain` and the reports."""
 
 import pytest
 from goldens import load

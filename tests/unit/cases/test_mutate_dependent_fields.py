@@ -1,4 +1,4 @@
-"""What follows an edit of a list, and what may stand in the place of something of another sort."""
+"""The effects of an edit of a list, and replacements by parts of another type."""
 
 import json
 from random import Random

@@ -43,7 +43,7 @@ def logs() -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def told(logs: list[bytes]) -> list[list[tuple[Item, Json]]]:
-    """What the reference finds in each, and the JSON of it."""
+    """Return the items that the reference finds in each, and their JSON."""
     return [[(item, json_of(item.value)) for item in scan([data], DEFAULT_OPTIONS)] for data in logs]
 
 

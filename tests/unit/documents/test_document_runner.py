@@ -1,4 +1,4 @@
-"""The runner of documents can fail: what is not there, not printed or not shown is told."""
+"""The runner of documents can fail: it reports missing files, missing output and unexpected output."""
 
 import subprocess
 import sys

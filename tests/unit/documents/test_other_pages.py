@@ -21,7 +21,7 @@ from wireproof.runner.baseline import parse
 
 
 def verbs() -> dict[str, str]:
-    """What the tables of commands.md say of each verb."""
+    """Return the text about each verb in the tables of commands.md."""
     rows = [row for table in tables(text_of("commands.md"), "Verbs")[:5] for row in table]
     return {words(cell)[0].split()[0]: f"{cell} {text}" for cell, text in rows}
 

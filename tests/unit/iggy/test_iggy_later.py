@@ -1,4 +1,4 @@
-"""The editions from 0.7.0 on: limits, blocks of headers that are none, frames. iggy.md §5, §9."""
+"""The revisions from 0.7.0 on: limits, blocks of headers that are no map, frames. iggy.md §5, §9."""
 
 from struct import pack
 from typing import Any

@@ -20,7 +20,7 @@ SAMPLES = [bytes.fromhex(row.data) for row in WORKED]
 
 
 def tried(row: formats.Format, data: bytes) -> formats.Decoded | None:
-    """What `row` makes of `data`; anything but a `Rejected` fails the test."""
+    """Return the answer of `row` to `data`; any exception but `Rejected` fails the test."""
     try:
         return formats.decode(row, data)
     except Rejected:

@@ -1,4 +1,4 @@
-"""What Kafka's reader accepts though no conforming writer makes it: kafka.md §5, "IMPL class"."""
+"""Bytes that Kafka's reader accepts although no conforming writer makes them: kafka.md §5, "IMPL class"."""
 
 import gzip
 import struct

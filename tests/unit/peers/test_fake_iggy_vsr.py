@@ -47,7 +47,7 @@ def test_what_is_no_request_or_shorter_than_a_header_ends_the_connection() -> No
 
 
 def asked(server: FakeIggyVsr, data: bytes) -> bytes:
-    """What the server answers before it hangs up, or the whole of a reply."""
+    """Return the answer of the server before it closes the connection, or a whole reply."""
     host, port = server.address.split(":")
     with socket.create_connection((host, int(port)), timeout=5) as client:
         client.sendall(data)

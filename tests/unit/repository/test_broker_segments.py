@@ -1,4 +1,4 @@
-"""The scripts around a real broker, without one: what clients are told, and how Kafka's tool is read."""
+"""The scripts around a real broker, without one: the plans of clients, and the output of Kafka's tool."""
 
 import sys
 

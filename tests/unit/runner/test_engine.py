@@ -415,7 +415,7 @@ def test_what_is_put_ahead_is_taken_in_the_order_of_the_plan() -> None:
 def test_one_of_many_in_flight_that_ends_the_adapter_costs_one_verdict(
     fault: str, kind: type, place: int
 ) -> None:
-    """Whether it was put with what is waited for, before or behind it."""
+    """Return True if the case was queued together with the awaited one, before or after it."""
     puts = [[b"%d" % n for n in range(40)] for _ in range(3)]
     puts[place][17] = fault.encode()
     ms = 2 * SHORT if fault == "hang" else LONG  # what waits for its turn behind the silent one waits as long

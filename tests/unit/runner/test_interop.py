@@ -1,4 +1,4 @@
-"""Every encoder's bytes to every decoder: mutants stand in for codecs that differ in one known way."""
+"""Every encoder's bytes to every decoder; mutants are the codecs that differ in one known way."""
 
 import re
 import shlex

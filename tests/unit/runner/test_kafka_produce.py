@@ -1,4 +1,4 @@
-"""Encoders are held to profile `produce`: bytes that decode back are not enough. kafka.md §1.7."""
+"""Encoders are checked against profile `produce`: bytes that decode back are not enough. kafka.md §1.7."""
 
 import pytest
 from attrs import evolve

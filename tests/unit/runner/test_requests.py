@@ -1,4 +1,4 @@
-"""What is asked, in which order, and when it is enough: plan, deaths and probe, without a process."""
+"""Requests, their order and their end: plan, failure budget and probe, without a process."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""The page of a scan and of a campaign, from their tables: matrix, bytes, charts; and what a bar is told."""
+"""The page of a scan and of a campaign, from their tables: matrix, bytes, charts; and the progress bar."""
 
 import io
 import os

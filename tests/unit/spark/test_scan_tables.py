@@ -30,7 +30,7 @@ GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(3000)]
 
 
 def damaged() -> tuple[bytes, Counter[str]]:
-    """A log with damage at known places, and the ledger of it."""
+    """A log with damage at known places, and the manifest of expected results."""
     parts, ledger = list(GOOD), Counter[str]()
     for number in range(50, 3000, 300):
         flipped = bytearray(parts[number])
