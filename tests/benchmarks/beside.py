@@ -7,12 +7,11 @@ kept of each. The figures in seconds or bytes are for orientation.
 import os
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import click
 from attrs import frozen
 
-from wireproof.adapters.process_memory import tree
+from wireproof.adapters.process_stats import cpu_seconds, tree
 
 MIB = 1 << 20
 
@@ -52,16 +51,7 @@ def of_tree(call: Callable[[], object]) -> Way:
 
 def had() -> float:
     """Seconds of all cores that this process and its descendants have had, those that ended included."""
-    return sum(map(_had, tree(os.getpid())))
-
-
-def _had(pid: int) -> float:
-    """User and system time of a process and of its children that ended: fields 14 to 17 of proc(5)."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0.0
-    return sum(map(int, text.rpartition(")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+    return sum(cpu_seconds(pid, ended_children=True) for pid in tree(os.getpid()))
 
 
 def best(ways: Mapping[str, Way], rounds: int) -> dict[str, Cost]:

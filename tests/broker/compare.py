@@ -22,9 +22,9 @@ from attrs import define, evolve, field
 from wireproof import formats
 from wireproof.cases.case import Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted
+from wireproof.cases.reference_answers import decode_answer, reference_expectation
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import decode_with_remarks, reference_expectation
 from wireproof.runner.signature import signature
 from wireproof.wire.options import DEFAULT_OPTIONS
 
@@ -64,7 +64,7 @@ def compare(folder: Path, counts: Counts) -> None:
     topics: dict[str, list[Any]] = {}
     for segment in segments:
         data = segment.read_bytes()
-        outcome = decode_with_remarks(LOG, data, DEFAULT_OPTIONS).outcome
+        outcome = decode_answer(LOG, data, DEFAULT_OPTIONS).outcome
         if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
             counts.differences.append(f"{dump.named(segment)}: the reference: {str(outcome)[:200]}")
             continue

@@ -23,8 +23,8 @@ from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.outcome import Accepted
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.formats import FORMATS
-from wireproof.runner.reference_answers import decode_with_remarks
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 TARGET = Path(__file__).resolve().parents[2] / "fixtures" / "kafka.log" / "mixed"
@@ -95,7 +95,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     client, topic = segment["client"], segment["topic"]
     data, value = path.read_bytes(), kafka.value(path)
     name = f"{client}-{topic}-{int(path.stem)}"
-    ours = decode_with_remarks(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
+    ours = decode_answer(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}

@@ -12,9 +12,8 @@ from attrs import evolve
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.python_object import refused
 from wireproof.adapters.reference import Reference
-from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
@@ -75,7 +74,7 @@ class ReferenceCodec(Reference):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Return the outcome if the reference rejects the input of a decode or encode."""
         del request
-        return refused(rejected)
+        return refused_outcome(rejected)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """Return the outcome of a decode or scan in place of `outcome`."""
@@ -109,8 +108,7 @@ class ReferenceCodec(Reference):
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
         """Decode as `formats.decode` does, with the reader of the mutant."""
         reader = self.reader(data, budget=Budget(options.max_output))
-        value = row.decode(reader, options)
-        return Decoded(value, reader.pos, tuple(reader.remarks))
+        return formats.decode_with_reader(row, reader, options)
 
     def _before(self, rejected: Rejected, request: Request) -> Rejected:
         """Plant the fault also in the value that was delivered before a rejection."""

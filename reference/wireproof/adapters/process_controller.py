@@ -21,7 +21,7 @@ from typing import IO, Any, Final
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import process_memory, supervisor
+from wireproof.adapters import process_stats, supervisor
 from wireproof.adapters.answer_json import answer_of
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Answer, Broken
@@ -189,7 +189,7 @@ class Process:
 
     def _kill_without_supervisor(self) -> None:
         """Kill the session of a supervisor that was killed, or that does not end."""
-        for process in {*process_memory.tree(self._child.pid), *process_memory.session(self._child.pid)}:
+        for process in {*process_stats.tree(self._child.pid), *process_stats.session(self._child.pid)}:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         self._child.poll()
@@ -375,7 +375,7 @@ class Process:
         if now - self._looked < POLL_SECONDS:
             return
         self._looked = now
-        limit, size = self._program.memory, process_memory.resident(self._child.pid)
+        limit, size = self._program.memory, process_stats.resident(self._child.pid)
         if limit is not None and size is not None and size > limit:
             text = f"{size // MIB} MiB resident, over the limit of {limit // MIB} MiB"
             raise Broken(Exhausted("memory", text), "memory")
@@ -385,16 +385,16 @@ class Process:
 
     def mark_memory(self, most: int | None) -> None:
         """See `Controller`. Memory that is freed while the peak is reset belongs to the previous case."""
-        before = process_memory.resident(self._child.pid) or 0
-        process_memory.reset_peak(self._child.pid)
-        after = process_memory.resident(self._child.pid)
+        before = process_stats.resident(self._child.pid) or 0
+        process_stats.reset_peak(self._child.pid)
+        after = process_stats.resident(self._child.pid)
         self._marked, self._most = None if after is None else max(before, after), most
 
     def over_memory(self) -> Exhausted | None:
         """See `Controller`."""
         if self._most is None or self._marked is None:
             return None
-        peak = process_memory.peak(self._child.pid)
+        peak = process_stats.peak(self._child.pid)
         grown = 0 if peak is None else peak - self._marked
         text = f"used {grown // MIB} MiB; the limit is {self._most // MIB} MiB"
         return Exhausted("memory", text) if grown > self._most else None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from attrs import evolve, has
+from attrs import evolve
 from attrs.exceptions import FrozenInstanceError
 
 from wireproof.adapters.contract import Claim, Hello, Request
@@ -26,8 +26,9 @@ from wireproof.cases.outcome import (
     Refused,
     Stalled,
     Unsupported,
+    refused_outcome,
 )
-from wireproof.wire.json_values import Json, json_digest, to_json
+from wireproof.wire.json_values import json_digest
 from wireproof.wire.observed_fields import FieldTree, field_tree, project
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
@@ -86,7 +87,7 @@ class Caller:
         if isinstance(error, MemoryError):
             return Exhausted("memory", line_of(error))
         if isinstance(error, Rejected):
-            return refused(error)
+            return refused_outcome(error)
         if _misuses_contract(error):
             return Faulty(f"the adapter calls the adapter contract wrongly: {line_of(error)}")
         return Refused(text=line_of(error), untyped=not isinstance(error, self._documented))
@@ -128,18 +129,6 @@ def _claim(claims: Mapping[str, Any], format_id: str) -> Claim:
     return claim if isinstance(claim, Claim) else claim_of(claims, format_id)
 
 
-def refused(rejected: Rejected) -> Refused:
-    """Return the outcome for a `Rejected`."""
-    return Refused(
-        rejected.cls,
-        rejected.at,
-        rejected.path,
-        rejected.detail,
-        rejected.text,
-        json_of(rejected.before),
-    )
-
-
 _ANSWERS: Final = (Accepted, Refused, Unsupported, Stalled, Exhausted, Faulty, Rejected)
 _CONTRACT: Final = (*_ANSWERS, Request, Claim, Options, Limits)
 _WRONG_CALL: Final = re.compile(rf"({'|'.join(kind.__name__ for kind in _ANSWERS)})\.__init__\(\) ")
@@ -165,14 +154,6 @@ def _raiser(error: Exception) -> object:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace.tb_frame.f_locals.get("self") if trace is not None else None
-
-
-def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON already
-    """Return the JSON form of a value class; return JSON unchanged."""
-    if has(type(value)):
-        return to_json(value)
-    tree: Json = value
-    return tree
 
 
 def line_of(error: BaseException) -> str:

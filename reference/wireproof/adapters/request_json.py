@@ -9,11 +9,15 @@ import reprlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 
+from attrs import evolve
+
 from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.message_framing import Head, Packet, unhex
+from wireproof.adapters.message_framing import Head, Packet
 from wireproof.cases.case import Limits, Op
+from wireproof.strict_converter import FieldError
 from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
+from wireproof.wire.options_json import options_from_request, options_to_request
 from wireproof.wire.safe_text import one_line
 
 OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
@@ -180,12 +184,6 @@ def claim_of(claims: Mapping[str, Any], format_id: str) -> Claim:
 # --- request ---
 
 _COMPULSORY: Final = frozenset({"id", "op", "format", "revision"})
-_OPTIONS: Final = frozenset(
-    {"keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"}
-)
-_RESYNC: Final = ("strict", "go", "c")
-_COMPRESSION: Final = ("none", "snappy")
-_ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 
 def request_packet(request: Request) -> Packet:
@@ -215,14 +213,7 @@ def _put_options(head: Head, options: Options) -> None:
         head["profile"] = options.profile
     if options.max_output != MAX_OUTPUT:
         head["limits"] = {"max_output": options.max_output}
-    plain = ("max_message", "resync", "compression", "fetch_offset", "isolation")
-    parts: Head = {name: getattr(options, name) for name in plain}
-    parts = {name: part for name, part in parts.items() if part != getattr(DEFAULT_OPTIONS, name)}
-    if options.keys is not None:
-        parts["keys"] = {name: key.hex() for name, key in options.keys.items()}
-    if options.aborted:
-        parts["aborted"] = [list(pair) for pair in options.aborted]
-    if parts:
+    if parts := options_to_request(options):
         head["options"] = parts
 
 
@@ -276,30 +267,13 @@ _WANTED: Final = {"decode": "hex", "scan": "chunks", "encode": "value"}
 
 
 def _options(head: Mapping[str, Any], limits: Mapping[str, Any]) -> Options:
-    parts = object_of(head, "options")
-    only(parts, _OPTIONS, "options")
-    return Options(
+    """Return the options of a request: those of its object, its profile and its limit of output."""
+    try:
+        options = options_from_request(head.get("options", {}))
+    except FieldError as error:
+        raise MessageError(str(error)) from None
+    return evolve(
+        options,
         profile=one_of(head, "profile", get_args(Profile), DEFAULT_OPTIONS.profile),
         max_output=count_of(limits, "max_output", MAX_OUTPUT),
-        max_message=count_of(parts, "max_message") if "max_message" in parts else None,
-        keys=_keys(parts),
-        resync=one_of(parts, "resync", _RESYNC, DEFAULT_OPTIONS.resync),
-        compression=one_of(parts, "compression", _COMPRESSION, DEFAULT_OPTIONS.compression),
-        fetch_offset=count_of(parts, "fetch_offset") if "fetch_offset" in parts else None,
-        isolation=one_of(parts, "isolation", _ISOLATION, DEFAULT_OPTIONS.isolation),
-        aborted=_aborted(parts.get("aborted", [])),
     )
-
-
-def _keys(parts: Mapping[str, Any]) -> Mapping[str, bytes] | None:
-    if "keys" not in parts:
-        return None
-    return {name: unhex(key, f"keys.{name}") for name, key in object_of(parts, "keys").items()}
-
-
-def _aborted(pairs: object) -> tuple[tuple[int, int], ...]:
-    if isinstance(pairs, list) and all(
-        isinstance(pair, list) and [type(part) for part in pair] == [int, int] for pair in pairs
-    ):
-        return tuple((producer, first) for producer, first in pairs)
-    raise MessageError("aborted wants a list of [producerId, firstOffset]")

@@ -27,7 +27,7 @@ from wireproof.cases.case import (
 )  # fmt: skip
 from wireproof.cases.fixtures import REQUIRED, SCHEMA
 from wireproof.files import replace_bytes, replace_text
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options_json import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
 """Maximum bytes of an input inside the JSON file."""
@@ -92,7 +92,7 @@ def case_json(case: Case) -> dict[str, Any]:
         "why": case.why,
         "op": case.op,
         "profile": case.profile if case.profile != "reader" else None,
-        "options": _options(case.options),
+        "options": options_to_json(case.options),
         "level": case.level,
         "rules": list(case.rules),
         "flags": list(case.flags),
@@ -133,19 +133,6 @@ def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
 
 def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in body.items() if part is not None and part != []}
-
-
-def _options(options: Options) -> dict[str, Any]:
-    """Return the options that differ from the default; the profile is a key of the case."""
-    row: dict[str, Any] = {}
-    if options.keys is not None:
-        row["keys"] = {name: key.hex() for name, key in options.keys.items()}
-    for name in ("max_message", "resync", "compression", "fetch_offset", "isolation"):
-        if getattr(options, name) != getattr(DEFAULT_OPTIONS, name):
-            row[name] = getattr(options, name)
-    if options.aborted:
-        row["aborted"] = [[str(one), str(two)] for one, two in options.aborted]
-    return row
 
 
 def _source(source: Source) -> dict[str, Any]:

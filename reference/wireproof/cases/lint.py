@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
+from wireproof.cases.case import Accept, Case, Either, Expect, Reject
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
 from wireproof.cases.vector_coverage import coverage_problems
 from wireproof.formats import FORMATS, Format
@@ -185,26 +186,13 @@ def _reference(suite: Suite) -> Iterator[Problem]:
 
 def reference_disagreement(fmt: Format, case: Case) -> str:
     """Describe how the reference differs from a case; empty if it does not."""
-    try:
-        return _accepted(fmt, case)
-    except Rejected as rejected:
-        return _refused(case.expect, rejected)
-
-
-def _accepted(fmt: Format, case: Case) -> str:
-    match case.input:
-        case Value(value):
-            data = formats.encode(fmt, value, case.options)
+    match reference_answer(case).outcome:
+        case Refused() as refusal:
+            return _refused(case.expect, refusal)
+        case Accepted(data=bytes(data)):
             return _encoded(fmt, case, data)
-        case Chunks(chunks):
-            items = tuple(formats.scan(fmt, chunks, case.options))
-            remarks = tuple(sorted({remark.cls for item in items for remark in item.remarks}))
-            length = sum(item.length for item in items)
-            return _same(case.expect, formats.items_json(items), length, remarks)
-        case Data(data):
-            decoded = formats.decode(fmt, data, case.options)
-            remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
-            return _same(case.expect, to_json(decoded.value), decoded.consumed, remarks)
+        case Accepted(value=value, consumed=consumed, remarks=remarks):
+            return _same(case.expect, value, consumed, tuple(sorted(remarks)))
 
 
 def _encoded(fmt: Format, case: Case, data: bytes) -> str:
@@ -213,12 +201,13 @@ def _encoded(fmt: Format, case: Case, data: bytes) -> str:
     if case.expect.data and data not in case.expect.data:
         return f"the reference encodes {data.hex()[:160]}"
     for option in case.expect.data or (data,):
-        decoded = formats.decode(fmt, option, case.options)
-        again = to_json(decoded.value)
-        if case.profile == "produce" and decoded.remarks:
-            return f"{option.hex()[:80]} is not what a producer writes: {decoded.remarks[0].cls}"
-        if case.expect.value is not None and again != case.expect.value:
-            return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again)}"
+        again = decode_answer(fmt, option, case.effective_options).outcome
+        if isinstance(again, Refused):
+            return _refused(case.expect, again)
+        if case.profile == "produce" and again.remarks:
+            return f"{option.hex()[:80]} is not what a producer writes: {again.remarks[0]}"
+        if case.expect.value is not None and again.value != case.expect.value:
+            return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again.value)}"
     return ""
 
 
@@ -241,21 +230,21 @@ def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str,
     return ""
 
 
-def _refused(expect: Expect, rejected: Rejected) -> str:
+def _refused(expect: Expect, refusal: Refused) -> str:
+    reason = Rejected(refusal.cls, refusal.at, refusal.path, refusal.text)
     match expect:
         case Accept():
-            return f"the reference refuses it: {rejected}"
+            return f"the reference refuses it: {reason}"
         case Either(behaviours):
-            texts = [_refused(one.expect, rejected) for one in behaviours]
+            texts = [_refused(one.expect, refusal) for one in behaviours]
             return "" if "" in texts else texts[0]
         case Reject(cls, also, at, before):
-            if rejected.cls not in (cls, *also):
-                return f"the reference refuses it as {rejected.cls}, not {cls}: {rejected}"
-            if at is not None and rejected.at != at:
-                return f"the reference refuses it at {rejected.at}, not {at}: {rejected}"
-            got = None if rejected.before is None else to_json(rejected.before)
-            if before is not None and not contains_prefix(got, before):
-                return f"the reference delivers {_where(before, got)} before it refuses"
+            if refusal.cls not in (cls, *also):
+                return f"the reference refuses it as {refusal.cls}, not {cls}: {reason}"
+            if at is not None and refusal.at != at:
+                return f"the reference refuses it at {refusal.at}, not {at}: {reason}"
+            if before is not None and not contains_prefix(refusal.before, before):
+                return f"the reference delivers {_where(before, refusal.before)} before it refuses"
     return ""
 
 

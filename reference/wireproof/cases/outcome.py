@@ -5,9 +5,9 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.wire.json_values import Json
+from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Position
+from wireproof.wire.rejection import Position, Rejected
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
@@ -117,3 +117,15 @@ class NotRun:
 Outcome: TypeAlias = (
     Accepted | Refused | Unsupported | Stalled | Crashed | TimedOut | Exhausted | Faulty | NotRun
 )
+
+
+def refused_outcome(rejected: Rejected) -> Refused:
+    """Return the outcome of a decode, an encode or a scan that raised `rejected`."""
+    return Refused(
+        rejected.cls,
+        rejected.at,
+        rejected.path,
+        rejected.detail,
+        rejected.text,
+        json_of(rejected.before),
+    )

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.cases.vector_tables import VERDICTS, Regression, Row, Sighting, Table, Vector, tables
 from wireproof.formats import FORMATS
-from wireproof.wire.rejection import Rejected
 
 NAMED: Final = {"INVALID", "IMPL"}
 """Verdicts that have a class."""
@@ -153,11 +153,10 @@ def _differences(row: Vector, case: Case) -> Iterator[str]:
 
 def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the verdict of the reference on the case, which `lint` checks, in the document's words."""
-    try:
-        decoded = formats.decode(FORMATS[case.format_id], data, case.options)
-    except Rejected as rejected:
-        return "INVALID", tuple(name for name in (rejected.detail, rejected.cls) if name)
-    names = tuple(remark.cls.upper().replace("-", "_") for remark in decoded.remarks)
-    if names:
-        return "IMPL", names
-    return ("VALID" if decoded.consumed == len(data) else "PARTIAL"), ()
+    match decode_answer(FORMATS[case.format_id], data, case.options).outcome:
+        case Refused(cls=cls, detail=detail):
+            return "INVALID", tuple(name for name in (detail, cls) if name)
+        case Accepted(remarks=(_, *_) as remarks):
+            return "IMPL", tuple(name.upper().replace("-", "_") for name in remarks)
+        case Accepted(consumed=consumed):
+            return ("VALID" if consumed == len(data) else "PARTIAL"), ()

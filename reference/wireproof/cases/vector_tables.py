@@ -7,15 +7,15 @@ Every id has one row, and every row has fixtures or the reason why there is none
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import cattrs
 from attrs import Factory, frozen
 
 from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import strict_converter, structure
 
 VERDICTS: Final = ("VALID", "PARTIAL", "INVALID", "IMPL")
 """kafka.md §5: read · read except for a cut last entry · refused · read, although no writer writes it."""
@@ -124,22 +124,18 @@ def tables(root: Path) -> Iterator[Table]:
         for path in sorted(root.glob(f"*/{name}.toml")):
             try:
                 yield _table(path, parse_toml(read_limited_text(path, MAX_TOML_SIZE)), name, kind)
-            except (KeyError, TypeError, ValueError, cattrs.BaseValidationError) as error:
-                raise ValueError(f"{path}: {_said(error)}") from None
+            except KeyError as error:
+                raise ValueError(f"{path}: {error} is missing") from None
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{path}: {error}") from None
 
 
 def _table(path: Path, page: Mapping[str, Any], name: str, kind: type[Row]) -> Table:
     unknown = set(page) - {"document", "section", "ids", name}
     if unknown:
         raise ValueError(f"holds the unknown {', '.join(sorted(unknown))}")
-    rows = tuple(_CONVERTER.structure(row, kind) for row in page[name])
+    rows = tuple(structure(_CONVERTER, row, kind, "row") for row in page[name])
     return Table(path, page["document"], page["section"], expanded(page["ids"]), rows)
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, cattrs.BaseValidationError):
-        return "; ".join(cattrs.transform_error(error, path="row"))
-    return f"misses {error}" if isinstance(error, KeyError) else str(error)
 
 
 def expanded(text: str) -> tuple[str, ...]:
@@ -156,18 +152,4 @@ def _range(part: str) -> Iterator[str]:
         yield f"{letter}{number:0{len(first)}}"
 
 
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    reject: Callable[[object, type], object] = _exactly
-    for kind in (str, int):
-        converter.register_structure_hook(kind, reject)
-    return converter
-
-
-def _exactly(value: object, kind: type) -> object:
-    if type(value) is not kind:
-        raise ValueError(f"want {'a text' if kind is str else 'a whole number'}, not {value!r}")
-    return value
-
-
-_CONVERTER: Final = _converter()
+_CONVERTER: Final = strict_converter()

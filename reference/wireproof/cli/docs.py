@@ -28,7 +28,7 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
     answers they chose where the formats allow several.
     """
     try:
-        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
+        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - it needs the extra `report`
     except ImportError as error:
         raise click.ClickException(
             f"the pages need another package: pip install 'wireproof[report]' ({error})"

@@ -11,6 +11,7 @@ from attrs import evolve
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.object_worker import limit_memory
 from wireproof.adapters.process_controller import MEMORY
+from wireproof.adapters.process_stats import own_address_space
 from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.registry_entry import Entry
@@ -27,7 +28,6 @@ from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
 from wireproof.fuzz.libfuzzer import fuzz_until, libfuzzer_mutation
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.option_variants import OptionVariant, option_variants, supported_variants
-from wireproof.fuzz.own_memory import address_space_bytes
 from wireproof.fuzz.shared_input import SharedInput
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
 from wireproof.fuzz.uninstrumented import uninstrumented_modules
@@ -180,7 +180,7 @@ class FormatSession:
         os.dup2(log, 1)
         os.dup2(log, 2)
         context = self.target_context()
-        limit_memory(address_space_bytes() + EXTRA_MEMORY)
+        limit_memory(own_address_space() + EXTRA_MEMORY)
         context.timer.start()
 
         def is_over() -> bool:

@@ -112,7 +112,8 @@ def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random)
     offsets = _offsets(spans)
     if not offsets:
         return options
-    return evolve(options, fetch_offset=min(pick(rng, offsets) + pick(rng, (0, 1, 1, 2)), (1 << 63) - 1))
+    offset = pick(rng, offsets) + pick(rng, (0, 1, 1, 2))
+    return evolve(options, fetch_offset=max(0, min(offset, (1 << 63) - 1)))
 
 
 def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:

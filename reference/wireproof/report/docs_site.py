@@ -6,11 +6,10 @@ Static HTML with relative links, from the templates in `templates/docs`; Jinja2 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from attrs import field, frozen
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
@@ -19,11 +18,14 @@ from wireproof.report.ambiguities import open_cases, remark_choices
 from wireproof.report.case_view import MAX_BYTES, CaseView, Mark, case_view_of, shown_bytes
 from wireproof.report.documents import Document, Library, documents
 from wireproof.report.field_coverage import Field, failing, field_coverage_of
+from wireproof.report.html_template import package_environment
 from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
 from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
-from wireproof.report.sanitize import escape_unsafe
 from wireproof.wire.rejection import Position
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 ROW: Final = 16
 """Bytes of a row of hex."""
@@ -125,7 +127,7 @@ def pages(site: Site) -> Pages:
         yield _page(made, "case", case_page(case.id), site=site, case=case, **_case(site, case))
 
 
-def _page(made: Environment, template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
+def _page(made: "Environment", template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
     root = "../" * path.count("/")
     return path, made.get_template(f"{template}.html").render(root=root, **more)
 
@@ -165,16 +167,9 @@ def unexercised(fields: Sequence[Field]) -> list[Field]:
     return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
 
 
-def _environment(library: Library) -> Environment:
-    """Return the environment of the templates: all values are escaped, an undefined name is an error."""
-    made = Environment(
-        loader=PackageLoader("wireproof.report", "templates/docs"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape_unsafe(value) if type(value) is str else value,
-    )
+def _environment(library: Library) -> "Environment":
+    """Return the environment of the pages, with the links to documents, rules, cases and formats."""
+    made = package_environment("templates/docs")
     made.filters |= {"link": quote, "cite": library.cite}
     made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
     made.globals |= {"unexercised": unexercised}

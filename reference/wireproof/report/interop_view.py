@@ -5,8 +5,7 @@ The terminal shows plain text. The HTML page has the same parts, and the matrix 
 
 import shlex
 from collections.abc import Iterator, Sequence
-from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 from rich.box import SIMPLE_HEAD
@@ -16,8 +15,8 @@ from rich.table import Table
 
 from wireproof.report.failure_groups import count_verdicts
 from wireproof.report.html import Board, Column, Page, render_board
+from wireproof.report.html_template import render_template
 from wireproof.report.matrix import matrix
-from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.terminal import plain_text
 from wireproof.runner.cross_version import CrossVersionCheck, FieldLoss
 from wireproof.runner.disagreements import DisagreementGroup
@@ -26,6 +25,9 @@ from wireproof.runner.interop_results import InteropResults, ReadCounts, Token
 from wireproof.runner.signature import without_indices
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import gates
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 MAX_FINDINGS: Final = 12
 """Number of findings of one kind that are shown; the others are counted."""
@@ -269,24 +271,15 @@ def interop_page(shown: InteropView, page: Page) -> str:
     streams = shown.results.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
     about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
-    charts = [*map(_drawn, format_matrices(shown)), _text_of(shown)]
+    findings = render_template("interop_findings.html", lines=list(lines_below(shown)))
+    charts = [*map(_matrix_html, format_matrices(shown)), findings]
     return render_board(Board(columns, matrix(streams), about, charts), page)
 
 
-def _drawn(sheet: FormatMatrix) -> str:
-    heads = "".join(f"<th>{_safe(reader)}</th>" for reader in sheet.readers)
-    rows = []
-    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
-        words = (_word(cell, wrote[0]) for cell in cells)
-        parts = "".join(f'<td class="v {style}">{_safe(text)}</td>' for text, style in words)
-        rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{_of(*wrote)}</td>{parts}</tr>')
-    head = f"<tr><th>{_safe(sheet.format_id)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
-    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
-
-
-def _text_of(shown: InteropView) -> str:
-    return f'<pre class="wrap">{_safe(chr(10).join(lines_below(shown)))}</pre>'
-
-
-def _safe(text: str) -> str:
-    return escape(escape_unsafe(text))
+def _matrix_html(sheet: FormatMatrix) -> "Markup":
+    """Render the matrix of one format as an HTML table."""
+    rows = [
+        (producer, _of(*wrote), [_word(cell, wrote[0]) for cell in cells])
+        for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True)
+    ]
+    return render_template("interop_matrix.html", sheet=sheet, rows=rows)

@@ -71,7 +71,7 @@ class Board:
         columns: the implementations.
         topics: the rows; each has a cell for each column.
         about: the origin of the data.
-        charts: SVG, which is shown unchanged above the matrix.
+        charts: rendered HTML above the matrix. A text that is not `Markup` is escaped.
         unit: the unit that a row counts.
         notes: lines below the summary.
     """

@@ -21,13 +21,13 @@ from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.producer_messages import LogicalMessageSet, encodings_of
+from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
 from wireproof.kafka.values import Log
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.property_suite import PropertyError
-from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.runner.requests import DerivedSample, claimed_ops
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import to_json

@@ -6,8 +6,8 @@ from attrs import evolve
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
+from wireproof.cases.reference_answers import ReferenceAnswer
 from wireproof.runner.claims import OWN_DECODERS, observed_fields
-from wireproof.runner.reference_answers import ReferenceAnswer
 from wireproof.runner.value_diff import scan_patterns, split_path
 from wireproof.wire.json_values import Json, json_digest
 from wireproof.wire.observed_fields import FieldTree, project

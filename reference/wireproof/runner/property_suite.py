@@ -18,10 +18,10 @@ from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_v
 from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict

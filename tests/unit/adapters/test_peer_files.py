@@ -61,14 +61,17 @@ BUILD = {"steps": ["make all"]}
 @pytest.mark.parametrize(
     ("keys", "fault"),
     [
-        ({"command": "x", "nme": "y"}, "extra fields found (nme)"),
-        ({"command": 7}, "command: want a text"),
-        ({"command": "x", "requires": "kio"}, "requires: want a list of texts"),
-        ({"command": "x", "requires": [7]}, "requires: want a list of texts"),
-        ({"command": "x", "language": "cobol"}, "language: want one of csharp, go, java, node, python, rust"),
-        ({"command": "x", "environment": {"A": 1}}, "environment['A']: want a text"),
-        ({"command": "x", "build": {}}, "build.steps: required field missing"),
-        ({"command": "x", "build": {"steps": "make"}}, "build.steps: want a list of texts"),
+        ({"command": "x", "nme": "y"}, "the table has no field 'nme'"),
+        ({"command": 7}, "command must be a text, got 7"),
+        ({"command": "x", "requires": "kio"}, "requires must be a list, got 'kio'"),
+        ({"command": "x", "requires": [7]}, "requires[0] must be a text, got 7"),
+        (
+            {"command": "x", "language": "cobol"},
+            "language must be one of csharp, go, java, node, python, rust, got 'cobol'",
+        ),
+        ({"command": "x", "environment": {"A": 1}}, "environment['A'] must be a text, got 1"),
+        ({"command": "x", "build": {}}, "build.steps is missing"),
+        ({"command": "x", "build": {"steps": "make"}}, "build.steps must be a list, got 'make'"),
         ({"command": "x", "build": {"steps": ["a 'b"]}}, "build.steps: No closing quotation"),
         ({"command": "x", "python": "a.py:b"}, "want exactly one of command, python and absent"),
         ({}, "want exactly one of command, python and absent"),
@@ -92,7 +95,7 @@ def test_a_fault_is_one_line_that_names_file_and_field(
 def test_a_missing_description_and_a_file_that_is_no_toml_are_named(folder: Path) -> None:
     folder.mkdir(parents=True)
     path = folder / peers.FILE
-    for text, fault in (('language = "go"\n', "description: required field missing"), ("=", "Invalid")):
+    for text, fault in (('language = "go"\n', "description is missing"), ("=", "Invalid")):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(AdapterFileError, match=fault):
             peers.read(path)

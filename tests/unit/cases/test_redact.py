@@ -21,11 +21,11 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.mutate.decode_trace import trace_of
 from wireproof.cases.redact import RedactionError, redactions
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import Format
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.spark import command_support, job_files
 from wireproof.spark import scan_tables as tables_of_scan
 from wireproof.spark.scan_merge import merge_scan

@@ -123,7 +123,7 @@ def test_a_fixture_with_a_wrong_field_is_one_line_of_the_suite(wireproof: Comman
     for verb in (("check", "reference"), ("cases",), ("lint",)):
         done = wireproof(*verb, "--fixtures", tmp_path)
         assert done.code == 5
-        assert f"{GOOD['id']}: case has the unknown titel" in done.one_line()
+        assert f"{GOOD['id']}: case has no field 'titel'" in done.one_line()
 
 
 def test_a_file_that_may_not_be_read_is_one_line(wireproof: Command, tmp_path: Path) -> None:

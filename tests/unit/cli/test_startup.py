@@ -120,6 +120,12 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
     assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
 
 
+def test_the_template_library_is_imported_only_where_a_page_is_written(tmp_path: Path) -> None:
+    words = ("check", "reference", "--run", "kafka.batch/v2/crc/zero", "--in-process")
+    assert "jinja2" not in imported(*words)
+    assert "jinja2" in imported(*words, "--html", str(tmp_path / "page.html"))
+
+
 def test_explain_reads_the_cases_of_one_format(wireproof: Command, reads: list[Path]) -> None:
     assert wireproof("explain", BATCH).out.count("nearest fixture: kafka.batch/v2/") == 1
     assert {path.parent.parent.name for path in reads} == {"kafka.batch"}

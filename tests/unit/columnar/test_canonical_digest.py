@@ -8,13 +8,12 @@ from goldens import load
 
 from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.python_object import json_of
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
 from wireproof.columnar.kafka_scan import scan_steps
 from wireproof.kafka.scan import scan
 from wireproof.spark.adapter_session import canonical_form
-from wireproof.wire.json_values import Json, json_digest
+from wireproof.wire.json_values import Json, json_digest, json_of
 from wireproof.wire.observed_fields import field_tree, project
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item

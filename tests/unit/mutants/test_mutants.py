@@ -19,9 +19,9 @@ from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge
-from wireproof.runner.reference_answers import reference_answer
 from wireproof.runner.verdicts import Verdict, gates
 
 RESOURCE = ("length-trusted-for-allocation", "count-trusted-for-allocation")

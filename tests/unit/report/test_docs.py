@@ -181,11 +181,12 @@ def test_docs_writes_the_pages_and_points_at_the_byte_of_a_refusal(
     assert len(marked) >= 5
 
 
-def test_without_the_template_library_there_is_one_line(
+def test_without_the_markdown_library_there_is_one_line(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "wireproof.report.docs_site", raising=False)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "wireproof.report.documents", raising=False)
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
     done = wireproof("docs", "--out", tmp_path / "site")
     assert done.code != 0
     assert "pip install 'wireproof[report]'" in done.one_line()

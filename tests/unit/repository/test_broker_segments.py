@@ -7,7 +7,7 @@ from folders import TESTS
 
 from wireproof import formats
 from wireproof.cases.outcome import Accepted
-from wireproof.runner.reference_answers import decode_with_remarks
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 BROKER = TESTS / "broker"
@@ -49,7 +49,7 @@ def test_a_plan_holds_nulls_empties_tombstones_and_headers() -> None:
 
 
 def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
-    outcome = decode_with_remarks(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
+    outcome = decode_answer(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
     assert isinstance(outcome, Accepted)
     assert dump.expected(W01, outcome.value) == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
 

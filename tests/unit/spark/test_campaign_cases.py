@@ -18,11 +18,11 @@ from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.signature import Signature, signature
 from wireproof.spark import campaign_job, checkpointed_job
 from wireproof.spark.campaign_job import CampaignPlan
