@@ -111,7 +111,7 @@ def answer_of(packet: Packet) -> Outcome:
     outcome = head.get("outcome")
     parse = _PARSERS.get(outcome) if isinstance(outcome, str) else None
     if parse is None:
-        raise MessageError(f"outcome wants one of {', '.join(_PARSERS)}; got {kind_of(outcome)}")
+        raise MessageError(f"outcome must be one of {', '.join(_PARSERS)}; got {kind_of(outcome)}")
     if packet.blobs is not None or (packet.blob is not None and outcome != "accepted"):
         raise MessageError(f"the outcome {outcome} carries no bytes")
     return bounded(parse(packet))
@@ -147,7 +147,7 @@ def _accepted(packet: Packet) -> Accepted:
     head = packet.head
     only(head, _ACCEPTED, "accepted")
     if ("value" in head) + ("digest" in head) + (packet.blob is not None) != 1:
-        raise MessageError("accepted wants one of value, digest and hex")
+        raise MessageError("accepted must have one of value, digest and hex")
     return Accepted(
         head.get("value"),
         _consumed(head),
@@ -162,7 +162,7 @@ def _consumed(head: Head) -> int | None:
         return None
     consumed = count_of(head, "consumed")
     if consumed >= FURTHEST:
-        raise MessageError(f"consumed wants less than {FURTHEST}, got {kind_of(consumed)}")
+        raise MessageError(f"consumed must be less than {FURTHEST}, got {kind_of(consumed)}")
     return consumed
 
 
@@ -171,7 +171,7 @@ def _refused(packet: Packet) -> Refused:
     only(head, _REFUSED, "refused")
     untyped = head.get("untyped", False)
     if not isinstance(untyped, bool):
-        raise MessageError(f"untyped wants true or false, got {kind_of(untyped)}")
+        raise MessageError(f"untyped must be true or false, got {kind_of(untyped)}")
     return Refused(
         _class(head.get("class", "other")),
         _at(head.get("at")),
@@ -194,7 +194,7 @@ def _at(at: object) -> Position | None:
         return at
     if isinstance(at, str) and len(at) <= 256 and _AT.fullmatch(at):
         return int(at) if at.isdecimal() else at
-    raise MessageError(f"at wants an offset, or one such as 61>12; got {kind_of(at)}")
+    raise MessageError(f"at must be an offset, or one such as 61>12; got {kind_of(at)}")
 
 
 def _exhausted(packet: Packet) -> Exhausted:

@@ -256,7 +256,7 @@ class Frames:
         sizes = head["blobs"] if "blobs" in head else [head["blob"]]
         good = isinstance(sizes, list) and all(type(size) is int and size >= 0 for size in sizes)
         if not good or ("blob" in head and "blobs" in head):
-            raise MessageError("blob wants a length, or blobs a list of lengths, not both")
+            raise MessageError("blob must be a length, or blobs a list of lengths, not both")
         if sum(sizes) > room:
             raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
         return sizes
@@ -326,7 +326,7 @@ class Lines:
         if "chunks" in head:
             chunks = head.pop("chunks")
             if not isinstance(chunks, list):
-                raise MessageError("chunks wants a list of bytes in hex")
+                raise MessageError("chunks must be a list of bytes in hex")
             blobs = tuple(unhex(chunk, "chunks") for chunk in chunks)
             return Packet(head, None, blobs, packet.size, packet.nodes)
         return packet
@@ -345,4 +345,4 @@ def unhex(text: object, name: str) -> bytes:
             data = None
         if data is not None and data.hex() == text:
             return data
-    raise MessageError(f"{name} wants bytes in lower-case hex")
+    raise MessageError(f"{name} must be bytes in lower-case hex")

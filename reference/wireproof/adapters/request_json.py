@@ -58,7 +58,7 @@ def count_of(head: Mapping[str, Any], name: str, default: int | None = None, lea
     """Return the integer in the field `name`, not less than `least`."""
     value = head.get(name, default)
     if type(value) is not int or value < least:
-        raise MessageError(f"{name} wants a whole number from {least} on, got {kind_of(value)}")
+        raise MessageError(f"{name} must be a whole number from {least} on, got {kind_of(value)}")
     return value
 
 
@@ -66,7 +66,7 @@ def one_of(head: Mapping[str, Any], name: str, choices: tuple[str, ...], default
     """Return the text in the field `name`, one of `choices`."""
     value = head.get(name, default)
     if value not in choices:
-        raise MessageError(f"{name} wants one of {', '.join(choices)}; got {kind_of(value)}")
+        raise MessageError(f"{name} must be one of {', '.join(choices)}; got {kind_of(value)}")
     return value
 
 
@@ -74,7 +74,7 @@ def object_of(head: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the JSON object in the field `name`; empty if the field is missing."""
     value = head.get(name, {})
     if not isinstance(value, Mapping):
-        raise MessageError(f"{name} wants an object, got {kind_of(value)}")
+        raise MessageError(f"{name} must be an object, got {kind_of(value)}")
     return value
 
 
@@ -84,7 +84,7 @@ def texts_of(head: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     if value is None and name not in head:
         return None
     if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
-        raise MessageError(f"{name} wants a list of texts, got {kind_of(value)}")
+        raise MessageError(f"{name} must be a list of strings, got {kind_of(value)}")
     return tuple(value)
 
 
@@ -170,7 +170,7 @@ def claim_of(claims: Mapping[str, Any], format_id: str) -> Claim:
     ops = texts_of(head, "ops")
     if ops is not None and not set(ops) <= set(_OPS):
         raise MessageError(
-            f"ops of {one_line(format_id, NAME)} wants some of {', '.join(_OPS)}; got {kind_of(ops)}"
+            f"ops of {one_line(format_id, NAME)} must be some of {', '.join(_OPS)}; got {kind_of(ops)}"
         )
     return Claim(
         tuple(op for op in _OPS if op in ops) if ops is not None else None,
@@ -223,7 +223,7 @@ def request_of(packet: Packet) -> Request:
     op: Op = one_of(head, "op", _OPS)
     has_value = "value" in head
     if (packet.blob is not None, packet.blobs is not None, has_value) != _INPUTS[op]:
-        raise MessageError(f"{op} wants {_WANTED[op]} and no other input")
+        raise MessageError(f"{op} must have {_WANTED[op]} and no other input")
     parts = (
         text_of(head, "id"),
         op,

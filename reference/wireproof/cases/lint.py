@@ -61,7 +61,7 @@ def _files(suite: Suite) -> Iterator[Problem]:
             yield Problem(str(path), "its cases are not sorted by id")
         for fmt in rows:
             if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
-                yield Problem(fmt["id"], f"its keys want the order {', '.join(CASE_KEYS)}")
+                yield Problem(fmt["id"], f"its keys must be in the order {', '.join(CASE_KEYS)}")
             used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
             if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
                 yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")

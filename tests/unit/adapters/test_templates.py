@@ -122,7 +122,7 @@ def test_a_template_whose_tools_are_missing_is_written_and_says_so(
     monkeypatch.setenv("PATH", str(tmp_path))
     done = wireproof("adapters", "new", "go", tmp_path / "mine")
     assert done.code == 0
-    assert done.one_line() == "wireproof: this wants go on the PATH"
+    assert done.one_line() == "wireproof: this needs go on the PATH"
     assert (tmp_path / "mine" / "main.go").exists()
 
 

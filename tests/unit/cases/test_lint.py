@@ -104,7 +104,7 @@ def test_keys_out_of_order_are_a_problem_of_their_case(
 ) -> None:
     write(tmp_path, dict(reversed(GOOD.items())), BAD)
     (line,) = problems(tmp_path, monkeypatch)
-    assert line.startswith(f"{GOOD_ID}: its keys want the order id, ")
+    assert line.startswith(f"{GOOD_ID}: its keys must be in the order id, ")
 
 
 def test_another_layout_of_the_json_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

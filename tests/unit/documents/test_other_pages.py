@@ -51,7 +51,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 @needs("[spark]")
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - wants the extra `spark`
+    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - needs the extra `spark`
 
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
@@ -61,7 +61,7 @@ def test_the_options_of_the_data_sources_are_listed() -> None:
 
 @needs("[spark]")
 def test_the_tables_of_a_scan_are_listed() -> None:
-    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - wants the extra `spark`
+    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
 
     text = f"{tables_of_scan.__doc__} companions"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]

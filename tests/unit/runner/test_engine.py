@@ -171,7 +171,7 @@ def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
     [
         ("unknown-class", "unknown class 'crc-mismtach': did you mean crc-mismatch?"),
         ("float-value", "1.5 is a float"),
-        ("unknown-outcome", "outcome wants one of accepted"),
+        ("unknown-outcome", "outcome must be one of accepted"),
         ("huge-frame", "its length would be 2147483647"),
     ],
 )
