@@ -65,7 +65,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def edits(data: bytes) -> Iterator[bytes]:
-    """Every byte but magic and CRC at its edges and one off, a byte put in, a byte left out; sealed again."""
+    """Every byte but magic and CRC at its edges and one off, one inserted, one removed; with a valid CRC."""
     for at in range(len(data)):
         old = data[at]
         for new in {0, 1, 2, 0x7F, 0x80, 0xFF, old ^ 0x80, (old + 1) & 0xFF, (old - 1) & 0xFF} - {old}:

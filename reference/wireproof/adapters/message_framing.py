@@ -257,7 +257,7 @@ class Frames:
         sizes = head["blobs"] if "blobs" in head else [head["blob"]]
         good = isinstance(sizes, list) and all(type(size) is int and size >= 0 for size in sizes)
         if not good or ("blob" in head and "blobs" in head):
-            raise MessageError("blob wants a length, or blobs a list of lengths, not both")
+            raise MessageError("blob must be a length, or blobs a list of lengths, not both")
         if sum(sizes) > room:
             raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
         return sizes

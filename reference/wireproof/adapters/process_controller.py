@@ -144,7 +144,7 @@ class Process:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise AdapterStartError(
-                    f"{self._program.name} said no hello in {self._program.hello_seconds:g} s: read "
+                    f"{self._program.name} sent no hello in {self._program.hello_seconds:g} s: read "
                     f"{self._in.progress()}{self._last_words()}"
                 )
             self._step(min(left, POLL_SECONDS))

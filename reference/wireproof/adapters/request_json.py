@@ -103,7 +103,7 @@ def _check_start(head: Head) -> None:
         raise AdapterStartError(str(head["error"]))
     protocol = head.get("protocol", PROTOCOL)
     if type(protocol) is int and protocol != PROTOCOL:
-        raise MessageError(f"speaks protocol {protocol}; this suite speaks {PROTOCOL}")
+        raise MessageError(f"uses protocol {protocol}; this suite uses {PROTOCOL}")
     size = len(json.dumps(head.get("revisions")))
     if size > MOST_CLAIMS:
         raise MessageError(f"revisions holds {size} characters, at most {MOST_CLAIMS} are read")

@@ -125,8 +125,11 @@ def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
     from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
-    with job_bar(Console(stderr=True), "scan", *columns) as tell, command_support.one_line_errors():
-        return scan_job.run_scan(plan, where, tell)
+    with (
+        job_bar(Console(stderr=True), "scan", *columns) as report_progress,
+        command_support.one_line_errors(),
+    ):
+        return scan_job.run_scan(plan, where, report_progress)
 
 
 def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:

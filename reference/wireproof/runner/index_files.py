@@ -2,7 +2,8 @@
 
 A segment is named after its base offset: `00000000000000001000.log`, `.index`, `.timeindex`, `.txnindex`
 (Apache Kafka's `LogFileUtils`). `DumpLogSegments` checks the same files, but without an exit code. Apache
-Iggy gives its segments the same names: the log beside an index file, or its own bytes, tell the system.
+Iggy gives its segments the same names: the log beside an index file, or its own bytes,
+identify the system.
 """
 
 import mmap
@@ -138,7 +139,7 @@ def check_index_file(path: Path) -> CheckedIndex:
     name = parse_file_name(path)
     if name is None or name.kind not in INDEX_READERS:
         raise IndexFileError(
-            f"{path}: an index file is named after its base offset: 00000000000000000000.index"
+            f"{path}: the name of an index file must be its base offset: 00000000000000000000.index"
         )
     return _check(name, name.beside(".log"))
 
@@ -213,7 +214,7 @@ def _bytes(name: SegmentFileName) -> bytes:
     """Return the bytes of an index file, or none if it is missing."""
     size = name.path.stat().st_size if name.path.is_file() else 0
     if size > MAX_FILE_BYTES:
-        raise IndexFileError(f"{name.path}: {size} bytes, and an index file has at most {MAX_FILE_BYTES}")
+        raise IndexFileError(f"{name.path}: {size} bytes; the maximum for an index file is {MAX_FILE_BYTES}")
     return name.path.read_bytes() if size else b""
 
 

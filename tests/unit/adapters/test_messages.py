@@ -184,9 +184,9 @@ def test_the_schema_knows_every_class() -> None:
         ({"outcome": "refused", "at": "61>"}, "at must be a position such as 17 or 61>3"),
         ({"outcome": "refused", "at": -2}, "at must be a position such as 17 or 61>3"),
         ({"outcome": "refused", "at": 1 << 70 > 0}, "at must be a position such as 17 or 61>3"),
-        ({"outcome": "refused", "path": None}, "path must be a text, got None"),
+        ({"outcome": "refused", "path": None}, "path must be a string, got None"),
         ({"outcome": "refused", "untyped": 1}, "untyped must be true or false"),
-        ({"outcome": "unsupported", "text": 1}, "text must be a text"),
+        ({"outcome": "unsupported", "text": 1}, "text must be a string"),
         ({"outcome": "exhausted", "resource": "disk"}, "resource must be one of memory, output"),
     ],
 )
@@ -203,7 +203,7 @@ def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
     ("head", "text"),
     [
         ({"op": "parse"}, "op must be one of decode, encode, scan"),
-        ({"id": 7}, "id must be a text"),
+        ({"id": 7}, "id must be a string"),
         ({"fixture": "x"}, "a request has no field 'fixture'"),
         ({"limits": {"ms": -1}}, "limits.ms must be a whole number from 0"),
         ({"limits": {"rss": 1}}, "limits has no field 'rss'"),
@@ -226,7 +226,7 @@ def test_a_request_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
     ("head", "text"),
     [
         ({"name": "x"}, "version is missing"),
-        ({"name": "x", "version": 1}, "version must be a text"),
+        ({"name": "x", "version": 1}, "version must be a string"),
         ({"window": 0}, "window must be a whole number from 1"),
         ({"errors": "some"}, "errors must be one of exact, coarse, none"),
         ({"language": "go"}, "hello has no field 'language'"),
@@ -376,9 +376,9 @@ def test_what_came_before_noise_is_given_first() -> None:
         (b"\x00\x00\x00\x02{\xff", "no JSON"),
         (b"\x00\x00\x00\x00", "no JSON"),
         (struct.pack(">I", 200_006) + b'{"a":' + b"[" * 200_001, "nested deeper than 64"),
-        (b'\x00\x00\x00\x0b{"blob":-1}', "blob wants a length"),
+        (b'\x00\x00\x00\x0b{"blob":-1}', "blob must be a length"),
         (b'\x00\x00\x00\x16{"blobs":[1000000000]}', "over the limit"),
-        (b'\x00\x00\x00\x0d{"blob":true}', "blob wants a length"),
+        (b'\x00\x00\x00\x0d{"blob":true}', "blob must be a length"),
         (b'\x00\x00\x00\x0a{"a": 1.5}', "1.5 is a float"),
         (b'\x00\x00\x00\x0a{"a": NaN}', "NaN is a float"),
         (b'\x00\x00\x00\x16{"blob":1,"blobs":[1]}', "not both"),
@@ -408,7 +408,7 @@ def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
         list(Lines().feed(line))
 
 
-def test_progress_tells_how_far_a_message_got() -> None:
+def test_progress_reports_how_much_of_a_message_arrived() -> None:
     frames = Frames()
     got = []
     for byte in FRAME:

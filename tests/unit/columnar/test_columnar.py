@@ -1,4 +1,4 @@
-"""The fast decoders: what they give for the rule book's own bytes, and what they say without numba."""
+"""The fast decoders: their results for the bytes of the format documents, and their errors without numba."""
 
 import mmap
 import subprocess

@@ -23,7 +23,7 @@ def partition(folder: Path, revision: str) -> Path:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_sound_index_of_iggy_is_held_to_its_own_layout(
+def test_a_valid_index_of_iggy_is_checked_against_its_own_layout(
     revision: str, tmp_path: Path, wireproof: Command
 ) -> None:
     log = partition(tmp_path, revision)

@@ -143,7 +143,7 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
         (".txnindex", 10, ">q", (1010,), "first offset 1010 is above the last one, 1007"),
     ],
 )  # fmt: skip
-def test_a_damaged_entry_is_told_with_its_place(
+def test_a_damaged_entry_is_reported_with_its_place(
     closed: Path, kind: str, at: int, form: str, values: tuple[int, ...], said: str
 ) -> None:
     edit(closed, kind, at, form, *values)
@@ -157,13 +157,13 @@ def test_a_damaged_entry_is_told_with_its_place(
 
 
 @pytest.mark.parametrize(("kind", "size"), [(".index", 8), (".timeindex", 12), (".txnindex", 34)])
-def test_bytes_behind_the_last_entry_are_told(closed: Path, kind: str, size: int) -> None:
+def test_bytes_after_the_last_entry_are_reported(closed: Path, kind: str, size: int) -> None:
     path = closed / f"{NAME}{kind}"
     path.write_bytes(path.read_bytes() + b"\1\2\3")
     assert wrong(closed, kind) == [f"3 bytes after the last whole entry; an entry has {size} bytes"]
 
 
-def test_an_aborted_transaction_that_is_not_listed_is_told(closed: Path) -> None:
+def test_an_aborted_transaction_that_is_not_listed_is_reported(closed: Path) -> None:
     path = closed / f"{NAME}.txnindex"
     path.write_bytes(path.read_bytes()[:34] + path.read_bytes()[68:])
     (said,) = wrong(closed, ".txnindex")
@@ -294,7 +294,7 @@ def test_any_bytes_are_read(data: bytes, tmp_path: Path) -> None:
 # --- names ---
 
 
-def test_names_tell_base_offset_kind_and_state() -> None:
+def test_names_contain_base_offset_kind_and_state() -> None:
     found: Any = parse_file_name(Path("/x/00000000000000000042.timeindex.deleted"))
     assert (found.base, found.kind) == (42, ".timeindex")
     assert found.beside(".log") == Path("/x/00000000000000000042.log.deleted")
@@ -354,7 +354,7 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
     assert check_local_logs([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
 
 
-def test_explain_says_nothing_of_companions_that_are_not_there(tmp_path: Path, wireproof: Command) -> None:
+def test_explain_reports_nothing_about_absent_index_files(tmp_path: Path, wireproof: Command) -> None:
     shutil.copy(SEGMENTS / "closed" / f"{NAME}.log", tmp_path)
     done = wireproof("explain", tmp_path / f"{NAME}.log")
     assert done.code == 0

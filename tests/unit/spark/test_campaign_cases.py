@@ -90,7 +90,7 @@ def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() ->
 
 
 def test_a_refusal_agrees_with_any_refusal() -> None:
-    """Nobody wrote these cases: a class that differs is told in the signature, and is no failure."""
+    """These cases are generated: a different class is in the signature, and is no failure."""
     refused = [case for case in map(NUMBERED.case, range(100)) if isinstance(case.expect, Reject)]
     case = next(one for one in refused if "bad-varint" not in repr(one.expect))
     hello = Hello("h", "1", errors="exact")

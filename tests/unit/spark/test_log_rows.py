@@ -266,7 +266,7 @@ def test_a_packed_object_that_unpacks_to_too_much_is_read_so_far(tmp_path: Path)
 
 
 def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Path) -> None:
-    """What an Arrow batch holds is measured unpacked."""
+    """The content of an Arrow batch is measured uncompressed."""
     body = b"\x00\x00\x00\x01" + logs.varint(3 << 20) + bytes(3 << 20) + b"\x00"
     record = logs.varint(len(body)) + body
     data = kafka_bytes.batch(gzip.compress(record), 1, attributes=1)
