@@ -170,14 +170,16 @@ class KafkaFrames:
     @classmethod
     def joined(cls, parts: "Sequence[KafkaFrames]") -> "KafkaFrames":
         """Join consecutive items of one stream."""
-        columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
+        columns = zip(*(part.columns for part in parts), strict=True)
+        position, length, kind, magic, records, by_reference = map(np.concatenate, columns)
         before = np.cumsum([0, *map(len, parts)]).tolist()
         answers = {
             first + row: item
             for first, part in zip(before, parts, strict=False)
             for row, item in part.answers.items()
         }
-        return cls(*columns, answers, sum(part.unpacked for part in parts))
+        unpacked = sum(part.unpacked for part in parts)
+        return cls(position, length, kind, magic, records, by_reference, answers, unpacked)
 
     def fault(self, row: int) -> str | None:
         """Return the class of the garbage at `row`.
@@ -206,8 +208,8 @@ def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
     """Return the items of one scan step, without the values; `base` is added to their positions."""
     answers = {index: evolve(item, at=base + item.at, value=None) for index, item in step.answers.items()}
     unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
-    position, *columns = _columns(step)
-    return KafkaFrames(position + base, *columns, answers, unpacked)
+    position, length, kind, magic, records, by_reference = _columns(step)
+    return KafkaFrames(position + base, length, kind, magic, records, by_reference, answers, unpacked)
 
 
 def _empty_columns() -> tuple[Array, ...]:

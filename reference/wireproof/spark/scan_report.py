@@ -64,7 +64,7 @@ def _fault(row: dict[str, Any]) -> str:
     reason = "it is too large, see the option max_unpacked"
     if row["fault"] == "decompress-failed":
         reason = "it is cut or damaged"
-    size = f"{row['read']:,} bytes were decompressed"
+    size = f"{row['bytes_read']:,} bytes were decompressed"
     return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
 
 
