@@ -110,11 +110,11 @@ def test_the_profile_of_a_case_is_one_of_its_options() -> None:
 
 BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"titel": "x"}, "case has no field 'titel'"),
-    ({"id": 7}, "id must be a text, got 7"),
+    ({"id": 7}, "id must be a string, got 7"),
     ({"level": "shall"}, "level must be one of must, should, may, info, got 'shall'"),
     ({"op": "parse"}, "op must be one of decode, encode, scan, got 'parse'"),
     ({"rules": "toy.rule"}, "rules must be a list, got 'toy.rule'"),
-    ({"title": 3}, "title must be a text, got 3"),
+    ({"title": 3}, "title must be a string, got 3"),
     ({"input": {"hex": "0"}}, "input.hex must be bytes in lower-case hex"),
     ({"input": {"hex": "AB"}}, "input.hex must be bytes in lower-case hex"),
     ({"input": {"hex": "00 01"}}, "input.hex must be bytes in lower-case hex"),
