@@ -1,7 +1,7 @@
 """The converter for JSON and TOML that people and other programs write, and its errors.
 
-cattrs alone reads "7" as a number, a string as a list of its characters, and reports a fault as a tree. Here every
-value must have its exact type, no field may be unknown, and a fault is one line that names the field.
+cattrs alone reads "7" as a number, a string as a list of its characters, and reports a fault as a tree. Here
+every value must have its exact type, no field may be unknown, and a fault is one line that names the field.
 """
 
 import re
