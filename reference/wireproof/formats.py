@@ -32,7 +32,7 @@ from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
-from wireproof.suggestions import suggestion
+from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -272,10 +272,12 @@ def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of all formats that match at least one pattern.
 
     Raises:
-        UnknownFormat: a pattern matches no format.
+        UnknownFormat: a pattern matches no format, or has brackets.
     """
     chosen: dict[str, None] = {}
     for pattern in patterns:
+        if error := bracket_error(pattern):
+            raise UnknownFormat(error)
         matches = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not matches:
             names = [*dict.fromkeys(fmt.name for fmt in FORMATS.values()), *FORMATS]

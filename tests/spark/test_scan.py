@@ -46,7 +46,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None
         "bad-length": 1,
         "tail": 1,
     }
-    assert summary.files[0]["read"] == len(LOG)
+    assert summary.files[0]["bytes_read"] == len(LOG)
     assert told[0] == (0, len(LOG), TaskCounts())
     assert told[-1][:2] == (len(LOG), len(LOG))
     assert max(tasks.all for *_, tasks in told) == len(plan.spans), "Spark said how many there are"

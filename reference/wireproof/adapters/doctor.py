@@ -14,6 +14,7 @@ from wireproof import __version__
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.cache import cache_folder
+from wireproof.install_hint import install_command
 
 State = Literal["ready", "missing", "too old", "not built"]
 
@@ -84,7 +85,7 @@ def _python() -> InstallationCheck:
 def _extra(name: str) -> InstallationCheck:
     purpose, modules = EXTRAS[name]
     lacking = [module for module in modules if not _found(module)]
-    fix = f"pip install 'wireproof[{name}]'" if lacking else ""
+    fix = install_command(name) if lacking else ""
     return InstallationCheck("extra", f"[{name}]", "missing" if lacking else "ready", "", purpose, fix)
 
 

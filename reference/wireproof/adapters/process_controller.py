@@ -21,14 +21,15 @@ from typing import IO, Any, Final
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import process_stats, supervisor
+from wireproof.adapters import child_process, process_stats, supervisor
 from wireproof.adapters.answer_json import answer_of
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Answer, Broken
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
 from wireproof.adapters.message_framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
-from wireproof.adapters.request_json import OPENING, hello_of, kind_of, request_packet
+from wireproof.adapters.request_json import OPENING, hello_of, request_packet
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
+from wireproof.strict_converter import shorten_value
 from wireproof.wire.safe_text import one_line
 
 MIB: Final = 1024 * 1024
@@ -63,8 +64,8 @@ EACH: Final = 64
 READ: Final = 256 * 1024
 """Bytes of one read."""
 
-PIPE: Final = MIB
-"""Size of the pipe for requests, if the system can set it: the size that every user may set."""
+LAST_READS: Final = 16
+"""Most reads of what a process left in its pipes."""
 
 MEMORY: Final = 2048 * MIB
 """Most resident bytes of the process tree."""
@@ -81,6 +82,7 @@ class Program:
         environment: variables that are added to those of this process.
         memory: resident bytes of the whole tree above which it is killed; None sets no limit.
         hello_seconds: time limit of its hello.
+        stderr: called with all bytes that it writes to stderr.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Program:
     environment: Mapping[str, str] = field(default=Factory(dict))
     memory: int | None = MEMORY
     hello_seconds: float = HELLO_SECONDS
+    stderr: Callable[[bytes], None] = lambda _: None
 
 
 class Process:
@@ -156,6 +159,7 @@ class Process:
         if not self._fault and not self._open:
             self._drain(EXIT_SECONDS)
         self._kill()
+        self._read_last_bytes()
         self._selector.close()
         for pipe in (self._child.stdout, self._child.stderr):
             if pipe is not None:
@@ -226,6 +230,12 @@ class Process:
             if ended and not busy:
                 return
 
+    def _read_last_bytes(self) -> None:
+        """Read what a killed process wrote to stderr before its end; a pipe has a limit, and so has this."""
+        for _ in range(LAST_READS):
+            if not self._serve_pipes(0):
+                return
+
     def _read_stdout(self) -> None:
         data = self._read(self._child.stdout)
         if data is None:
@@ -245,7 +255,9 @@ class Process:
         self._selector.unregister(_pipe(self._child.stdout))
 
     def _read_stderr(self) -> None:
-        self._stderr += self._read(self._child.stderr) or b""
+        data = self._read(self._child.stderr) or b""
+        self._program.stderr(data)
+        self._stderr += data
         del self._stderr[:-STDERR_KEPT]
 
     def _read(self, pipe: IO[bytes] | None) -> bytes | None:
@@ -329,7 +341,7 @@ class Process:
             name = packet.head.get("id")
             if not isinstance(name, str) or name not in self._open:
                 self._stray = name if isinstance(name, str) else ""
-                self._fault = MessageError(f"it answered {kind_of(name)}, which is not in flight")
+                self._fault = MessageError(f"it answered {shorten_value(name)}, which is not in flight")
                 self._packets.clear()
                 break
             answers.append((name, _outcome(packet, self._open.pop(name))))
@@ -355,7 +367,7 @@ class Process:
         if not _has_ended(self._child):
             return self._contract_broken("closed, though the process lives")
         self._kill()
-        how = _how_it_ended(self._child.returncode)
+        how = child_process.how_it_ended(self._child.returncode)
         half = self._in.progress()
         text = how if half.startswith("0 ") else f"{how} after {half}"
         return Broken(Crashed(f"died with {text}{self._last_words()}"), f"{how}{self._last_line()}")
@@ -440,18 +452,8 @@ def _opened(program: Program, command: Sequence[str], *passed: int) -> "subproce
         raise AdapterStartError(f"{program.name} cannot be started: {error}") from None
     for pipe in (child.stdin, child.stdout, child.stderr):
         os.set_blocking(_pipe(pipe), False)
-    _widen(_pipe(child.stdin))
+    child_process.widen(_pipe(child.stdin))
     return child
-
-
-def _widen(pipe: int) -> None:
-    """Enlarge a pipe if the system can, so that the child has requests while no thread serves its pipes."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
-    except (ImportError, AttributeError, OSError):
-        return
 
 
 def _pipe(pipe: IO[bytes] | None) -> int:
@@ -469,17 +471,6 @@ def _has_ended(child: "subprocess.Popen[Any]") -> bool:
         return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:
         return child.poll() is not None
-
-
-def _how_it_ended(code: int | None) -> str:
-    if code is None:
-        return "no exit code"
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
 
 
 def _most(request: Request) -> Most:

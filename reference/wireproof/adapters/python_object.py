@@ -126,7 +126,7 @@ def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
 
 def _claim(claims: Mapping[str, Any], format_id: str) -> Claim:
     claim = claims[format_id]
-    return claim if isinstance(claim, Claim) else claim_of(claims, format_id)
+    return claim if isinstance(claim, Claim) else claim_of(claim, format_id)
 
 
 _ANSWERS: Final = (Accepted, Refused, Unsupported, Stalled, Exhausted, Faulty, Rejected)

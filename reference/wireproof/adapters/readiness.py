@@ -15,6 +15,7 @@ from wireproof import __version__
 from wireproof.adapters.driver_build import is_built, noted_version
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry_entry import Build, Entry
+from wireproof.install_hint import install_command
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -59,7 +60,7 @@ def ready(entry: Entry) -> Ready:
 
 def _install(entry: Entry, absent: list[str]) -> str:
     if entry.extra:
-        return f"pip install 'wireproof[{entry.extra}]'"
+        return install_command(entry.extra)
     return f"{', '.join(absent)} cannot be imported"
 
 

@@ -25,7 +25,7 @@ from wireproof.cases.case import (
     Source,
     Value,
 )  # fmt: skip
-from wireproof.cases.fixtures import REQUIRED, SCHEMA
+from wireproof.cases.fixtures import REQUIRED, SCHEMA, Suite
 from wireproof.files import replace_bytes, replace_text
 from wireproof.wire.options_json import options_to_json
 
@@ -64,6 +64,24 @@ def fixture_page(form: str, revision: str, cases: Iterable[Case]) -> FixturePage
 def page_text(page: Mapping[str, Any]) -> str:
     """Return the JSON text of a page, whose keys already have their order."""
     return json.dumps(page, indent=2, ensure_ascii=False) + "\n"
+
+
+def sorted_page_text(text: str) -> str:
+    """Return the text of a fixture file in canonical form: cases sorted by id, their keys in order."""
+    page = json.loads(text)
+    rows = sorted(page["cases"], key=lambda row: str(row["id"]))
+    return page_text({**page, "cases": [{key: row[key] for key in CASE_KEYS if key in row} for row in rows]})
+
+
+def sort_files(suite: Suite) -> tuple[Path, ...]:
+    """Rewrite the fixture files that are not in canonical form, and return them; cases stay what they are."""
+    changed = []
+    for path in sorted(set(suite.files.values())):
+        text = path.read_text(encoding="utf-8")
+        if (wanted := sorted_page_text(text)) != text:
+            replace_text(path, wanted)
+            changed.append(path)
+    return tuple(changed)
 
 
 def write_page(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:

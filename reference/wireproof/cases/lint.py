@@ -55,13 +55,16 @@ def _files(suite: Suite) -> Iterator[Problem]:
         page = json.loads(text)
         rows = page["cases"]
         if text != page_text(page):
-            yield Problem(str(path), "is not JSON of 2 spaces with a newline at its end")
+            yield Problem(
+                str(path), "is not JSON of 2 spaces with a newline at its end; `lint --fix` rewrites it"
+            )
         ids = [fmt["id"] for fmt in rows]
         if ids != sorted(ids):
-            yield Problem(str(path), "its cases are not sorted by id")
+            yield Problem(str(path), "its cases are not sorted by id; `lint --fix` sorts them")
         for fmt in rows:
             if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
-                yield Problem(fmt["id"], f"its keys must be in the order {', '.join(CASE_KEYS)}")
+                order = f"{', '.join(CASE_KEYS)}; `lint --fix` sorts them"
+                yield Problem(fmt["id"], f"its keys must be in the order {order}")
             used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
             if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
                 yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")

@@ -14,12 +14,11 @@ from wireproof.cli.scan import job_exit_code
 from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS, matching_ids
+from wireproof.install_hint import install_command
 from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
 
 if TYPE_CHECKING:
     from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
-
-EXTRA = "campaign needs further packages: pip install 'wireproof[spark]'"
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
@@ -59,7 +58,8 @@ def command(
         from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error})") from None
+        text = f"campaign needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
         raise click.UsageError("--adapters: name at least one")

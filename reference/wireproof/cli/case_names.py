@@ -25,12 +25,11 @@ from wireproof.cases.token import from_token
 from wireproof.cli.show import case_named
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
+from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.runner.event_files import read_events
 from wireproof.runner.signature import Signature
 from wireproof.safe_parsing import parse_json
-
-EXTRA: Final = "a sample of a table needs further packages: pip install 'wireproof[spark]'"
 
 LARGEST: Final = 16 * 1024 * 1024
 """Size limit in bytes of the list of the last findings."""
@@ -128,6 +127,7 @@ def _of_tables(text: str) -> NamedCase:
     try:
         from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error})") from None
+        text = f"a sample of a table needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
     sample = load_sample(text)
     return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.readiness import ready
+from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import store_findings
@@ -157,7 +158,11 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
         raise click.UsageError("--no-golden leaves no case to run: add --property N")
-    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures, **more)
+    recording = Recording(more.pop("trace"), more.pop("stderr_folder"))
+    if more["in_process"] and recording != Recording():
+        raise click.UsageError("--trace and --keep-stderr record a process: leave out --in-process")
+    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
+                        recording=recording, **more)  # fmt: skip
 
 
 def _ready(asked: CheckOptions) -> Iterator[str]:
@@ -175,6 +180,7 @@ def _judged(
     """Yield the result of each adapter, in their order, as soon as it and those before it have ended."""
     specs = tuple(receiving.specs)
     with ExitStack() as stack:
+        stack.callback(asked.recording.join, len(specs))
         receiving.file = stack.enter_context(OrderedFile(out)) if out else None
         messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
         receiving.bars = stack.enter_context(progress_bars(output, specs))

@@ -15,6 +15,7 @@ from typing import IO, Any, Final, Self, TypeAlias
 from attrs import define, field, fields, frozen
 
 from wireproof.adapters.process_controller import HELLO_SECONDS
+from wireproof.adapters.recording import Recording
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import ProgressBars
@@ -55,6 +56,7 @@ class CheckOptions:
     level: Level
     filters: tuple[str, ...]
     known_failures: tuple[baseline.KnownFailure, ...] | None
+    recording: Recording = field(factory=Recording)
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
@@ -96,13 +98,17 @@ class CheckTask:
     def __call__(self, number: int) -> Iterator[Any]:
         """Judge the adapter and yield messages; raise `AdapterError` if it does not start."""
         asked, spec = self.asked, self.specs[number]
-        with Engine(
-            spec,
-            in_process=asked.in_process,
-            seed=asked.seed,
-            timeout_scale=asked.scale,
-            hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
-        ) as engine:
+        with (
+            asked.recording.recorder(number, spec) as recorder,
+            Engine(
+                spec,
+                recorder=recorder,
+                in_process=asked.in_process,
+                seed=asked.seed,
+                timeout_scale=asked.scale,
+                hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
+            ) as engine,
+        ):
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
                 filters=asked.filters, **manifest_fields(),

@@ -7,6 +7,7 @@ import click
 
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
+from wireproof.install_hint import install_command
 from wireproof.report.implementation_answers import votes
 from wireproof.report.kills import read_kills
 from wireproof.runner.event_files import read_events
@@ -31,7 +32,7 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
         from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - it needs the extra `report`
     except ImportError as error:
         raise click.ClickException(
-            f"the pages need another package: pip install 'wireproof[report]' ({error})"
+            f"the pages need another package: {install_command('report')} ({error})"
         ) from None
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}

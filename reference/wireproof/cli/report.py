@@ -12,6 +12,7 @@ from wireproof.cli.options import all_findings_option, suite_of, with_fixtures
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
 from wireproof.files import replace_text
+from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
@@ -80,7 +81,7 @@ def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
         from wireproof.spark import report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(
-            f"the tables need further packages: pip install 'wireproof[spark]' ({error})"
+            f"the tables need further packages: {install_command('spark')} ({error})"
         ) from None
     found = report_page.load_job(files[0])
     if found.is_scan:

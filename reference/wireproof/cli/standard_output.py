@@ -1,5 +1,6 @@
 """Standard output and standard error of a run, in any encoding, with a reader that may close the pipe."""
 
+import codecs
 import io
 import os
 import sys
@@ -13,6 +14,15 @@ from wireproof.runner.exit_codes import Exit
 
 CLOSED_PIPE: Final = 141
 """The exit code if the reader closed the pipe: 128 plus the number of SIGPIPE. It is no verdict."""
+
+ERROR_HANDLER: Final = "wireproof.escape"
+"""The name of `escape_or_replace` as a handler of encoding errors."""
+
+ASCII: Final = "wireproof_ascii"
+"""The name of `ascii` for output: click writes UTF-8 to a stream whose encoding has the name `ascii`."""
+
+SAME_WIDTH: Final = {"│": "|"}
+"""Substitutes in ASCII: an escape is wider, and the mark below a byte would point to another byte."""
 
 
 class ReaderGoneError(Exception):
@@ -35,9 +45,12 @@ def pipe_errors() -> Iterator[None]:
 @contextmanager
 def guarded_output() -> Iterator[None]:
     """Escape characters that the encoding lacks; exit with `CLOSED_PIPE` when the reader closes the pipe."""
+    codecs.register_error(ERROR_HANDLER, escape_or_replace)
+    codecs.register(_ascii_codec)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            plain = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding=ASCII if plain else None, errors=ERROR_HANDLER)
     try:
         try:
             yield
@@ -51,6 +64,26 @@ def guarded_output() -> Iterator[None]:
         _silence()
         click.echo(f"wireproof: {error}", err=True)
         sys.exit(Exit.USAGE)
+
+
+def _ascii_codec(name: str) -> codecs.CodecInfo | None:
+    if name != ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode, known.decode, incrementalencoder=known.incrementalencoder,
+        incrementaldecoder=known.incrementaldecoder, name=ASCII,
+    )  # fmt: skip
+
+
+def escape_or_replace(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return an escape for signs that the encoding has not, or a substitute of the same width."""
+    if isinstance(error, UnicodeEncodeError):
+        sign = error.object[error.start]
+        if sign in SAME_WIDTH:
+            return SAME_WIDTH[sign], error.start + 1
+        error.end = error.start + 1  # the other signs of the range may have substitutes
+    return codecs.backslashreplace_errors(error)
 
 
 def _silence() -> None:

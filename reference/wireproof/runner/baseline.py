@@ -43,6 +43,7 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import ROWS, gates
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.suggestions import bracket_error
 
 Overlay = Literal["", "expected", "changed", "expired"]
 """The effect of the baseline on a case, beside its verdict."""
@@ -194,6 +195,8 @@ def _known_failure(row: object, where: str) -> KnownFailure:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    if error := bracket_error(row["id"].partition("~")[0]):
+        raise BaselineError(f"{where}: {error}")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
     entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))

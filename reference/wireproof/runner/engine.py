@@ -13,6 +13,7 @@ has nothing in flight while it yields a result, so a slow caller costs no case i
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
 
@@ -22,6 +23,7 @@ from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
+from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
@@ -130,6 +132,7 @@ class Engine:
         memory: int | None = MEMORY,
         digest: bool = False,
         check_claims: bool = True,
+        recorder: Recorder | None = None,
     ) -> None:
         """Store the settings; the adapter starts on entry.
 
@@ -143,15 +146,15 @@ class Engine:
             memory: bytes, see `registry.open_adapter`.
             digest: request digests instead of values.
             check_claims: reject a hello that claims unknown names; `probe` gives advice instead.
+            recorder: records the conversation, see `registry.open_adapter`.
         """
-        self._spec = spec
-        self._in_process = in_process
+        self._open: Callable[[], Controller] = partial(
+            open_adapter, spec, in_process=in_process, hello_seconds=hello_seconds * max(timeout_scale, 1.0),
+            memory=memory, check=check_claims, recorder=recorder,
+        )  # fmt: skip
         self._draw = SeededOrder(seed)
         self._scale = timeout_scale
-        self._hello_seconds = hello_seconds * max(timeout_scale, 1.0)
-        self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
-        self._check_claims = check_claims
         self._controller: Controller | None = None
         self._blocks: deque[_CaseGroup] = deque()
         self._queue: deque[_PendingCase] = deque()
@@ -223,15 +226,6 @@ class Engine:
         return ran
 
     # --- the running adapter ---
-
-    def _open(self) -> Controller:
-        return open_adapter(
-            self._spec,
-            in_process=self._in_process,
-            hello_seconds=self._hello_seconds,
-            memory=self._memory,
-            check=self._check_claims,
-        )
 
     def _ensure_started(self) -> Controller:
         """Return the running adapter; one that started before gets a second attempt to start."""

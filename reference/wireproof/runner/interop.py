@@ -23,6 +23,7 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.producer_messages import LogicalMessageSet, encodings_of
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
+from wireproof.install_hint import install_command
 from wireproof.kafka.values import Log
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
@@ -261,7 +262,7 @@ def _value_source(name: str) -> Callable[[str], list[Any]]:
         from wireproof.cases.strategies.producer_messages import logical_message_sets  # noqa: PLC0415 - as above
         from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
     except ImportError:
-        raise PropertyError("an exchange needs Hypothesis: pip install 'wireproof[property]'") from None
+        raise PropertyError(f"an exchange needs Hypothesis: {install_command('property')}") from None
     return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))
 
 

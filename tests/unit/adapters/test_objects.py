@@ -169,7 +169,7 @@ def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
         ("py:no_such_module:Toy", "cannot be imported: ModuleNotFoundError"),
         ("py:toy_codecs:Missing", "cannot be made: AttributeError"),
         ("py:toy_codecs:Raising", "cannot be made: OSError: no device"),
-        ("py:toy_codecs:Nameless", "Nameless: name must be a string"),
+        ("py:toy_codecs:Nameless", "Nameless: name is missing"),
     ],
 )
 @pytest.mark.parametrize("in_process", [False, True])

@@ -118,7 +118,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     write_peer(folder, command=7)
     done = wireproof("adapters", "probe", "toy")
     assert done.code == 5
-    assert "toy/adapter.toml: command must be a string" in done.one_line()
+    assert "toy/adapter.toml: command must be a string, got 7" in done.one_line()
     assert wireproof("adapters").code == 5
     assert resolve("reference") == BUILTIN["reference"]
     assert "toy" in names()

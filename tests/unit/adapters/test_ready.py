@@ -12,6 +12,7 @@ from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.readiness import Ready, ready
 from wireproof.adapters.registry_entry import Build, Entry
+from wireproof.install_hint import install_command
 
 STEP = (sys.executable, "-c", "import shutil; shutil.copy('driver.py', 'built.py')")
 STEP_TEXT = """{python} -c "import shutil; shutil.copy('driver.py', 'built.py')\""""
@@ -38,7 +39,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_its_binding_imports_is_named_by_the_extra_that_brings_it() -> None:
     row = Entry("x", object="wireproof.adapters.reference:Reference", extra="peers", requires=("no_such",))
-    assert ready(row) == Ready("not here", fix="pip install 'wireproof[peers]'")
+    assert ready(row) == Ready("not here", fix=install_command("peers"))
 
 
 def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:

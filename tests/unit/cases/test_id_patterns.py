@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from command_line import Command
 from goldens import load
 
 from wireproof.cases.case import Accept, Case, Data, Reject
@@ -44,14 +45,34 @@ def test_one_star_is_one_component_and_two_are_any_number(pattern: str, numbers:
     assert [case.id for case in select(suite(), [pattern])] == [NAMES[number] for number in numbers]
 
 
-@pytest.mark.parametrize(
-    "pattern", ["a.b/*", "*", "axb/**", "a.b/v1/crc/on", "a.b/v1/crc/one+", "(", "a.b/v1/crc/[o]ne", ""]
-)
+@pytest.mark.parametrize("pattern", ["a.b/*", "*", "axb/**", "a.b/v1/crc/on", "a.b/v1/crc/one+", "(", ""])
 def test_a_pattern_that_nothing_matches_is_an_error_with_advice(pattern: str) -> None:
     with pytest.raises(
         PatternError, match=r"^no case matches .*: (did you mean|known|run `wireproof cases`)"
     ):
         select(suite(), [pattern])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "reference", "--run", "kafka.batch/v[12]/**"),
+        ("check", "reference", "--skip", "kafka.batch/v[12]/**"),
+        ("cases", "kafka.batch/v[12]/**"),
+        ("show", "kafka.batch/v[12]/**"),
+        ("interop", "reference", "reference", "--format", "kafka.batch/v[12]"),
+        ("fuzz", "reference", "--format", "kafka.batch/v[12]"),
+    ],
+    ids=lambda words: words[0],
+)
+@pytest.mark.usefixtures("fixtures_read_once")
+def test_every_command_with_patterns_names_brackets_in_one_line(
+    wireproof: Command, words: tuple[str, ...]
+) -> None:
+    done = wireproof(*words)
+    assert done.code == 2
+    assert "kafka.batch/v[12]" in done.one_line()
+    assert "brackets are not supported in patterns" in done.one_line()
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from wireproof.cases.token import to_token
 from wireproof.cli import VERBS
 from wireproof.cli.show import hex_text
 from wireproof.formats import FORMATS
+from wireproof.install_hint import install_command
 from wireproof.runner.event_files import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
@@ -146,7 +147,7 @@ def test_a_missing_extra_says_what_to_install(wireproof: Command, monkeypatch: p
     monkeypatch.delitem(sys.modules, "kio_adapter", raising=False)
     done = wireproof("check", "kio", "--in-process")
     assert done.code == 4
-    assert "pip install 'wireproof[peers]'" in done.one_line()
+    assert install_command("peers") in done.one_line()
 
 
 def test_a_bug_of_the_suite_keeps_its_traceback_and_has_its_own_code(

@@ -16,6 +16,7 @@ from folders import TOP
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
+from wireproof.install_hint import install_command
 from wireproof.runner.event_files import read_events
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -151,7 +152,7 @@ def test_missing_and_old_tools_are_named_with_their_fix(
     assert (rows["go"]["state"], rows["go"]["version"]) == ("too old", "1.20.1")
     assert rows["go"]["fix"].startswith("1.26 or newer is needed: install golang")
     assert (rows["cargo"]["state"], rows["cargo"]["fix"]) == ("missing", "install cargo")
-    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["fix"]) == ("missing", "pip install 'wireproof[fuzz]'")
+    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["fix"]) == ("missing", install_command("fuzz"))
     assert rows["[peers]"]["fix"] == ""
     told = wireproof("doctor", width=120)
     assert "install cargo" in told.out

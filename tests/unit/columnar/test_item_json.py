@@ -12,7 +12,7 @@ from tests.generators.kafka_segments import MIB, generate
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.item_json import json_items
 from wireproof.columnar.kafka_scan import scan_steps
-from wireproof.spark import columnar_rows
+from wireproof.spark import columnar_reader
 from wireproof.spark.object_places import expand_paths
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import KAFKA
@@ -32,7 +32,7 @@ def by_reference(stored: ObjectReader, options: Options) -> list[Told]:
 
 
 def quickly(stored: ObjectReader, options: Options) -> list[Told]:
-    return list(map(told, columnar_rows.read_items(stored, 0, stored.size, options)))
+    return list(map(told, columnar_reader.read_items(stored, 0, stored.size, options)))
 
 
 def fixtures() -> list[bytes]:
@@ -65,8 +65,8 @@ def segment() -> Iterator[Path]:
 def test_blocks_of_any_size_have_the_same_results(
     segment: Path, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columnar_rows, "CHUNKS", (block, block))
-    monkeypatch.setattr(columnar_rows, "JSON_CHUNK", block)
+    monkeypatch.setattr(columnar_reader, "ENTRY_CHUNKS", (block, block))
+    monkeypatch.setattr(columnar_reader, "JSON_CHUNKS", (block, block))
     stored = ObjectReader.of(expand_paths([str(segment)], (".log",))[0])
     assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
     stored.close()

@@ -63,12 +63,12 @@ def test_the_options_of_the_data_sources_are_listed() -> None:
 def test_the_tables_of_a_scan_are_listed() -> None:
     from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
 
-    text = f"{tables_of_scan.__doc__} companions"
+    text = f"{tables_of_scan.__doc__} index_files"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
     assert all(name in text for name in shown)
     listed = re.search(r"\{([\w,]+)\}\.parquet", text)
     assert listed
-    assert {*listed[1].split(","), "frames", "skipped", "companions"} == set(shown)
+    assert {*listed[1].split(","), "frames", "skipped", "index_files"} == set(shown)
 
 
 # --- releases.md ---

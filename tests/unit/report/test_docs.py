@@ -14,6 +14,7 @@ from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import select
+from wireproof.install_hint import install_command
 from wireproof.report.ambiguities import open_cases, remark_choices
 from wireproof.report.docs_site import Site, case_page, pages, rule_page
 from wireproof.report.field_coverage import failing, field_coverage_of
@@ -189,4 +190,4 @@ def test_without_the_markdown_library_there_is_one_line(
     monkeypatch.setitem(sys.modules, "markdown_it", None)
     done = wireproof("docs", "--out", tmp_path / "site")
     assert done.code != 0
-    assert "pip install 'wireproof[report]'" in done.one_line()
+    assert install_command("report") in done.one_line()

@@ -88,7 +88,7 @@ def test_a_layout_says_when_a_field_is_there_and_how_long_it_is() -> None:
 
 
 def test_a_field_that_no_number_determines_is_refused() -> None:
-    with pytest.raises(ValueError, match="no earlier number tells"):
+    with pytest.raises(ValueError, match="no earlier number determines"):
         kaitai.spec("kafka.log/mixed", CASES)
 
 

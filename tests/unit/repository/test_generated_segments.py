@@ -45,7 +45,7 @@ def test_a_scan_agrees_with_the_manifest(folder: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(segments.main, [str(folder), "--against", str(tmp_path / "out")])
     assert (said.exit_code, said.output) == (0, "the scan agrees with the manifest\n")
     [*files] = pq.read_table(tmp_path / "out" / "files.parquet").to_pylist()
-    assert sum(row["read"] for row in files) == sum(manifest(folder).bytes.values())
+    assert sum(row["bytes_read"] for row in files) == sum(manifest(folder).bytes.values())
 
 
 def test_the_reference_agrees_with_the_manifest(tmp_path: Path) -> None:

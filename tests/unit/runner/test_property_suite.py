@@ -16,17 +16,21 @@ from goldens import load
 
 from tests.mutants.kill import killed_by_property
 from tests.mutants.registry import spec_of
-from wireproof.cases.case import Case, Data, Value
-from wireproof.cases.case_capabilities import CODEC_NAMES
+from wireproof import formats
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.case import Accept, Case, Data, Op, Value
+from wireproof.cases.case_capabilities import CODEC_NAMES, capabilities_of
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
+from wireproof.install_hint import install_command
 from wireproof.runner import baseline, case_lookup
 from wireproof.runner import property_suite as drawn
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.events import run_event
 from wireproof.runner.property_suite import PropertySettings, PropertyTarget, RedrawCounts, property_cases
+from wireproof.runner.requests import prepare_case
 from wireproof.runner.run import Selection, run
 from wireproof.runner.verdicts import gates
 
@@ -181,7 +185,7 @@ def test_hypothesis_missing_is_an_error_of_one_line(
     done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
                      "--jobs", 1)  # fmt: skip
     assert done.code == 2
-    assert "pip install 'wireproof[property]'" in done.one_line()
+    assert install_command("property") in done.one_line()
 
 
 def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
@@ -215,6 +219,31 @@ def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
     for case, number in named:
         if number in CODEC_NAMES:
             assert f"codec:{CODEC_NAMES[number]}" in case.needs
+
+
+@pytest.mark.parametrize("name", ["iggy.json.send/0.8", "iggy.send/0.9"])
+def test_an_edited_value_needs_what_its_own_bytes_need(name: str) -> None:
+    """A codec without headers is not asked to encode a value that an edit gave headers."""
+    row = FORMATS[name]
+    accepted = [case for case in property_cases(row, "encode", 60, 1) if isinstance(case.expect, Accept)]
+    assert accepted
+    for case in accepted:
+        assert isinstance(case.input, Value)
+        encoded = formats.encode(row, case.input.value, case.options)
+        assert {*capabilities_of(row, encoded, case.options)} <= {*case.needs}
+
+
+@pytest.mark.parametrize("op", ["decode", "encode"])
+def test_a_codec_is_asked_only_for_the_compression_that_it_claims(op: Op) -> None:
+    claim = Claim(("decode", "encode"), ("none", "gzip"))
+    hello = Hello("few", "1", {"kafka.batch/v2": claim})
+    cases = property_cases(FORMATS["kafka.batch/v2"], op, 200, 3)
+    asked = [ready for case in cases if isinstance(ready := prepare_case(case, hello), Case)]
+    assert asked
+    needed = {need for case in asked for need in case.needs if need.startswith("codec:")}
+    assert needed <= {"codec:none", "codec:gzip"}
+    numbers = {int(_attributes(case)) & 7 for case in asked if op == "encode" and _attributes(case)}
+    assert not numbers & CODEC_NAMES.keys() - {1}
 
 
 def _attributes(case: Case) -> str:
