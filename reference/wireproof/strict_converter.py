@@ -75,13 +75,12 @@ def _line(error: BaseException, path: str, owner: str) -> str:
         case IterableValidationError():
             inner, step = error.group_exceptions()[0][0]
             return _line(inner, f"{path}[{step.index!r}]", owner)
-        case ClassValidationError():
-            noted, unknown = error.group_exceptions()
-            if unknown:  # first: a misspelt name explains the missing one
-                return _line(unknown[0], path, owner)
+        case ClassValidationError() if noted := error.group_exceptions()[0]:
             inner, attribute = noted[0]
             name = json_name(error.cl, attribute.name)
             return _line(inner, f"{path}.{name}" if path else name, owner)
+        case ClassValidationError():
+            return _line(error.exceptions[0], path, owner)
         case _:
             return f"{path or owner} {_fault(error)}"
 
@@ -183,24 +182,20 @@ def unchanged(value: object, _: object) -> object:
     return value
 
 
-def object_hook(cls: type, converter: cattrs.Converter, /, **hooks: Hook | None) -> Hook:
+def object_hook(cls: type, converter: cattrs.Converter, **hooks: Hook | None) -> Hook:
     """Return the hook of an attrs class; `hooks` are those of single fields, None leaves a field out."""
     special = {
         name: override(omit=True) if hook is None else override(struct_hook=hook, rename=json_name(cls, name))
         for name, hook in hooks.items()
     }
-    settings = {**_overrides(cls), **special, "_cattrs_forbid_extra_keys": True}
-    quick: Hook = make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=False, **settings)
+    make: Hook = make_dict_structure_fn(
+        cls, converter, _cattrs_forbid_extra_keys=True, **{**_overrides(cls), **special}
+    )
 
     def hook(tree: object, kind: object) -> object:
-        if type(tree) is not dict and not isinstance(tree, Mapping):
+        if not isinstance(tree, Mapping):
             raise wrong("an object", tree)
-        try:
-            return quick(tree, kind)
-        except Exception:  # noqa: BLE001 - it fails again in the slow function, which names the field
-            return make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=True, **settings)(
-                tree, kind
-            )
+        return make(tree, kind)
 
     return hook
 
