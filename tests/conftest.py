@@ -21,15 +21,16 @@ TOGETHER: Final = {
     "tests/properties/test_columnar": "kernels",  # which each worker compiles
     "tests/unit/columnar/test_columnar": "kernels",
     "tests/unit/spark/test_log_rows.py": "kernels",
-    "tests/unit/columnar/test_spelling.py": "kernels",
-    "tests/unit/columnar/test_trees.py": "kernels",
+    "tests/unit/columnar/test_canonical_digest.py": "kernels",
+    "tests/unit/columnar/test_item_json.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",
-    "tests/unit/report/test_page.py": "page",  # a page in a browser
+    "tests/unit/authoring/": "authored",  # all fixtures, which are written once
+    "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/report/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
-    "tests/unit/cases/test_mutate_spelling.py": "spelling",  # respellings, which are made once
+    "tests/unit/cases/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
     "tests/unit/cases/test_redact.py": "redact",  # tables of a scan, likewise
-    "tests/unit/spark/test_board.py": "board",
+    "tests/unit/spark/test_report_page.py": "board",
     "tests/unit/peers/test_rust_peers.py": "rust",  # drivers that are built once
     "tests/unit/peers/test_go_peers.py": "go",
     "tests/unit/peers/test_node_peers.py": "node",
@@ -42,7 +43,7 @@ LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, each with the line that stands in the table."""
+    """Register the markers, each with its line in the table."""
     for name, tests in lanes.LANES.items():
         config.addinivalue_line("markers", f"{name}: {tests}")
     config.addinivalue_line("markers", machine.MARKER)

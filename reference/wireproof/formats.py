@@ -32,7 +32,7 @@ from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
-from wireproof.suggestions import suggestion
+from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -91,6 +91,13 @@ class TracedDecode:
     spans: tuple[FieldSpan, ...]
     decoded: Decoded | None
     rejected: Rejected | None
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - a value of any format
+        """The decoded value; for rejected bytes, the part that is delivered before the rejection, or None."""
+        if self.decoded is not None:
+            return self.decoded.value
+        return self.rejected.before if self.rejected is not None else None
 
 
 class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
@@ -265,10 +272,12 @@ def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of all formats that match at least one pattern.
 
     Raises:
-        UnknownFormat: a pattern matches no format.
+        UnknownFormat: a pattern matches no format, or has brackets.
     """
     chosen: dict[str, None] = {}
     for pattern in patterns:
+        if error := bracket_error(pattern):
+            raise UnknownFormat(error)
         matches = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not matches:
             names = [*dict.fromkeys(fmt.name for fmt in FORMATS.values()), *FORMATS]
@@ -284,19 +293,31 @@ def decode(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Deco
     Raises:
         Rejected: the format does not allow these bytes. No other exception is raised.
     """
-    reader = Reader(data, budget=Budget(options.max_output))
+    return decode_with_reader(fmt, Reader(data, budget=Budget(options.max_output)), options)
+
+
+def decode_with_reader(fmt: Format, reader: Reader, options: Options) -> Decoded:
+    """Decode with a reader of the caller, which has the remarks and the trace even after a rejection.
+
+    Raises:
+        Rejected: the format does not allow these bytes. No other exception is raised.
+    """
     value = fmt.decode(reader, options)
     return Decoded(value, reader.pos, tuple(reader.remarks))
 
 
 def decode_with_trace(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
     """Decode `data` with a trace; a rejection is part of the result and is not raised."""
-    reader = TracingReader(data, budget=Budget(options.max_output))
+    return trace_with_reader(fmt, TracingReader(data, budget=Budget(options.max_output)), options)
+
+
+def trace_with_reader(fmt: Format, reader: TracingReader, options: Options) -> TracedDecode:
+    """Decode with a tracing reader of the caller; a rejection is part of the result and is not raised."""
     try:
-        value = fmt.decode(reader, options)
+        decoded = decode_with_reader(fmt, reader, options)
     except Rejected as rejected:
         return TracedDecode(tuple(reader.spans), None, rejected)
-    return TracedDecode(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
+    return TracedDecode(tuple(reader.spans), decoded, None)
 
 
 def encode(fmt: Format, value: Json, options: Options = DEFAULT_OPTIONS) -> bytes:

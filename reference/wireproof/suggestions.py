@@ -1,4 +1,4 @@
-"""The end of a message about an unknown name: the known name that was probably meant, if one is close."""
+"""Parts of messages about an unknown name or pattern, such as a known name that is close to it."""
 
 import difflib
 from collections.abc import Iterable
@@ -12,6 +12,11 @@ LONGEST: Final = 256
 
 FEW: Final = 10
 """Up to so many known names are listed if none is close."""
+
+
+def bracket_error(pattern: str) -> str:
+    """Return an error for a pattern with `[` or `]`, which wireproof does not support; else empty."""
+    return f"{pattern}: brackets are not supported in patterns, only * and **" if {*pattern} & {*"[]"} else ""
 
 
 def closest(word: str, names: Iterable[str]) -> str:

@@ -1,18 +1,18 @@
-"""One format and revision of Kafka cases: `ok` and `no` add an accepted and a refused case."""
+"""One format and revision of cases: `accepts` and `rejects` add an accepted and a rejected decode."""
 
 from typing import Any
 
-from book import Book
+from tests.authoring.fixture_writer import FixtureWriter
 
 
-class Shelf:
+class CaseBuilder:
     """Adds cases under `<format>/<revision>/`."""
 
-    def __init__(self, book: Book, form: str, revision: str) -> None:
-        self.book = book
+    def __init__(self, writer: FixtureWriter, form: str, revision: str) -> None:
+        self.writer = writer
         self.prefix = f"{form}/{revision}/"
 
-    def ok(
+    def accepts(
         self,
         name: str,
         title: str,
@@ -31,7 +31,7 @@ class Shelf:
             accept["remarks"] = sorted(remarks)
         return self._add(name, title, data, {"accept": accept}, doc=doc, why=why, rules=rules, **more)
 
-    def no(
+    def rejects(
         self,
         name: str,
         title: str,
@@ -52,7 +52,9 @@ class Shelf:
         reject |= {} if at is None else {"at": at}
         reject |= {} if before is None else {"before": before}
         whole = twin if twin.count("/") == 3 else self.prefix + twin
-        return self._add(name, title, data, {"reject": reject}, doc=doc, why=why, rules=rules, twin=whole, **more)
+        return self._add(
+            name, title, data, {"reject": reject}, doc=doc, why=why, rules=rules, twin=whole, **more
+        )
 
     def _add(
         self, name: str, title: str, data: bytes, expect: Any, *, doc: str, why: str, rules: Any, **more: Any
@@ -70,4 +72,4 @@ class Shelf:
             "source": {"origin": origin, "document": doc},
             **more,
         }
-        return self.book.add(case)
+        return self.writer.add(case)

@@ -1,18 +1,18 @@
-"""Fixture files as an author writes them: cases are collected, sorted and written in the one form.
+"""Fixture files: cases are collected, sorted and written in one form.
 
-A case that no script makes stays: it is a finding that was promoted.
-
-An id that has landed keeps its bytes: a case whose input differs from the file's is refused.
+A case that no module makes stays in its file: it is a finding that was promoted. An id that is in `fixtures/`
+keeps its bytes: a case whose input differs from that of the file is an error.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from positions import placed
-from reports import links, told
+from tests.authoring.reject_positions import placed
+from tests.authoring.report_links import links, with_links
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 INLINE = 512
@@ -23,17 +23,17 @@ KEYS = (
 
 
 class BytesChangedError(Exception):
-    """An id that has landed would get other bytes."""
+    """An id of `fixtures/` would get other bytes."""
 
 
-class Book:
-    """The cases of one author's script, by file."""
+class FixtureWriter:
+    """The cases of a system, and the files that they are written to."""
 
     def __init__(self) -> None:
         self.cases: dict[str, dict[str, Any]] = {}
 
     def add(self, case: dict[str, Any]) -> str:
-        """Take a case; returns its id."""
+        """Take a case, and return its id."""
         unknown = set(case) - set(KEYS)
         if unknown or case["id"] in self.cases:
             raise ValueError(f"{case['id']}: {unknown or 'twice'}")
@@ -42,35 +42,45 @@ class Book:
         self.cases[case["id"]] = {key: case[key] for key in KEYS if case.get(key) not in (None, [], ())}
         return str(case["id"])
 
-    def write(self) -> None:
-        """Write every file that the cases belong to."""
+    def write(self, folder: Path = FIXTURES) -> None:
+        """Write every file that the cases belong to; what is promoted or witnessed comes from `fixtures/`."""
         files: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-        reports = links(FIXTURES)
         for case in self.cases.values():
             form, revision, topic, _ = case["id"].split("/")
             files.setdefault((form, revision, topic), []).append(case)
+        reports = links(FIXTURES)
         for (form, revision, topic), cases in files.items():
-            folder = FIXTURES / form / revision
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{topic}.json"
-            rows = sorted([*cases, *_promoted(path, self.cases)], key=lambda case: str(case["id"]))
-            _keep_bytes(path, rows)
-            for row in rows:
-                row["why"] = told(row["why"], reports.get(row["id"], ()))
-                _spill(folder, row)
-            _keep_witnesses(path, rows)
+            place = Path(form, revision, f"{topic}.json")
+            (folder / place.parent).mkdir(parents=True, exist_ok=True)
+            rows = self._rows(place, cases, folder, reports)
             page = {"schema": 1, "format": form, "revision": revision, "cases": rows}
-            path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            (folder / place).write_text(
+                json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+
+    def _rows(
+        self, place: Path, cases: list[dict[str, Any]], folder: Path, reports: Mapping[str, Sequence[str]]
+    ) -> list[dict[str, Any]]:
+        """Return the cases of a file as they are written; large inputs go to files beside it."""
+        rows = deepcopy(
+            sorted([*cases, *_promoted(FIXTURES / place, self.cases)], key=lambda case: str(case["id"]))
+        )
+        _keep_bytes(FIXTURES / place, rows)
+        for row in rows:
+            row["why"] = with_links(row["why"], reports.get(row["id"], ()))
+            _spill((folder / place).parent, row)
+        _keep_witnesses(FIXTURES / place, rows)
+        return rows
 
 
 def _showing(case: dict[str, Any]) -> None:
-    """Where a consumer's view is asked for, nobody has to show the control batches of a log."""
+    """Drop the need to show control batches where a consumer's view is asked for, which has none."""
     if {"fetch_offset", "isolation"} & set(case.get("options") or ()):
         case["needs"] = [atom for atom in case.get("needs") or () if atom != "feature:control-batch"]
 
 
 def _promoted(path: Path, made: Mapping[str, object]) -> list[dict[str, Any]]:
-    """The landed cases that no script makes: findings that were promoted."""
+    """Return the cases of a file that no module makes: findings that were promoted."""
     if not path.exists():
         return []
     landed = json.loads(path.read_text(encoding="utf-8"))["cases"]
@@ -78,7 +88,7 @@ def _promoted(path: Path, made: Mapping[str, object]) -> list[dict[str, Any]]:
 
 
 def _spill(folder: Path, row: dict[str, Any]) -> None:
-    """Inputs over 512 bytes lie in a file of their own."""
+    """Write an input over 512 bytes to a file of its own."""
     data = row["input"].get("hex")
     if data is None or len(data) <= 2 * INLINE:
         return
@@ -89,7 +99,7 @@ def _spill(folder: Path, row: dict[str, Any]) -> None:
 
 
 def _keep_witnesses(path: Path, rows: list[dict[str, Any]]) -> None:
-    """A witness stands as long as the case asks and expects what it was run on."""
+    """Keep the witnesses of a case whose input and expectation are those of its file."""
     if not path.exists():
         return
     landed = {case["id"]: case for case in json.loads(path.read_text(encoding="utf-8"))["cases"]}

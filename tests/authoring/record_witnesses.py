@@ -1,6 +1,6 @@
-"""Records which independent implementations were run on the golden cases and agree.
+"""Record which independent implementations were run on the golden cases and agree.
 
-Run: `python tests/authoring/witness.py kafka-clients iggy-py protobuf-upb protobuf-python`. A case gets a
+Run: `python -m tests.authoring.record_witnesses kafka-clients iggy-py protobuf-upb protobuf-python`. A case gets a
 witness only by a verdict that says the implementation did what the case expects; one that departs from
 it, or that does not do such a thing at all, is none.
 """

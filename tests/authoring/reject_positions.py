@@ -1,7 +1,7 @@
-"""Where the refusals of golden cases stand: the first byte that is wrong, by the layout tables of the rule books.
+"""The position of each rejection in the golden cases: the first wrong byte, by the tables of the specifications.
 
-Every number here is a sum of the sizes of fields in front, as the tables give them; `Back` counts from the
-end of the input, `Behind` from a text in it. The reference is held to these, not they to it.
+Every number here is the sum of the sizes of the fields before it, as the tables give them. `Back` counts from the
+end of the input, `Behind` from a text in it. The reference is checked against these numbers.
 """
 
 from collections.abc import Mapping, Sequence

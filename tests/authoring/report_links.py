@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def links(fixtures: Path) -> Mapping[str, Sequence[str]]:
-    """Of each case's id, the first link of every report that names it."""
+    """Return, for the id of each case, the first link of every report that names the case."""
     found: dict[str, list[str]] = {}
     for path in sorted(fixtures.glob("*/regressions.toml")):
         for row in tomllib.loads(path.read_text(encoding="utf-8"))["regressions"]:
@@ -15,8 +15,8 @@ def links(fixtures: Path) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def told(why: str, reports: Sequence[str]) -> str:
-    """The why, with the links that it does not bear yet at its end."""
+def with_links(why: str, reports: Sequence[str]) -> str:
+    """Return the reason of a case; links that it does not contain yet are added at its end."""
     said = why.replace(" #", "#")
     missing = [
         link for link in dict.fromkeys(reports) if link not in said and link.replace("@", " ") not in said

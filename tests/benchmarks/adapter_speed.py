@@ -16,7 +16,7 @@ from beside import MIB, best, conditions, of_tree, told
 from tests.generators.kafka_segments import generate
 from wireproof import columnar
 from wireproof.adapters.contract import Hello, Request
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.runner.requests import prepare_case, request_for
@@ -31,7 +31,7 @@ SOUND = 1 << 62
 
 
 def questions(folder: Path, hello: Hello) -> Iterator[Request]:
-    """What a scan asks of each entry, if the adapter claims to read it."""
+    """Return the requests of a scan for each entry, if the adapter claims to read it."""
     for path in sorted(folder.glob("*.log")):
         data = path.read_bytes()
         frames = columnar.scan(data)

@@ -7,19 +7,18 @@ kept of each. The figures in seconds or bytes are for orientation.
 import os
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import click
 from attrs import frozen
 
-from wireproof.adapters.proctree import tree
+from wireproof.adapters.process_stats import cpu_seconds, tree
 
 MIB = 1 << 20
 
 
 @frozen
 class Cost:
-    """What a run took: seconds of the clock, and seconds of all cores in it and the processes it started."""
+    """The cost of a run: wall-clock seconds, and processor seconds of it and of its child processes."""
 
     seconds: float
     cpu: float = 0.0
@@ -29,7 +28,7 @@ Way = Callable[[], Cost]
 
 
 def of_process(call: Callable[[], object]) -> Way:
-    """A way that stays in this process, on one core: its own time, whatever else is run."""
+    """Measure a function in this process, on one core, by its own time."""
 
     def way() -> Cost:
         start = time.process_time()
@@ -52,16 +51,7 @@ def of_tree(call: Callable[[], object]) -> Way:
 
 def had() -> float:
     """Seconds of all cores that this process and its descendants have had, those that ended included."""
-    return sum(map(_had, tree(os.getpid())))
-
-
-def _had(pid: int) -> float:
-    """User and system time of a process and of its children that ended: fields 14 to 17 of proc(5)."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0.0
-    return sum(map(int, text.rpartition(")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+    return sum(cpu_seconds(pid, ended_children=True) for pid in tree(os.getpid()))
 
 
 def best(ways: Mapping[str, Way], rounds: int) -> dict[str, Cost]:

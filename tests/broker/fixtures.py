@@ -23,8 +23,8 @@ from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.outcome import Accepted
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.formats import FORMATS
-from wireproof.runner.reference_answers import decode_with_remarks
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 TARGET = Path(__file__).resolve().parents[2] / "fixtures" / "kafka.log" / "mixed"
@@ -33,7 +33,7 @@ PATIENCE = 600.0
 """Seconds for which Kafka's classes are waited for."""
 
 INLINE = 512
-"""Bytes of a segment up to which it stands in the page itself."""
+"""Size in bytes up to which a segment is inside the page."""
 
 WITH_COMPACTED = ("kafka-clients",)
 """The clients whose compacted segments are taken too: the cleaner writes them, whoever produced."""
@@ -74,7 +74,7 @@ def _is_taken(segment: dict[str, Any]) -> bool:
 
 @frozen
 class _Kafka:
-    """What Kafka says of segments: its record classes, and its tool."""
+    """Run Kafka's record classes and its tool on segments."""
 
     controller: Controller
     printed: dict[str, list[dump.Line]]
@@ -95,7 +95,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     client, topic = segment["client"], segment["topic"]
     data, value = path.read_bytes(), kafka.value(path)
     name = f"{client}-{topic}-{int(path.stem)}"
-    ours = decode_with_remarks(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
+    ours = decode_answer(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}
@@ -122,7 +122,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
 
 
 def _input(name: str, data: bytes) -> dict[str, str]:
-    """How the bytes stand in the page; those that stand beside it are written, or are there already."""
+    """Return the input of the page; write the files beside it unless they exist."""
     if len(data) <= INLINE:
         return {"hex": data.hex()}
     path = TARGET / f"broker.{name}.bin"

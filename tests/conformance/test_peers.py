@@ -1,4 +1,4 @@
-"""Every peer with a baseline fails what stands there and nothing else, on the golden cases.
+"""Every peer with a baseline fails its known failures and nothing else, on the golden cases.
 
 Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
 named with the command that brings them in. Of Kafka's peers in Go, Rust and JavaScript one each is run: each
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from machine import leave_out, needs
 
-from wireproof.adapters.packaged import peers_folder
-from wireproof.adapters.ready import ready
+from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.runner.exit_codes import Exit
 
@@ -53,12 +53,12 @@ def asked(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [asked(name) for name in BASELINES])
-def test_a_peer_fails_its_debts_and_nothing_else(name: str) -> None:
+def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     if name in ELSEWHERE:
         leave_out(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
     stands = ready(entries()[name])
     if stands.state != "ready" and name not in BUILT_HERE:
-        leave_out(f"{name} is left out: {stands.remedy}")
+        leave_out(f"{name} is left out: {stands.fix}")
     words = ["check", name, "--no-families", "--timeout-scale", "3", "--baseline", BASELINES[name]]
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]

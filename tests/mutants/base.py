@@ -5,15 +5,15 @@ lists its mutants by name. The modules are listed in `registry`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from attrs import evolve
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.objects import refused
 from wireproof.adapters.reference import Reference
-from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
@@ -74,7 +74,7 @@ class ReferenceCodec(Reference):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Return the outcome if the reference rejects the input of a decode or encode."""
         del request
-        return refused(rejected)
+        return refused_outcome(rejected)
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """Return the outcome of a decode or scan in place of `outcome`."""
@@ -87,7 +87,7 @@ class ReferenceCodec(Reference):
         return data
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Return the value to encode in place of `value`."""
+        """Return the value to encode in place of `value`, which is a copy that the mutant may change."""
         del request
         return value
 
@@ -108,8 +108,7 @@ class ReferenceCodec(Reference):
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
         """Decode as `formats.decode` does, with the reader of the mutant."""
         reader = self.reader(data, budget=Budget(options.max_output))
-        value = row.decode(reader, options)
-        return Decoded(value, reader.pos, tuple(reader.remarks))
+        return formats.decode_with_reader(row, reader, options)
 
     def _before(self, rejected: Rejected, request: Request) -> Rejected:
         """Plant the fault also in the value that was delivered before a rejection."""
@@ -120,8 +119,9 @@ class ReferenceCodec(Reference):
     def encode(self, request: Request) -> Outcome:
         """Encode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
+        value = deepcopy(request.value)  # tests of one process share the cases, and so their values
         try:
-            data = formats.encode(row, self.patch_value_to_write(request.value, request), request.options)
+            data = formats.encode(row, self.patch_value_to_write(value, request), request.options)
         except Rejected as rejected:
             return self.on_rejected(rejected, request)
         return Accepted(data=self.patch_output(data, request))

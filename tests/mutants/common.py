@@ -7,8 +7,7 @@ from attrs import evolve
 
 from tests.mutants.base import JsonObject, ReferenceCodec, walk
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 
@@ -28,7 +27,7 @@ class RejectEverything(ReferenceCodec):
 
 
 class AcceptEverything(ReferenceCodec):
-    """Accepts what is to be refused, with whatever was read before the fault."""
+    """Accepts invalid bytes, with the value that was read before the fault."""
 
     name = "accept-everything"
 
@@ -36,7 +35,7 @@ class AcceptEverything(ReferenceCodec):
         """Accept: a decode with what came before, an encode with no bytes at all."""
         if request.op == "encode":
             return Accepted(data=b"")
-        return Accepted(refused(rejected).before, len(request.data))
+        return Accepted(refused_outcome(rejected).before, len(request.data))
 
 
 class SaysTruncated(ReferenceCodec):
@@ -46,7 +45,7 @@ class SaysTruncated(ReferenceCodec):
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse for want of bytes, or a value for its form."""
-        return evolve(refused(rejected), cls="truncated" if request.op != "encode" else "bad-length")
+        return evolve(refused_outcome(rejected), cls="truncated" if request.op != "encode" else "bad-length")
 
 
 class ConsumesEverything(ReferenceCodec):
@@ -71,7 +70,7 @@ class ConsumesNothing(ReferenceCodec):
 
 
 class NullAsEmpty(ReferenceCodec):
-    """Cannot tell null from empty."""
+    """Returns null as empty."""
 
     name = "null-as-empty"
 
@@ -84,7 +83,7 @@ class NullAsEmpty(ReferenceCodec):
 
 
 class EmptyAsNull(ReferenceCodec):
-    """Cannot tell empty from null."""
+    """Returns empty as null."""
 
     name = "empty-as-null"
 
@@ -104,7 +103,7 @@ class PrefixForgotten(ReferenceCodec):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse with every list of what came before emptied."""
         del request
-        outcome = refused(rejected)
+        outcome = refused_outcome(rejected)
         return evolve(outcome, before=_emptied(outcome.before))
 
 
@@ -126,7 +125,7 @@ class LeakyState(ReferenceCodec):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Return the last value, if there is one."""
         if self._last is None or request.op == "encode":
-            return refused(rejected)
+            return refused_outcome(rejected)
         return Accepted(self._last, len(request.data))
 
 

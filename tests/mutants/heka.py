@@ -11,8 +11,7 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.patched_heka import PatchedTable, changed_slot
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
-from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA
 from wireproof.heka.schema import SchemaField, read_octets
@@ -117,9 +116,9 @@ class FieldNameOptional(ReferenceCodec):
     system = "heka"
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept; of the message it tells nothing."""
+        """Accept, with nothing of the message."""
         if rejected.detail != "field_missing_name":
-            return refused(rejected)
+            return refused_outcome(rejected)
         return Accepted(rejected.before, len(request.data))
 
 

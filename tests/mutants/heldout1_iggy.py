@@ -18,7 +18,7 @@ from wireproof.formats import Format
 from wireproof.iggy import headers, json_common, json_send, limits, send
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.iggy.headers import TlvLayout
-from wireproof.iggy.limits import Limits
+from wireproof.iggy.limits import RevisionLimits
 from wireproof.iggy.message import SentMessage
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
@@ -37,13 +37,15 @@ class PatchedIggy(Patched):
 
 
 def _each_read(
-    reader: Reader, messages: Sequence[SentMessage], start: int, rows: Limits, tlv: TlvLayout
+    reader: Reader, messages: Sequence[SentMessage], start: int, rows: RevisionLimits, tlv: TlvLayout
 ) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
         limits.check_read(reader, one, start, rows, tlv)
 
 
-def _each_written(writer: Writer, messages: Sequence[SentMessage], rows: Limits, tlv: TlvLayout) -> None:
+def _each_written(
+    writer: Writer, messages: Sequence[SentMessage], rows: RevisionLimits, tlv: TlvLayout
+) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
         limits.check_written(writer, one, rows, tlv)
 
@@ -106,7 +108,7 @@ class PartitioningKeyAsText(IggyMutant):
     name = "iggy-partitioning-key-as-text"
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Look for the key, wherever the partitioning stands."""
+        """Look for the key in any partitioning."""
         del request
         keys = [part["value"] for part in walk(outcome.value) if part.get("kind") == "messages_key"]
         if all(is_utf8(bytes.fromhex(key)) for key in keys):

@@ -18,9 +18,8 @@ from tests.mutants.iggy_helpers import (
 )
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
 from wireproof.cases.edit_bytes import correct_bytes
-from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
 from wireproof.iggy.header_kinds import KINDS_BY_CODE
 from wireproof.wire.json_values import Json, to_json
@@ -94,7 +93,7 @@ class TailDropped(IggyMutant):
             or rejected.cls not in ("truncated", "trailing-data")
             or torn is None
         ):
-            return refused(rejected)
+            return refused_outcome(rejected)
         count, at = int(torn[1]), 0 if request.revision in ("0.0.30", "0.0.40") else 12
         spans = formats.decode_with_trace(row_of(request), request.data, request.options).spans
         end = next(span.start for span in spans if span.path.startswith(f"messages[{count}]."))
@@ -123,7 +122,7 @@ class ChecksumSkipped(IggyMutant):
 
 
 class ScanLosesTail(IggyMutant):
-    """Ends a scan in silence where a record is torn."""
+    """Ends a scan without an error where a record is cut."""
 
     name = "iggy-scan-loses-tail"
 
@@ -142,7 +141,7 @@ class TornRecordRefused(IggyMutant):
         outcome = super().decode(request)
         torn = isinstance(outcome, Accepted) and (outcome.consumed or 0) < len(request.data)
         if request.format == "iggy.log" and torn:
-            return refused(Rejected("truncated", len(request.data), "messages"))
+            return refused_outcome(Rejected("truncated", len(request.data), "messages"))
         return outcome
 
 
@@ -154,7 +153,7 @@ class EmptyLogRefused(IggyMutant):
     def decode(self, request: Request) -> Outcome:
         """Refuse empty input."""
         if request.format == "iggy.log" and not request.data:
-            return refused(Rejected("truncated", 0, "messages"))
+            return refused_outcome(Rejected("truncated", 0, "messages"))
         return super().decode(request)
 
 
@@ -175,7 +174,7 @@ class LaxHeaders(IggyMutant):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Return the entries read so far, if the check is the omitted one."""
         if request.format != "iggy.headers" or request.op != "decode" or not self._skips(rejected):
-            return refused(rejected)
+            return refused_outcome(rejected)
         return Accepted({"headers": list(_entries(request.data))}, len(request.data))
 
     def _skips(self, rejected: Rejected) -> bool:
@@ -228,7 +227,7 @@ class BadBlockAsNone(IggyMutant):
         torn = rejected.cls in ("truncated", "length-past-end")
         if request.format == "iggy.headers" and request.op == "decode" and torn:
             return Accepted({"headers": []}, len(request.data))
-        return refused(rejected)
+        return refused_outcome(rejected)
 
 
 # --- limits and JSON ---
@@ -243,7 +242,7 @@ class LimitsUnchecked(IggyMutant):
         """Accept what is only too large."""
         if rejected.cls == "limit-exceeded":
             return Accepted(None, len(request.data))
-        return refused(rejected)
+        return refused_outcome(rejected)
 
 
 class EmptyPayloadSent(IggyMutant):
@@ -255,7 +254,7 @@ class EmptyPayloadSent(IggyMutant):
         """Accept a send that is refused for nothing else."""
         if rejected.detail == "EmptyMessagePayload":
             return Accepted(None, len(request.data))
-        return refused(rejected)
+        return refused_outcome(rejected)
 
 
 _PAYLOAD: Final = re.compile(rb'"payload":"([^"\\]*)"')
@@ -292,7 +291,7 @@ class SecondFieldWins(IggyMutant):
         """Accept with no look at the duplicate."""
         if rejected.cls == "duplicate-field":
             return Accepted(None, len(request.data))
-        return refused(rejected)
+        return refused_outcome(rejected)
 
 
 BYTES: Final[tuple[type[IggyMutant], ...]] = (

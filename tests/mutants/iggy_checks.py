@@ -11,8 +11,7 @@ from attrs import frozen
 
 from tests.mutants.iggy_helpers import IggyMutant
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
-from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.wire.rejection import Rejected
 
 
@@ -116,7 +115,7 @@ class Swallows(IggyMutant):
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept if the check is the one that is left out."""
-        outcome = refused(rejected)
+        outcome = refused_outcome(rejected)
         if not self.check.leaves_out(rejected, request):
             return outcome
         return Accepted(data=b"") if request.op == "encode" else Accepted(outcome.before, len(request.data))

@@ -9,8 +9,7 @@ from tests.mutants.iggy_checks import BINARY, Check, swallowing
 from tests.mutants.iggy_helpers import IggyMutant, maps_of, messages_of
 from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.iggy import log, message, poll, send_index
 from wireproof.iggy.layout import CRC32, ChecksumField, MessageLayout
 from wireproof.wire.json_values import Json
@@ -141,7 +140,7 @@ class PhantomDelivered(IggyMutant):
         """Return the poll, with the bytes after it."""
         if request.format == "iggy.poll" and rejected.cls == "trailing-data":
             return Accepted(None, len(request.data))
-        return refused(rejected)
+        return refused_outcome(rejected)
 
 
 class KeyKindsOne(IggyMutant):
@@ -213,7 +212,7 @@ class EmptyReplyRefused(IggyMutant):
     def decode(self, request: Request) -> Outcome:
         """Refuse empty input."""
         if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
-            return refused(Rejected("truncated", 0, "count"))
+            return refused_outcome(Rejected("truncated", 0, "count"))
         return super().decode(request)
 
 
@@ -243,7 +242,7 @@ def _headers_first(reader: Reader, row: MessageLayout) -> Any:  # noqa: ANN401 -
 
 
 class HeadersBeforePayload(PatchedFrom07):
-    """Reads the headers of a message before its payload, as they stand to 0.6.x."""
+    """Reads the headers of a message before its payload, as up to 0.6.x."""
 
     name = "iggy-headers-before-payload"
     patches = tuple((module, "read_message", _headers_first) for module in (send_index, log, poll))

@@ -13,8 +13,7 @@ from tests.mutants.kafka_helpers import (
     KafkaMutant,
 )
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
-from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.cases.outcome import Accepted, Outcome, refused_outcome
 from wireproof.wire.rejection import Rejected
 
 
@@ -29,7 +28,7 @@ class Swallows(KafkaMutant):
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept if the check is one that is left out."""
-        outcome = refused(rejected)
+        outcome = refused_outcome(rejected)
         if rejected.detail not in self.details:
             return outcome
         return Accepted(outcome.before, len(request.data))

@@ -11,8 +11,7 @@ from tests.mutants.kafka_helpers import (
     frames,
 )
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import refused
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.formats import Format
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
@@ -56,7 +55,7 @@ class PrefixLostOnRefusal(KafkaMutant):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse with nothing before."""
         delivered: object = {"batches": []} if request.format == "kafka.log" else None
-        return refused(rejected.with_before(delivered))
+        return refused_outcome(rejected.with_before(delivered))
 
 
 class FirstMagicForAll(KafkaMutant):

@@ -1,15 +1,14 @@
 """The views of a kill table: lines of text, and one HTML page."""
 
 from collections.abc import Iterator, Mapping
-from html import escape
 from pathlib import Path
-from string import Template
 
 from attrs import frozen
+from jinja2 import FileSystemLoader
 
-from tests.mutants.kill_table import Cell, Row, Table
+from tests.mutants.kill_table import Cell, Table
 from tests.mutants.registry import PREFIX
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.html_template import template_environment
 
 LONGEST = 110
 """Characters of an id or token that a view shows."""
@@ -77,54 +76,22 @@ def _short(by: str) -> str:
 
 def html(table: Table, texts: Mapping[str, str]) -> str:
     """Return the page; `texts` has the fault of each mutant."""
-    source = Path(__file__).with_name("kill.html").read_text(encoding="utf-8")
-    return Template(source).substitute(
-        about=_text(f"fixtures {table.fixtures}, {len(table.rows)} mutants"),
-        summary="".join(_sums(table)),
-        columns="".join(f"<th>{_text(column)}</th>" for column in table.columns),
-        body="".join(_row(name, row, table, texts.get(name, "")) for name, row in table.rows.items()),
-        idle=_idle(table),
+    environment = template_environment(FileSystemLoader(Path(__file__).parent))
+    environment.filters["shorten"] = _short
+    rows = (
+        {
+            "name": name.removeprefix(PREFIX),
+            "system": row.system,
+            "fault": texts.get(name, ""),
+            "cells": [row.cells.get(column) for column in table.columns],
+        }
+        for name, row in table.rows.items()
     )
-
-
-def _text(text: str) -> str:
-    return escape(escape_unsafe(text))
-
-
-def _sums(table: Table) -> Iterator[str]:
-    systems = sorted({row.system for row in table.rows.values()})
-    heads = "".join(f"<th>{_text(name)}</th>" for name in ("column", "killed", *systems, "seconds"))
-    yield f"<table><thead><tr>{heads}</tr></thead><tbody>"
-    for one in (tally(table, column) for column in table.columns):
-        parts = [one.systems.get(name) for name in systems]
-        shown = [f"{one.killed} of {one.asked}", *("–" if p is None else f"{p[0]} of {p[1]}" for p in parts)]
-        cells = "".join(f"<td>{text}</td>" for text in (*shown, f"{one.seconds:.0f}"))
-        yield f"<tr><td>{_text(one.column)}</td>{cells}</tr>"
-    yield "</tbody></table>"
-
-
-def _row(name: str, row: Row, table: Table, text: str) -> str:
-    cells = "".join(_cell(row.cells.get(column)) for column in table.columns)
-    told = f'<td class="id" title="{_text(text)}">{_text(name.removeprefix(PREFIX))}</td>'
-    return f"<tr>{told}<td>{_text(row.system)}</td>{cells}</tr>\n"
-
-
-def _cell(cell: Cell | None) -> str:
-    if cell is None or cell.error:
-        return f'<td class="dim">{_text(cell.error) if cell else "–"}</td>'
-    if not cell.by:
-        return f'<td class="bad">ALIVE <span class="dim">{cell.seconds:.1f} s</span></td>'
-    count = f" ×{cell.count}" if cell.count > 1 else ""
-    by = _text(_short(cell.by))
-    how = (
-        f'<span class="pass">{_text(cell.label)}</span>{count} <span class="dim">{cell.seconds:.1f} s</span>'
+    return environment.get_template("kill.html").render(
+        about=f"fixtures {table.fixtures}, {len(table.rows)} mutants",
+        systems=sorted({row.system for row in table.rows.values()}),
+        tallies=[tally(table, column) for column in table.columns],
+        columns=table.columns,
+        rows=rows,
+        idle=table.idle,
     )
-    return f"<td>{how}<br><code>{by}</code></td>"
-
-
-def _idle(table: Table) -> str:
-    if not table.idle:
-        return ""
-    names = _text("\n".join(table.idle))
-    told = f"{len(table.idle)} must cases kill none of these mutants of one system"
-    return f"<details><summary>{told}</summary><pre>{names}</pre></details>"

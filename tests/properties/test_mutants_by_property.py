@@ -36,7 +36,7 @@ def round_trips(codec: Reference, row: Format, value: object) -> bool:
 
 
 def keeps_prefixes(codec: Reference, row: Format, value: object) -> bool:
-    """A prefix of a log is a log: the torn tail is no error."""
+    """A prefix of a log is a log: the cut tail is no error."""
     cut = written(row, value)[:-1]
     return not isinstance(codec.decode(Request("1", "decode", row.name, row.revision, cut)), Refused)
 

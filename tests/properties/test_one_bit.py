@@ -38,7 +38,7 @@ def test_a_bit_flipped_under_a_checksum_is_noticed(row: Format) -> None:
         flipped[data.draw(st.sampled_from(places))] ^= 1 << data.draw(st.integers(0, 7))
         seen = read(row, bytes(flipped))
         if row.scan is not None and not isinstance(seen, Rejected) and seen.consumed < len(flipped):
-            return  # a length under the checksum says more than there is now: a torn tail
+            return  # a length under the checksum says more than there is now: a cut tail
         assert isinstance(seen, Rejected) or OPEN & {remark.cls for remark in seen.remarks}
 
     holds()

@@ -15,7 +15,7 @@ from subjects import FORMATS, valued, written
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.strategies import kafka
 from wireproof.formats import Format

@@ -21,6 +21,10 @@ from wireproof.cli import group
 pytestmark = pytest.mark.spark
 
 
+OWN_SESSION = ["from wireproof.spark.session import session", "spark = session()"]
+"""Statements that `test_own_session.py` runs; here there is a session already."""
+
+
 class Here(Follower):
     """A reader whose scans run in a session that there is: one of their own would cost a virtual machine."""
 
@@ -51,9 +55,11 @@ class Here(Follower):
         self.tried = source.text
 
     def frames(self, text: str) -> Iterator[DataFrame]:
-        """What each expression is; the session's processes stand in another folder than the reader."""
+        """Return the value of each expression; the processes of the session run in another folder."""
         there = re.sub(r'"(segments|streams)"', rf'"{self.folder}/\1"', text)
-        for statement in ast.parse(there).body:
+        first, second, *rest = ast.parse(there).body
+        assert [ast.unparse(first), ast.unparse(second)] == OWN_SESSION
+        for statement in rest:
             assert isinstance(statement, ast.Expr)
             yield eval(compile(ast.Expression(statement.value), "scanning.md", "eval"), {"spark": self.spark})
 

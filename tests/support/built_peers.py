@@ -3,7 +3,7 @@
 from machine import leave_out
 
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import open_adapter, resolve
 
 
@@ -11,5 +11,5 @@ def prepared(name: str) -> Controller:
     """The running peer; where it is not built the test is left out, with the command that brings it in."""
     stands = ready(resolve(name))
     if stands.state != "ready":
-        leave_out(f"{name} is left out: {stands.remedy}")
+        leave_out(f"{name} is left out: {stands.fix}")
     return open_adapter(name)

@@ -183,7 +183,7 @@ def _check_covers(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:
     """Check each length and checksum against the range that it covers."""
     for span in spans:
         cover = span.cover
-        if cover is None or span.start >= len(data):  # a torn tail may speak of bytes that are still to come
+        if cover is None or span.start >= len(data):  # a cut tail may speak of bytes that are still to come
             continue
         if not 0 <= cover.start <= cover.end:
             yield f"{span.path} covers {cover.start} to {cover.end}"

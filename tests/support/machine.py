@@ -92,7 +92,7 @@ def lacking_extra(error: BaseException | None) -> str:
     for one in _causes(error):
         for name, modules in EXTRAS.items():
             known = {module.partition(".")[0] for module in modules}
-            if _first(one) in known or f"'wireproof[{name}]'" in str(one):
+            if _first(one) in known or f"[{name}]'" in str(one):
                 shown_once.add(reason := _reason(f"[{name}]"))
                 return "" if os.environ.get("CI") == "true" else reason
     return ""

@@ -5,13 +5,13 @@ import sys
 from typing import Any
 
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.rejection import Rejected
 
 
 class DocumentedError(Exception):
-    """What a library says it raises."""
+    """An exception that a library documents."""
 
 
 class SubError(DocumentedError):

@@ -15,7 +15,7 @@ from goldens import load
 
 import wireproof as package
 from tests.mutants.__main__ import main as run_mutants
-from wireproof.adapters import claimed
+from wireproof.adapters import claim_check
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
@@ -53,7 +53,7 @@ def _toys_may_be_claimed() -> Iterator[None]:
     """`toy/v1` is no format of the suite; an adapter may claim it in the tests."""
     with pytest.MonkeyPatch.context() as patch:
         row = Format("toy", "v1", Toy, lambda *_: None, lambda *_: None)
-        patch.setattr(claimed, "FORMATS", {**claimed.FORMATS, "toy/v1": row})
+        patch.setattr(claim_check, "FORMATS", {**claim_check.FORMATS, "toy/v1": row})
         yield
 
 
@@ -71,7 +71,7 @@ def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """What a shell starts in its background ignores interrupts, and hands that down to its children."""
+    """A process in the background of a shell ignores interrupts, and so do its children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

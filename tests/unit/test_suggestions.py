@@ -10,8 +10,8 @@ from wireproof.suggestions import closest, suggestion
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("chekc",), "no verb is called chekc: did you mean check?"),
-        (("nosuch",), "no verb is called nosuch: run `wireproof --help` for the list"),
+        (("chekc",), "there is no verb chekc: did you mean check?"),
+        (("nosuch",), "there is no verb nosuch: run `wireproof --help` for the list"),
         (("check", "kafka-pyhton"), "unknown adapter kafka-pyhton: did you mean kafka-python?"),
         (("check", "nosuch"), "unknown adapter nosuch: run `wireproof adapters` for the list"),
         (("cases", "kafka.btch/**"), "no case matches kafka.btch/**: did you mean kafka.batch/**?"),

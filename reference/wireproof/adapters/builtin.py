@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.registry_entry import Entry
 
 REFERENCE: Final = Entry(
     "reference",

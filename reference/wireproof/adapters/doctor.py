@@ -11,9 +11,10 @@ from typing import Final, Literal
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.cache import cache_folder
+from wireproof.install_hint import install_command
 
 State = Literal["ready", "missing", "too old", "not built"]
 
@@ -58,34 +59,34 @@ SECONDS: Final = 20
 
 
 @frozen
-class Finding:
-    """Result of one check; `mend` is empty if nothing is missing."""
+class InstallationCheck:
+    """Result of one check; `fix` is empty if nothing is missing."""
 
     area: Literal["python", "extra", "tool", "adapter"]
     name: str
     state: State
     version: str
     purpose: str
-    mend: str = ""
+    fix: str = ""
 
 
-def examined() -> tuple[Finding, ...]:
+def examined() -> tuple[InstallationCheck, ...]:
     """Return every result, in the order in which a user would install what is missing."""
     return (_python(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *_adapters())
 
 
-def _python() -> Finding:
+def _python() -> InstallationCheck:
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding(
+    return InstallationCheck(
         "python", "Python", "ready", version, f"wireproof {__version__}, builds in {cache_folder()}"
     )
 
 
-def _extra(name: str) -> Finding:
+def _extra(name: str) -> InstallationCheck:
     purpose, modules = EXTRAS[name]
     lacking = [module for module in modules if not _found(module)]
-    mend = f"pip install 'wireproof[{name}]'" if lacking else ""
-    return Finding("extra", f"[{name}]", "missing" if lacking else "ready", "", purpose, mend)
+    fix = install_command(name) if lacking else ""
+    return InstallationCheck("extra", f"[{name}]", "missing" if lacking else "ready", "", purpose, fix)
 
 
 def _found(module: str) -> bool:
@@ -95,15 +96,15 @@ def _found(module: str) -> bool:
         return False
 
 
-def _tool(name: str) -> Finding:
+def _tool(name: str) -> InstallationCheck:
     tool = TOOLS[name]
     if shutil.which(name) is None:
-        return Finding("tool", name, "missing", "", tool.purpose, _install(tool))
+        return InstallationCheck("tool", name, "missing", "", tool.purpose, _install(tool))
     version = version_of(tool)
     old = bool(tool.least) and bool(version) and tuple(map(int, version.split("."))) < tool.least
     least = ".".join(map(str, tool.least))
-    mend = f"{least} or newer is wanted: {_install(tool)}" if old else ""
-    return Finding("tool", name, "too old" if old else "ready", version, tool.purpose, mend)
+    fix = f"{least} or newer is needed: {_install(tool)}" if old else ""
+    return InstallationCheck("tool", name, "too old" if old else "ready", version, tool.purpose, fix)
 
 
 def _install(tool: Tool) -> str:
@@ -122,8 +123,10 @@ def version_of(tool: Tool) -> str:
     return found[0] if found else ""
 
 
-def _adapters() -> Iterator[Finding]:
+def _adapters() -> Iterator[InstallationCheck]:
     for entry in entries().values():
         stands = ready(entry)
         state: State = "missing" if stands.state == "not here" else stands.state
-        yield Finding("adapter", entry.name, state, stands.version, ", ".join(entry.formats), stands.remedy)
+        yield InstallationCheck(
+            "adapter", entry.name, state, stands.version, ", ".join(entry.formats), stands.fix
+        )

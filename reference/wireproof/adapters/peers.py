@@ -1,6 +1,6 @@
 """Peers: the adapters of other libraries, each described by `tests/peers/SYSTEM/NAME/adapter.toml`.
 
-The wheel contains these folders too (`packaged`). A lookup of one adapter reads one file.
+The wheel contains these folders too (`packaged_folders`). A lookup of one adapter reads one file.
 """
 
 import re
@@ -8,22 +8,22 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
-import cattrs
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import packaged
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters import packaged_folders
 from wireproof.adapters.errors import AdapterFileError
+from wireproof.adapters.registry_entry import Build, Entry
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
+from wireproof.strict_converter import strict_converter, structure
 
 Language = Literal["csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
 
-PYTHON: Final = f"{packaged.SHARED}/python"
+PYTHON: Final = f"{packaged_folders.SHARED}/python"
 """The folder of the package `wireproof_peers`, which the adapters in Python import."""
 
 
@@ -77,7 +77,7 @@ class AdapterFile:
 def files() -> dict[str, Path]:
     """Return the file of each peer by its name: Kafka's, Iggy's, Heka's, then of other systems."""
     systems = list(dict.fromkeys(fmt.name.partition(".")[0] for fmt in FORMATS.values()))
-    paths = packaged.peers_folder().glob(f"[!_]*/*/{FILE}")
+    paths = packaged_folders.peers_folder().glob(f"[!_]*/*/{FILE}")
 
     def place(path: Path) -> tuple[int, list[tuple[str, int]]]:
         system, name = path.parts[-3:-1]
@@ -112,15 +112,13 @@ def read(path: Path) -> Entry:
 
 def _file(path: Path) -> AdapterFile:
     try:
-        file = _CONVERTER.structure(parse_toml(path.read_text(encoding="utf-8")), AdapterFile)
-    except cattrs.BaseValidationError as error:
-        raise AdapterFileError(f"{path}: {_first_fault(error)}") from None
+        file = structure(_CONVERTER, parse_toml(path.read_text(encoding="utf-8")), AdapterFile, "the table")
     except (OSError, ValueError) as error:
         raise AdapterFileError(f"{path}: {error}") from None
     if sum(map(bool, (file.command, file.python, file.absent))) != 1:
-        raise AdapterFileError(f"{path}: want exactly one of command, python and absent")
+        raise AdapterFileError(f"{path}: must have exactly one of command, python and absent")
     if file.build and file.driver:
-        raise AdapterFileError(f"{path}: driver: want no [build] beside it")
+        raise AdapterFileError(f"{path}: driver: must have no [build] beside it")
     return file
 
 
@@ -128,7 +126,7 @@ def _object(python: str) -> str:
     """Return `FILE.py:NAME` as `module:attribute`."""
     found = re.fullmatch(r"(?:.*/)?(\w+)\.py:(\w+)|", python)
     if found is None:
-        raise ValueError("python: want FILE.py:NAME")
+        raise ValueError("python: must be FILE.py:NAME")
     return f"{found[1]}:{found[2]}" if python else ""
 
 
@@ -138,7 +136,7 @@ def _search_path(folder: Path, python: str) -> tuple[str, ...]:
     file = folder / python.rpartition(":")[0]
     if not file.is_file():
         raise ValueError(f"python: no such file: {file}")
-    return str(file.resolve().parent), str(packaged.peers_folder() / PYTHON)
+    return str(file.resolve().parent), str(packaged_folders.peers_folder() / PYTHON)
 
 
 def _words(key: str, text: str) -> tuple[str, ...]:
@@ -163,45 +161,4 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
     return Build(owner, steps, table.shared)
 
 
-# --- strict reading ---
-
-
-def _exact_text(value: object, _: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("want a text")  # noqa: TRY004 - cattrs gathers ValueErrors
-    return value
-
-
-def _texts(value: object, _: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-        raise ValueError("want a list of texts")
-    return tuple(value)
-
-
-def _one_of(value: object, kind: object) -> object:
-    names = get_args(kind)
-    if value not in names:
-        raise ValueError(f"want one of {', '.join(names)}")
-    return value
-
-
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    converter.register_structure_hook(str, _exact_text)
-    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _texts)
-    converter.register_structure_hook_func(lambda kind: kind == Language, _one_of)
-    return converter
-
-
-_CONVERTER: Final = _converter()
-
-
-def _first_fault(error: cattrs.BaseValidationError) -> str:
-    """Return `field: fault` of the first fault."""
-
-    def fault(one: BaseException, kind: type | None) -> str:
-        own = isinstance(one, ValueError) and not isinstance(one, cattrs.BaseValidationError)
-        return str(one) if own else cattrs.v.format_exception(one, kind)
-
-    text, _, place = cattrs.transform_error(error, "", fault)[0].rpartition(" @ ")
-    return f"{place.removeprefix('.')}: {text}" if place else text
+_CONVERTER: Final = strict_converter()

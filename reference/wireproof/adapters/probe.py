@@ -22,7 +22,7 @@ Standing = Literal["agrees", "over-claimed", "under-claimed", "found"]
 """`over-claimed` is a failure, `under-claimed` is reported, `found` is neither claimed nor denied."""
 
 
-class Runner(Protocol):
+class CaseRunner(Protocol):
     """The engine, which runs the cases."""
 
     hello: Hello
@@ -33,7 +33,7 @@ class Runner(Protocol):
 
 
 @frozen
-class Finding:
+class ProbeResult:
     """One thing that an adapter can or cannot do.
 
     Attributes:
@@ -85,12 +85,12 @@ def things_of(case: Case) -> list[Thing]:
     return things + [(case.format_id, kind, name) for kind, _, name in capabilities]
 
 
-def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
+def probe(runner: CaseRunner, cases: Iterable[Case]) -> tuple[ProbeResult, ...]:
     """Run `cases` and return the findings, sorted; leave out a capability that no case could test."""
     return findings(runner.hello, runner.ask(cases))
 
 
-def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[Finding, ...]:
+def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[ProbeResult, ...]:
     """Return the findings for cases that were run already, sorted."""
     seen: dict[Thing, list[Shown]] = {}
     for case, outcome in asked:
@@ -124,13 +124,13 @@ class Shown:
         return isinstance(self.outcome, Accepted)
 
 
-def _finding(thing: Thing, rows: list[Shown], claimed: bool | None) -> Finding:
+def _finding(thing: Thing, rows: list[Shown], claimed: bool | None) -> ProbeResult:
     good = [row for row in rows if row.wanted]
     wrongly = [row for row in rows if row.accepted and not row.wanted]
     accepted = [row for row in good if row.accepted]
     blamed = any(f"{thing[1]}:{thing[2]}" in row.case.needs for row in wrongly)
     nothing_refused = bool(wrongly) and all(row.accepted for row in rows)
-    return Finding(
+    return ProbeResult(
         *thing,
         claimed,
         works=bool(accepted) and not blamed and not nothing_refused,
@@ -168,7 +168,7 @@ def _names(claim: Claim, kind: str) -> tuple[str, ...] | None:
     }.get(kind)
 
 
-def filled(hello: Hello, findings: Iterable[Finding]) -> Hello:
+def filled(hello: Hello, findings: Iterable[ProbeResult]) -> Hello:
     """Return the hello with its missing claims filled in from the findings; keep every claim that it has."""
     working: dict[str, dict[str, list[str]]] = {}
     for finding in findings:

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from wireproof import __version__, formats
+from wireproof import __version__
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.objects import refused
 from wireproof.cases.case import Op
-from wireproof.cases.outcome import Accepted, Outcome, Unsupported
+from wireproof.cases.outcome import Outcome, Unsupported
+from wireproof.cases.reference_answers import decode_answer, encode_answer, scan_answer
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.json_values import to_json
-from wireproof.wire.rejection import Rejected
 
 _FRAME_OPS: Final[tuple[Op, ...]] = ("decode", "encode")
 _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
@@ -43,34 +41,21 @@ class Reference:
         row = _row(request)
         if row is None:
             return _unknown(request)
-        try:
-            decoded = formats.decode(row, request.data, request.options)
-        except Rejected as rejected:
-            return refused(rejected)
-        remarks = tuple(remark.cls for remark in decoded.remarks)
-        return Accepted(to_json(decoded.value), decoded.consumed, remarks=remarks)
+        return decode_answer(row, request.data, request.options).outcome
 
     def encode(self, request: Request) -> Outcome:
         """Encode as `formats.encode`."""
         row = _row(request)
         if row is None:
             return _unknown(request)
-        try:
-            return Accepted(data=formats.encode(row, request.value, request.options))
-        except Rejected as rejected:
-            return refused(rejected)
+        return encode_answer(row, request.value, request.options).outcome
 
     def scan(self, request: Request) -> Outcome:
         """Scan as `formats.scan`."""
         row = _row(request)
         if row is None or row.scan is None:
             return _unknown(request)
-        try:
-            items = list(formats.scan(row, request.chunks, request.options))
-        except Rejected as rejected:
-            return refused(rejected)
-        remarks = tuple(remark.cls for item in items for remark in item.remarks)
-        return Accepted(formats.items_json(items), sum(item.length for item in items), remarks=remarks)
+        return scan_answer(row, request.chunks, request.options).outcome
 
 
 def _row(request: Request) -> Format | None:

@@ -19,15 +19,17 @@ from typing import Any, Final
 
 import wireproof
 from wireproof.adapters import peers
-from wireproof.adapters.build import built, note_version
 from wireproof.adapters.builtin import BUILTIN
-from wireproof.adapters.claimed import check_claims
+from wireproof.adapters.claim_check import check_claims
 from wireproof.adapters.controller import Controller, InProcess
-from wireproof.adapters.entry import Entry, Wire
+from wireproof.adapters.driver_build import built, note_version
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
-from wireproof.adapters.framing import Frames, Framing, Lines
-from wireproof.adapters.objects import Caller, line_of
-from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
+from wireproof.adapters.message_framing import Frames, Framing, Lines
+from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB, Process, Program
+from wireproof.adapters.python_object import Caller, line_of
+from wireproof.adapters.recording import Recorder
+from wireproof.adapters.registry_entry import Entry, Wire
+from wireproof.install_hint import install_command
 from wireproof.suggestions import suggestion
 
 GROUP: Final = "wireproof.adapters"
@@ -120,7 +122,7 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
         return thing() if inspect.isclass(thing) or inspect.isroutine(thing) else thing
     except ImportError as error:
         if entry.extra:
-            text = f"pip install 'wireproof[{entry.extra}]' ({line_of(error)})"
+            text = f"{install_command(entry.extra)} ({line_of(error)})"
             raise AdapterStartError(f"{entry.name} needs further packages: {text}") from error
         raise AdapterStartError(f"{entry.name} cannot be imported: {line_of(error)}") from None
     except Exception as error:  # noqa: BLE001 - foreign code runs here for the first time
@@ -144,6 +146,7 @@ def open_adapter(
     hello_seconds: float = HELLO_SECONDS,
     memory: int | None = MEMORY,
     check: bool = True,
+    recorder: Recorder | None = None,
 ) -> Controller:
     """Start the adapter for `spec`.
 
@@ -154,6 +157,7 @@ def open_adapter(
         memory: limit in bytes on the address space of a Python worker, or on the resident size of another
             process tree; None sets no limit.
         check: refuse claims with an unknown name.
+        recorder: records the messages and the stderr of a process.
 
     Raises:
         UnknownAdapter: no adapter has this name.
@@ -174,7 +178,7 @@ def open_adapter(
         None if entry.object else memory,
         max(hello_seconds, entry.start_seconds),
     )
-    process = Process(program)
+    process = Process(recorder.recorded(program) if recorder else program)
     with ending(process):
         if check:
             check_claims(entry.name, process.hello)
@@ -209,7 +213,7 @@ def _command(entry: Entry, memory: int | None) -> tuple[str, ...]:
         return entry.command
     python = entry.interpreter or sys.executable
     limit = (f"--memory={memory // MIB + entry.reserves}",) if memory is not None else ()
-    return (python, "-m", "wireproof.adapters.worker", *limit, entry.name)
+    return (python, "-m", "wireproof.adapters.object_worker", *limit, entry.name)
 
 
 def _environment(entry: Entry) -> dict[str, str]:

@@ -9,16 +9,16 @@ from typing import BinaryIO, Self
 
 from attrs import evolve
 
-from wireproof.adapters.answers import answer_packet
+from wireproof.adapters.answer_json import answer_packet
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
-from wireproof.adapters.entry import Wire
 from wireproof.adapters.errors import MessageError
-from wireproof.adapters.framing import Framing, Lines, Packet
-from wireproof.adapters.messages import hello_packet, request_of
-from wireproof.adapters.objects import Caller, line_of
-from wireproof.adapters.process import READ
+from wireproof.adapters.message_framing import Framing, Lines, Packet
+from wireproof.adapters.process_controller import READ
+from wireproof.adapters.python_object import Caller, line_of
 from wireproof.adapters.registry import FRAMINGS, load_object, open_adapter, resolve
+from wireproof.adapters.registry_entry import Wire
+from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Exhausted, Faulty, Outcome, TimedOut
 
 Answering = Callable[[Request], Outcome]
@@ -88,7 +88,7 @@ def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet | M
         return framing.pack(hello_packet(hello))
     name = packet.head.get("id")
     if not isinstance(name, str):
-        return _no_request("", "it wants an id, which is a text", framing)
+        return _no_request("", "it must have an id, which is a string", framing)
     try:
         request = request_of(packet)
     except MessageError as error:

@@ -6,7 +6,8 @@ descendant, whatever session they are in. The adapter inherits stdin, stdout and
 through this process. When the adapter ends, the supervisor kills its descendants, and ends with the same exit
 code or signal as the adapter.
 
-It is run as a script and imports nothing of the package, so that it starts within milliseconds.
+It is run as a script, once for each adapter. It imports only light modules of the standard library, so that
+it starts within milliseconds: an import of the package or of psutil would take longer.
 """
 
 import contextlib
@@ -91,7 +92,7 @@ def _reap_children() -> list[tuple[int, int]]:
 def end_all() -> None:
     """Kill every descendant; this process is the parent of every orphan, so it finds all of them."""
     until = time.monotonic() + LONGEST
-    while (found := _descendants()) and time.monotonic() < until:
+    while (found := descendants(os.getpid())) and time.monotonic() < until:
         for process in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
@@ -99,9 +100,12 @@ def end_all() -> None:
             time.sleep(0.001)
 
 
-def _descendants() -> list[int]:
-    found = [os.getpid()]
+def descendants(pid: int, most: int | None = None) -> list[int]:
+    """Return the descendants of a process that have not ended; stop once there are more than `most`."""
+    found = [pid]
     for parent in found:
+        if most is not None and len(found) > most:
+            break
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208 - pathlib takes 5 ms to import
                 found.extend(_children(f"/proc/{parent}/task/{task}/children"))

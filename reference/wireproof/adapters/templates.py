@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.adapters.packaged import templates_folder
+from wireproof.adapters.packaged_folders import templates_folder
 
 FORMAT: Final = "iggy.identifier/**"
 """The cases of the format that the codec of every template reads and writes."""

@@ -11,7 +11,7 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.edit_bytes import EditedBytes, fix_up
-from wireproof.formats import Format, TracedDecode, decode_with_trace
+from wireproof.formats import Format, TracedDecode, decode_with_trace, trace_with_reader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
 from wireproof.wire.rejection import Rejected
@@ -24,7 +24,7 @@ MAX_READINGS: Final = 4
 """Maximum number of readings: one for each wrong checksum inside another."""
 
 MAX_FIELDS_BEYOND: Final = 64
-"""Fields read beyond the bytes, after which a reading stops: zeros may stand for endless messages."""
+"""Fields read beyond the bytes, after which a reading stops: zeros can be endless messages."""
 
 
 class BoundedSpans(list[FieldSpan]):
@@ -60,24 +60,17 @@ def layout_of_damaged(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIO
 def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[FieldSpan, ...]]:
     """Yield the fields of `data`, then those of the same bytes after each wrong checksum is fixed up."""
     for _ in range(MAX_READINGS):
-        spans, rejected = _read(fmt, data, size, options)
-        yield spans
-        if rejected is None or rejected.cls != "crc-mismatch":
+        layout = _bounded_layout(fmt, data, size, options)
+        yield layout.spans
+        if layout.rejected is None or layout.rejected.cls != "crc-mismatch":
             break
-        data = fix_up(EditedBytes(data, spans), lengths=False).data
+        data = fix_up(EditedBytes(data, layout.spans), lengths=False).data
 
 
-def _read(
-    fmt: Format, data: bytes, size: int, options: Options
-) -> tuple[tuple[FieldSpan, ...], Rejected | None]:
-    """Return the fields of the first `size` bytes and some beyond them, and the rejection of the whole."""
-    spans = BoundedSpans(size)
-    reader = TracingReader(data, budget=Budget(options.max_output), spans=spans)
-    try:
-        fmt.decode(reader, options)
-    except Rejected as rejected:
-        return tuple(spans), rejected
-    return tuple(spans), None
+def _bounded_layout(fmt: Format, data: bytes, size: int, options: Options) -> TracedDecode:
+    """Return the layout of the first `size` bytes and of some beyond them."""
+    reader = TracingReader(data, budget=Budget(options.max_output), spans=BoundedSpans(size))
+    return trace_with_reader(fmt, reader, options)
 
 
 def _merged(readings: Sequence[tuple[FieldSpan, ...]], size: int) -> tuple[FieldSpan, ...]:

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from wireproof.strict_converter import JSON_NAME
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
@@ -30,14 +31,14 @@ class Accept:
     value: Json = None
     consumed: int | None = None
     remarks: tuple[str, ...] = ()
-    data: tuple[bytes, ...] = ()
+    data: tuple[bytes, ...] = field(default=(), metadata={JSON_NAME: "bytes"})
 
 
 @frozen
 class Reject:
     """The input must be rejected as `cls`, or as one of `also`, after delivering `before`."""
 
-    cls: RejectClass
+    cls: RejectClass = field(metadata={JSON_NAME: "class"})
     also: tuple[RejectClass, ...] = ()
     at: Position | None = None
     before: Json = None
@@ -65,7 +66,7 @@ Expect: TypeAlias = Accept | Reject | Either
 class Data:
     """Bytes to decode."""
 
-    data: bytes
+    data: bytes = field(metadata={JSON_NAME: "hex"})
 
 
 @frozen
@@ -104,7 +105,7 @@ class Witness:
 
 @frozen
 class Source:
-    """The origin of the bytes (`rulebook`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and a document."""
+    """The origin of the bytes (`document`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and a document."""
 
     origin: str
     document: str = ""

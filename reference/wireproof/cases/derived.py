@@ -7,7 +7,7 @@ relation. In inputs over 1 KiB only the ends and the field boundaries are change
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve, frozen
 
@@ -21,13 +21,15 @@ from wireproof.cases.edit_bytes import (
     fix_up,
     replace_field,
 )
+from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation
 from wireproof.cases.stream_prefix import StreamFrames, stream_frames
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.json_values import Json, to_json
-from wireproof.wire.options import Options
 from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.rejection import Remark
 from wireproof.wire.trace import CoverKind, FieldSpan
+
+if TYPE_CHECKING:
+    from wireproof.wire.json_values import Json
 
 EVERY_POSITION_BELOW: Final = 1024
 """Bytes up to which every position is changed."""
@@ -146,7 +148,7 @@ def _parent(case: Case) -> ParentCase | None:
 
 
 def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> Case:
-    expect = made.expect or expectation_by_reference(parent.fmt, made.data, parent.case.options)
+    expect = made.expect or expectation_of_bytes(parent.fmt, made.data, parent.case.options)
     twin = parent.case.id if isinstance(expect, Reject) else None
     return evolve(
         parent.case,
@@ -160,16 +162,6 @@ def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> C
         aliases=(),
         source=Source(ORIGIN_RELATION if made.expect else ORIGIN_REFERENCE, parent.case.id),
     )
-
-
-def expectation_by_reference(fmt: Format, data: bytes, options: Options) -> Expect:
-    """Return the answer of the reference to `data`, as an expectation."""
-    try:
-        decoded = formats.decode(fmt, data, options)
-    except Rejected as rejected:
-        return Reject(rejected.cls, (), rejected.at, None)
-    remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
-    return Accept(to_json(decoded.value), decoded.consumed, remarks)
 
 
 # --- the families of one input ---
@@ -193,7 +185,7 @@ def _frames(parent: ParentCase) -> StreamFrames | None:
 def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
     """Flip bits: a flip under a checksum, or under a signature whose key is known, must be rejected.
 
-    In a stream the rest may become a torn tail, if the flip changes a length under the checksum.
+    In a stream the rest may become a cut tail, if the flip changes a length under the checksum.
     """
     for span, start, end in _covered_ranges(parent.spans, CLASS_BY_CHECKSUM):
         assert span.cover is not None
@@ -319,7 +311,7 @@ def _joined(parent: ParentCase) -> Iterator[Case]:
         both = {name: [*part, *part] for name, part in value.items() if isinstance(part, list)}
     else:
         return
-    remarks = expectation_by_reference(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
+    remarks = expectation_of_bytes(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
     seen = remarks.remarks if isinstance(remarks, Accept) else parent.accept.remarks
     made = DerivedInput(
         parent.whole * 2, Accept(both, len(parent.whole) * 2, seen), f"{parent.case.title}, twice"
@@ -377,21 +369,9 @@ def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -
 def broken_relations(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
     """Yield the derived cases whose relation the reference does not keep, with its answer."""
     for case in cases:
-        answered = _seen(FORMATS[case.format_id], case)
+        answered = None if case.op == "encode" else reference_expectation(case)
         if answered is not None and not _agrees(case.expect, answered):
             yield case, answered
-
-
-def _seen(fmt: Format, case: Case) -> Expect | None:
-    """Return the answer of the reference to a decode or a scan; None for an encode."""
-    match case.input:
-        case Data(data):
-            return expectation_by_reference(fmt, data, case.options)
-        case Chunks(chunks):
-            items = tuple(formats.scan(fmt, chunks, case.options))
-            return Accept(formats.items_json(items), sum(item.length for item in items))
-        case _:
-            return None
 
 
 def _agrees(expect: Expect, seen: Expect) -> bool:

@@ -25,9 +25,9 @@ from wireproof.cases.case import (
     Source,
     Value,
 )  # fmt: skip
-from wireproof.cases.fixtures import REQUIRED, SCHEMA
+from wireproof.cases.fixtures import REQUIRED, SCHEMA, Suite
 from wireproof.files import replace_bytes, replace_text
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options_json import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
 """Maximum bytes of an input inside the JSON file."""
@@ -66,6 +66,24 @@ def page_text(page: Mapping[str, Any]) -> str:
     return json.dumps(page, indent=2, ensure_ascii=False) + "\n"
 
 
+def sorted_page_text(text: str) -> str:
+    """Return the text of a fixture file in canonical form: cases sorted by id, their keys in order."""
+    page = json.loads(text)
+    rows = sorted(page["cases"], key=lambda row: str(row["id"]))
+    return page_text({**page, "cases": [{key: row[key] for key in CASE_KEYS if key in row} for row in rows]})
+
+
+def sort_files(suite: Suite) -> tuple[Path, ...]:
+    """Rewrite the fixture files that are not in canonical form, and return them; cases stay what they are."""
+    changed = []
+    for path in sorted(set(suite.files.values())):
+        text = path.read_text(encoding="utf-8")
+        if (wanted := sorted_page_text(text)) != text:
+            replace_text(path, wanted)
+            changed.append(path)
+    return tuple(changed)
+
+
 def write_page(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
     """Write the fixture file `path` and the files beside it."""
     page = fixture_page(form, revision, cases)
@@ -92,7 +110,7 @@ def case_json(case: Case) -> dict[str, Any]:
         "why": case.why,
         "op": case.op,
         "profile": case.profile if case.profile != "reader" else None,
-        "options": _options(case.options),
+        "options": options_to_json(case.options),
         "level": case.level,
         "rules": list(case.rules),
         "flags": list(case.flags),
@@ -133,19 +151,6 @@ def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
 
 def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in body.items() if part is not None and part != []}
-
-
-def _options(options: Options) -> dict[str, Any]:
-    """Return the options that differ from the default; the profile is a key of the case."""
-    row: dict[str, Any] = {}
-    if options.keys is not None:
-        row["keys"] = {name: key.hex() for name, key in options.keys.items()}
-    for name in ("max_message", "resync", "compression", "fetch_offset", "isolation"):
-        if getattr(options, name) != getattr(DEFAULT_OPTIONS, name):
-            row[name] = getattr(options, name)
-    if options.aborted:
-        row["aborted"] = [[str(one), str(two)] for one, two in options.aborted]
-    return row
 
 
 def _source(source: Source) -> dict[str, Any]:

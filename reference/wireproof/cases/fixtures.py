@@ -6,14 +6,13 @@ the file, the case and the fault.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import NoneType
 from typing import Any, Final
 
 import cattrs
-from attrs import evolve, field, frozen
+from attrs import evolve, field, fields, frozen
 
 import wireproof
 from wireproof.cases.case import (
@@ -25,19 +24,20 @@ from wireproof.cases.case import (
     Either,
     Expect,
     Input,
+    Level,
     Limits,
+    Op,
     Reject,
     Source,
     Value,
-    Witness,
 )  # fmt: skip
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.files import read_limited_bytes
 from wireproof.safe_parsing import parse_json
-from wireproof.wire.json_values import HEX_PATTERN, Json
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.strict_converter import object_hook, strict_converter, structure, unchanged
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
+from wireproof.wire.options_json import OPTIONS_IN_CASES
 
 SCHEMA: Final = 1
 
@@ -51,7 +51,7 @@ FROZEN: Final = "frozen.json"
 """The file with the digests of frozen inputs in a folder of fixtures, see `frozen`."""
 
 REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "input", "expect", "source")
-OPTIONAL: Final = ("aliases", "profile", "options", "flags", "twin", "needs", "limits")
+"""The fields that every case has in its file."""
 
 
 class FixtureError(ValueError):
@@ -188,7 +188,7 @@ def read_frozen(path: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
-        raise FixtureError(f"{path}: wants an object of ids and digests")
+        raise FixtureError(f"{path}: must be an object of ids and digests")
     return page
 
 
@@ -199,9 +199,9 @@ def read(path: Path) -> list[Case]:
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
-        raise FixtureError(f"{path}: wants schema, format, revision and cases, and nothing else")
+        raise FixtureError(f"{path}: must have schema, format, revision and cases, and nothing else")
     if page["schema"] != SCHEMA or not isinstance(page["cases"], list):
-        raise FixtureError(f"{path}: wants schema {SCHEMA} and a list of cases")
+        raise FixtureError(f"{path}: must have schema {SCHEMA} and a list of cases")
     return [_case(path, page, row, number) for number, row in enumerate(page["cases"], 1)]
 
 
@@ -218,226 +218,119 @@ def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  
     name = row.get("id", f"case {number}") if isinstance(row, dict) else f"case {number}"
     try:
         return case_from_json(row, str(page["format"]), str(page["revision"]), path.parent)
-    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
-        description = (
-            "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
-        )
-        raise FixtureError(f"{path}: {name}: {description}") from None
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {name}: {error}") from None
 
 
-def _gathered(error: Exception) -> bool:
-    return isinstance(error, cattrs.BaseValidationError)
-
-
-def case_from_json(row: Mapping[str, Any], form: str, revision: str, here: Path | None) -> Case:
-    """Return the case of one JSON object; raises ValueError, LookupError or cattrs' errors.
+def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
+    """Return the case of one JSON object; raise ValueError, or OSError if its input file cannot be read.
 
     `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
     """
-    _keys("case", row, REQUIRED, OPTIONAL)
-    case = Case(
-        id=_typed("id", row["id"], str),
+    read = structure(_CONVERTER, row, _CaseFields, "case")
+    texts = {name: getattr(read, name) for name in _COPIED}
+    return Case(
         format=form,
         revision=revision,
-        input=_input(row["input"], here),
-        expect=expect_from_json(row["expect"]),
-        **_read(_Texts, {key: row[key] for key in row if key in _TEXTS}),
+        input=_load(read.input, here) if isinstance(read.input, _InputFile) else read.input,
+        options=evolve(read.options, profile=read.profile),
+        **texts,
     )
-    extra: dict[str, Any] = {
-        "options": evolve(options_from_json(row.get("options", {})), profile=case.profile),
-        "source": _CONVERTER.structure(row["source"], Source),
-        "limits": _CONVERTER.structure(row.get("limits", {}), Limits),
-    }
-    return evolve(case, **extra)
+
+
+# --- the JSON of a case ---
 
 
 @frozen
-class _Texts:
-    """The keys of a case that are copied unchanged."""
+class _InputFile:
+    """An input that lies in a file beside the case."""
 
+    file: str
+    sha256: str
+
+
+@frozen
+class _CaseFields:
+    """The fields of a case in JSON; format and revision are those of its file."""
+
+    id: str
     title: str
     why: str
-    op: str
-    level: str
+    op: Op
+    level: Level
     rules: tuple[str, ...]
-    profile: str = "reader"
+    input: Input | _InputFile
+    expect: Expect
+    source: Source
+    aliases: tuple[str, ...] = ()
+    profile: Profile = "reader"
+    options: Options = DEFAULT_OPTIONS
     flags: tuple[str, ...] = ()
     twin: str | None = None
     needs: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
+    limits: Limits = field(default=Limits())
 
 
-_TEXTS: Final = ("title", "why", "op", "level", "rules", "profile", "flags", "twin", "needs", "aliases")
+_COPIED: Final = frozenset(one.name for one in fields(_CaseFields)) - {"input", "options"}
 
-_LISTS: Final = {"rules", "flags", "needs", "aliases"}
 
-_WORDS: Final = {
-    "op": ("decode", "encode", "scan"),
-    "level": ("must", "should", "may", "info"),
-    "profile": ("reader", "produce"),
+def _load(named: _InputFile, here: Path | None) -> Data:
+    """Return the bytes of an input file."""
+    if here is None:
+        raise ValueError("a token cannot refer to a local file")
+    if Path(named.file).name != named.file:
+        raise ValueError(f"{named.file} is not the name of a file beside the case")
+    data = read_limited_bytes(here / named.file, MAX_FILE_BYTES)
+    if hashlib.sha256(data).hexdigest() != named.sha256:
+        raise ValueError(f"{named.file} has another sha256 than the case says")
+    return Data(data)
+
+
+_INPUTS: Final[Mapping[frozenset[str], type]] = {
+    frozenset({"hex"}): Data,
+    frozenset({"value"}): Value,
+    frozenset({"chunks"}): Chunks,
+    frozenset({"file", "sha256"}): _InputFile,
 }
+"""The class of an input, by the names of its fields."""
 
 
-def _read(cls: type, row: Mapping[str, Any]) -> dict[str, Any]:
-    for name in _LISTS & row.keys():
-        _texts(name, row[name])
-    texts: Any = _CONVERTER.structure(row, cls)
-    for name, words in _WORDS.items():
-        if getattr(texts, name) not in words:
-            raise ValueError(f"{name} wants one of {', '.join(words)}, not {getattr(texts, name)}")
-    return {name: getattr(texts, name) for name in _TEXTS}
+def _input(tree: object, _: object) -> object:
+    kind = _INPUTS.get(frozenset(tree)) if isinstance(tree, dict) else None
+    if kind is None:
+        raise ValueError("must have exactly one of hex, file with sha256, value, chunks")
+    return _CONVERTER.structure(tree, kind)
 
 
-def _keys(what: str, row: Mapping[str, Any], required: Iterable[str], optional: Iterable[str] = ()) -> None:
-    """Check that every required key is there, and no unknown one."""
-    if not isinstance(row, dict):
-        raise TypeError(f"{what} wants an object")
-    missing, unknown = set(required) - set(row), set(row) - {*required, *optional}
-    if missing or unknown:
-        parts = [f"misses {', '.join(sorted(missing))}"] * bool(missing)
-        parts += [f"has the unknown {', '.join(sorted(unknown))}"] * bool(unknown)
-        raise ValueError(f"{what} {' and '.join(parts)}")
+def _expect(tree: object, _: object) -> object:
+    match tree:
+        case {"accept": body, **rest} if not rest:
+            return _CONVERTER.structure(body, Accept)
+        case {"reject": body, **rest} if not rest:
+            return _CONVERTER.structure(body, Reject)
+        case {"either": body, **rest} if not rest:
+            return _CONVERTER.structure(body, Either)
+    raise ValueError("must have exactly one of accept, reject, either")
 
 
-def _input(row: Mapping[str, Any], here: Path | None) -> Input:
-    match dict(row):
-        case {"hex": str(text), **rest} if not rest:
-            return Data(_octets("hex", text))
-        case {"file": str(name), "sha256": str(seal), **rest} if not rest:
-            if here is None:
-                raise ValueError("a token cannot refer to a local file")
-            if Path(name).name != name:
-                raise ValueError(f"{name} is not the name of a file beside the case")
-            data = read_limited_bytes(here / name, MAX_FILE_BYTES)
-            if hashlib.sha256(data).hexdigest() != seal:
-                raise ValueError(f"{name} has another sha256 than the case says")
-            return Data(data)
-        case {"value": value, **rest} if not rest:
-            return Value(value)
-        case {"chunks": list(chunks), **rest} if not rest:
-            return Chunks(tuple(_octets("chunks", chunk) for chunk in chunks))
-    raise ValueError("input wants exactly one of hex, file with sha256, value, chunks")
-
-
-def expect_from_json(row: Mapping[str, Any]) -> Expect:
-    """Return an expectation from its JSON object."""
-    match dict(row):
-        case {"accept": dict(body), **rest} if not rest:
-            return _accept(body)
-        case {"reject": dict(body), **rest} if not rest:
-            return _reject(body)
-        case {"either": {"behaviours": list(behaviours)}, **rest} if not rest:
-            return Either(tuple(_behaviour(behaviour) for behaviour in behaviours))
-    raise ValueError("expect wants exactly one of accept, reject, either")
-
-
-def _accept(row: dict[str, Any]) -> Accept:
-    _keys("accept", row, (), ("value", "consumed", "remarks", "bytes"))
-    data = tuple(_octets("bytes", text) for text in _texts("bytes", row.get("bytes", [])))
-    consumed = _typed("consumed", row.get("consumed"), int, NoneType)
-    return Accept(row.get("value"), consumed, _texts("remarks", row.get("remarks", [])), data)
-
-
-def _reject(row: dict[str, Any]) -> Reject:
-    _keys("reject", row, ("class",), ("also", "at", "before"))
-    cls = _typed("class", row["class"], str)
-    also: Any = _texts("also", row.get("also", []))
-    for name in (cls, *also):
-        if name not in REJECT_CLASSES:
-            raise ValueError(f"{name} is no class")
-    at = _typed("at", row.get("at"), int, str, NoneType)
-    if isinstance(at, str) and not re.fullmatch(r"([0-9]+>)+[0-9]+", at):
-        raise ValueError(f"at wants a position such as 17 or 61>3, not {at}")
-    return Reject(cls, also, at, row.get("before"))
-
-
-def _behaviour(row: dict[str, Any]) -> Behaviour:
-    rest = {key: row[key] for key in row if key != "id"}
-    expect = expect_from_json(rest)
-    if isinstance(expect, Either):
-        raise TypeError("a behaviour is an accept or a reject")
-    return Behaviour(_typed("id", row["id"], str), expect)
-
-
-def _typed(name: str, value: object, *kinds: type) -> Any:  # noqa: ANN401 - one of `kinds`
-    if type(value) not in kinds:
-        raise TypeError(
-            f"{name} is a {type(value).__name__}, and wants {' or '.join(map(_type_name, kinds))}"
-        )
-    return value
-
-
-def _octets(name: str, text: object) -> bytes:
-    """Return bytes from lower-case hex; `bytes.fromhex` alone accepts capitals and blanks too."""
-    if not isinstance(text, str):
-        raise TypeError(f"{name} wants bytes as lower-case hex")
-    if not re.fullmatch(HEX_PATTERN, text):
-        raise ValueError(f"{name} wants bytes as lower-case hex")
-    return bytes.fromhex(text)
-
-
-def _type_name(kind: type) -> str:
-    return {str: "a text", int: "a whole number", list: "a list", NoneType: "nothing"}[kind]
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    return tuple(_typed(name, text, str) for text in _typed(name, value, list))
-
-
-_OPTION_WORDS: Final = {
-    "resync": ("strict", "go", "c"),
-    "compression": ("none", "snappy"),
-    "isolation": ("read_uncommitted", "read_committed"),
-}
-"""The options with a closed list of values, the default first."""
-
-
-def options_from_json(row: Mapping[str, Any]) -> Options:
-    """Return options from their JSON object (adapter-contract.md)."""
-    _keys(
-        "options",
-        row,
-        (),
-        ("keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"),
-    )
-    fields: dict[str, Any] = dict(row)
-    for name in ("max_message", "fetch_offset"):
-        _typed(name, row.get(name), int, NoneType)
-    for name, words in _OPTION_WORDS.items():
-        if row.get(name, words[0]) not in words:
-            raise ValueError(f"{name} wants one of {', '.join(words)}, not {row[name]}")
-    if "keys" in fields:
-        fields["keys"] = {name: _octets("keys", key) for name, key in fields["keys"].items()}
-    if "aborted" in fields:
-        fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
-    return evolve(DEFAULT_OPTIONS, **fields)
+def _behaviour(tree: object, _: object) -> Behaviour:
+    match tree:
+        case {"id": str(name), "accept": body, **rest} if not rest:
+            return Behaviour(name, _CONVERTER.structure(body, Accept))
+        case {"id": str(name), "reject": body, **rest} if not rest:
+            return Behaviour(name, _CONVERTER.structure(body, Reject))
+    raise ValueError("must have an id, and one of accept, reject")
 
 
 def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    for kind in (str, int):
-        converter.register_structure_hook(kind, _exactly)
+    converter = strict_converter()
+    for kind, name in ((Accept, "value"), (Reject, "before"), (Value, "value")):
+        converter.register_structure_hook(kind, object_hook(kind, converter, **{name: unchanged}))
+    converter.register_structure_hook(Options, OPTIONS_IN_CASES)
+    converter.register_structure_hook(Behaviour, _behaviour)
+    converter.register_structure_hook_func(lambda kind: kind == Expect, _expect)
+    converter.register_structure_hook_func(lambda kind: kind == Input | _InputFile, _input)
     return converter
 
 
-def _exactly(value: object, kind: type) -> object:
-    if type(value) is not kind:
-        raise ValueError(f"want {'a text' if kind is str else 'a whole number'}")
-    return value
-
-
 _CONVERTER: Final = _converter()
-
-__all__ = [
-    "FixtureError",
-    "Json",
-    "Suite",
-    "Witness",
-    "case_from_json",
-    "cases_of_format",
-    "expect_from_json",
-    "fixtures_folder",
-    "load",
-    "options_from_json",
-    "read",
-]

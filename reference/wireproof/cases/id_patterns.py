@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.suggestions import FEW, closest, suggestion
+from wireproof.suggestions import FEW, bracket_error, closest, suggestion
 
 
 class PatternError(LookupError):
@@ -36,6 +36,8 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
     for pattern in patterns:
         hits = _hits(suite, pattern) | set(_former(suite, pattern).values())
         if not hits:
+            if error := bracket_error(pattern.partition("~")[0]):
+                raise PatternError(error)
             raise PatternError(f"no case matches {pattern}: {_advice(suite, pattern)}")
         found |= hits
     return tuple(case for case in suite.cases if case.id in found)

@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from wireproof import formats
-from wireproof.cases.answered import answered
-from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
+from wireproof.cases.case import Accept, Case, Either, Expect, Reject
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sources import check_sources
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
+from wireproof.cases.vector_coverage import coverage_problems
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -55,13 +56,16 @@ def _files(suite: Suite) -> Iterator[Problem]:
         page = json.loads(text)
         rows = page["cases"]
         if text != page_text(page):
-            yield Problem(str(path), "is not JSON of 2 spaces with a newline at its end")
+            yield Problem(
+                str(path), "is not JSON of 2 spaces with a newline at its end; `lint --fix` rewrites it"
+            )
         ids = [fmt["id"] for fmt in rows]
         if ids != sorted(ids):
-            yield Problem(str(path), "its cases are not sorted by id")
+            yield Problem(str(path), "its cases are not sorted by id; `lint --fix` sorts them")
         for fmt in rows:
             if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
-                yield Problem(fmt["id"], f"its keys want the order {', '.join(CASE_KEYS)}")
+                order = f"{', '.join(CASE_KEYS)}; `lint --fix` sorts them"
+                yield Problem(fmt["id"], f"its keys must be in the order {order}")
             used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
             if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
                 yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")
@@ -80,7 +84,7 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
             yield Problem(name, "has landed with another input: leave it as it was and add a new id")
 
 
-# --- what a case says ---
+# --- content of a case ---
 
 
 def _words(suite: Suite) -> Iterator[Problem]:
@@ -170,7 +174,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
             )
         if rule.exclusion and not lacking:
-            yield Problem(rule.id, "has all its cases, and its exclusion says otherwise")
+            yield Problem(rule.id, "has all its cases, so its exclusion is wrong")
 
 
 # --- the reference ---
@@ -186,26 +190,13 @@ def _reference(suite: Suite) -> Iterator[Problem]:
 
 def reference_disagreement(fmt: Format, case: Case) -> str:
     """Describe how the reference differs from a case; empty if it does not."""
-    try:
-        return _accepted(fmt, case)
-    except Rejected as rejected:
-        return _refused(case.expect, rejected)
-
-
-def _accepted(fmt: Format, case: Case) -> str:
-    match case.input:
-        case Value(value):
-            data = formats.encode(fmt, value, case.options)
+    match reference_answer(case).outcome:
+        case Refused() as refusal:
+            return _refused(case.expect, refusal)
+        case Accepted(data=bytes(data)):
             return _encoded(fmt, case, data)
-        case Chunks(chunks):
-            items = tuple(formats.scan(fmt, chunks, case.options))
-            remarks = tuple(sorted({remark.cls for item in items for remark in item.remarks}))
-            length = sum(item.length for item in items)
-            return _same(case.expect, formats.items_json(items), length, remarks)
-        case Data(data):
-            decoded = formats.decode(fmt, data, case.options)
-            remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
-            return _same(case.expect, to_json(decoded.value), decoded.consumed, remarks)
+        case Accepted(value=value, consumed=consumed, remarks=remarks):
+            return _same(case.expect, value, consumed, tuple(sorted(remarks)))
 
 
 def _encoded(fmt: Format, case: Case, data: bytes) -> str:
@@ -214,12 +205,13 @@ def _encoded(fmt: Format, case: Case, data: bytes) -> str:
     if case.expect.data and data not in case.expect.data:
         return f"the reference encodes {data.hex()[:160]}"
     for option in case.expect.data or (data,):
-        decoded = formats.decode(fmt, option, case.options)
-        again = to_json(decoded.value)
-        if case.profile == "produce" and decoded.remarks:
-            return f"{option.hex()[:80]} is not what a producer writes: {decoded.remarks[0].cls}"
-        if case.expect.value is not None and again != case.expect.value:
-            return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again)}"
+        again = decode_answer(fmt, option, case.effective_options).outcome
+        if isinstance(again, Refused):
+            return _refused(case.expect, again)
+        if case.profile == "produce" and again.remarks:
+            return f"{option.hex()[:80]} is not what a producer writes: {again.remarks[0]}"
+        if case.expect.value is not None and again.value != case.expect.value:
+            return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again.value)}"
     return ""
 
 
@@ -242,21 +234,21 @@ def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str,
     return ""
 
 
-def _refused(expect: Expect, rejected: Rejected) -> str:
+def _refused(expect: Expect, refusal: Refused) -> str:
+    reason = Rejected(refusal.cls, refusal.at, refusal.path, refusal.text)
     match expect:
         case Accept():
-            return f"the reference refuses it: {rejected}"
+            return f"the reference refuses it: {reason}"
         case Either(behaviours):
-            texts = [_refused(one.expect, rejected) for one in behaviours]
+            texts = [_refused(one.expect, refusal) for one in behaviours]
             return "" if "" in texts else texts[0]
         case Reject(cls, also, at, before):
-            if rejected.cls not in (cls, *also):
-                return f"the reference refuses it as {rejected.cls}, not {cls}: {rejected}"
-            if at is not None and rejected.at != at:
-                return f"the reference refuses it at {rejected.at}, not {at}: {rejected}"
-            got = None if rejected.before is None else to_json(rejected.before)
-            if before is not None and not contains_prefix(got, before):
-                return f"the reference delivers {_where(before, got)} before it refuses"
+            if refusal.cls not in (cls, *also):
+                return f"the reference refuses it as {refusal.cls}, not {cls}: {reason}"
+            if at is not None and refusal.at != at:
+                return f"the reference refuses it at {refusal.at}, not {at}: {reason}"
+            if before is not None and not contains_prefix(refusal.before, before):
+                return f"the reference delivers {_where(before, refusal.before)} before it refuses"
     return ""
 
 
@@ -288,6 +280,7 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, answered, _reference,
+    _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, coverage_problems,
+    _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

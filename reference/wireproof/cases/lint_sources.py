@@ -1,6 +1,6 @@
-"""Checks of the sources of rules: every citation resolves, and what decides a `must` case may decide it.
+"""Checks of the sources of rules: every citation resolves, and a basis has a document of its kind.
 
-architecture.md#verdicts has the levels.
+`unbacked_cases` lists the `must` cases with a rule whose basis does not allow `must`: architecture.md#verdicts.
 """
 
 from collections.abc import Iterator
@@ -9,22 +9,18 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.rules import Rule
-from wireproof.cases.sources import Citation, Sources, allows_must, resolve
+from wireproof.cases.sources import Citation, Sources, allows_must, cited, resolve
 
 SUITE_OPS = frozenset({"scan"})
 """Operations that the suite itself defines: its own rules decide what their answers are."""
 
 
 def check_sources(suite: Suite) -> Iterator[Problem]:
-    """Check the citations and the basis of each rule, and the levels of the cases that the rules decide."""
-    cited = {}
+    """Check the citations and the basis of each rule."""
     for rule in suite.rules.values():
-        cited[rule.id], problems = _citations(rule, suite.sources)
+        citations, problems = _citations(rule, suite.sources)
         yield from problems
-        yield from _basis(rule, cited[rule.id])
-    weak = {rule.id for rule in suite.rules.values() if not allows_must(rule.basis, cited[rule.id])}
-    for case in suite.cases:
-        yield from _level(case, suite, weak)
+        yield from _basis(rule, citations)
 
 
 def _citations(rule: Rule, sources: Sources) -> tuple[list[Citation], list[Problem]]:
@@ -45,11 +41,15 @@ def _basis(rule: Rule, citations: list[Citation]) -> Iterator[Problem]:
         yield Problem(rule.id, f"its basis is {rule.basis}, and it cites no document of that kind")
 
 
-def _level(case: Case, suite: Suite, weak: set[str]) -> Iterator[Problem]:
-    """Check that a `must` case is decided by rules whose basis allows it."""
-    if case.level != "must":
-        return
-    for name in case.rules:
-        if name in weak and not (suite.rules[name].basis == "suite" and case.op in SUITE_OPS):
-            basis = suite.rules[name].basis or "unknown"
-            yield Problem(case.id, f"is must, which the basis of {name} ({basis}) does not allow")
+def unbacked_cases(suite: Suite) -> list[Case]:
+    """Return the `must` cases of which a rule has a basis that does not allow `must`."""
+    weak = {
+        rule.id: SUITE_OPS if rule.basis == "suite" else frozenset()
+        for rule in suite.rules.values()
+        if not allows_must(rule.basis, cited(rule.cites, suite.sources))
+    }
+    return [
+        case
+        for case in suite.cases
+        if case.level == "must" and any(name in weak and case.op not in weak[name] for name in case.rules)
+    ]

@@ -5,9 +5,10 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.wire.json_values import Json
+from wireproof.strict_converter import JSON_NAME
+from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.reject_classes import RejectClass
-from wireproof.wire.rejection import Position
+from wireproof.wire.rejection import Position, Rejected
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ class Refused:
         untyped: whether its library does not document the exception of the rejection.
     """
 
-    cls: RejectClass = "other"
+    cls: RejectClass = field(default="other", metadata={JSON_NAME: "class"})
     at: Position | None = None
     path: str = ""
     detail: str = ""
@@ -117,3 +118,15 @@ class NotRun:
 Outcome: TypeAlias = (
     Accepted | Refused | Unsupported | Stalled | Crashed | TimedOut | Exhausted | Faulty | NotRun
 )
+
+
+def refused_outcome(rejected: Rejected) -> Refused:
+    """Return the outcome of a decode, an encode or a scan that raised `rejected`."""
+    return Refused(
+        rejected.cls,
+        rejected.at,
+        rejected.path,
+        rejected.detail,
+        rejected.text,
+        json_of(rejected.before),
+    )

@@ -10,7 +10,8 @@ from collections.abc import Set as AbstractSet
 from attrs import evolve
 
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
-from wireproof.cases.derived import ORIGIN_REFERENCE, expectation_by_reference
+from wireproof.cases.derived import ORIGIN_REFERENCE
+from wireproof.cases.reference_answers import expectation_of_bytes
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json
 
@@ -31,7 +32,7 @@ def wrap_case(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) 
         return case
     name, revision, entries = row.wrapped_by
     if case.source.origin == ORIGIN_REFERENCE or _foreign(case, row, unknown):
-        open_answer = expectation_by_reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
+        open_answer = expectation_of_bytes(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)
     return evolve(
         case,
@@ -52,7 +53,7 @@ def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
         for one in FORMATS.values()
         if one.name == row.name and one != row and one.format_id not in unknown
     )
-    answers = (expectation_by_reference(other, case.input.data, case.options) for other in others)
+    answers = (expectation_of_bytes(other, case.input.data, case.options) for other in others)
     return any(isinstance(answer, Accept) for answer in answers)
 
 

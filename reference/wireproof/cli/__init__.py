@@ -1,4 +1,4 @@
-"""The command line: one module for each verb, which parses, calls and renders, and has no logic of its own.
+"""The command line: one module for each verb, which parses, calls and renders, and contains no other logic.
 
 Every error that a user can cause is one line on stderr and an exit code of `runner.exit_codes`.
 """
@@ -72,7 +72,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            raise click.UsageError(f"no verb is called {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}")
+            raise click.UsageError(f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}")
         command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
 

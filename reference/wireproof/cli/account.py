@@ -1,4 +1,4 @@
-"""`wireproof account`: every byte of Heka streams, in up to three framings, and where two of them part."""
+"""`wireproof account`: account for every byte of Heka streams, in up to three resynchronisation modes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ MODES: Final = get_args(ResyncMode)
 )
 @click.option("--most", default=10, type=click.IntRange(min=0), help="maximum differences to show")
 def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | None, most: int) -> int:
-    """Account for every byte of Heka streams: frames, garbage, tail; exit code 1 where one is missing.
+    """Account for every byte of Heka streams: frames, garbage, tail; exit code 1 if one is missing.
 
-    A file is a stream of its own. `strict` is this project's framing, `go` that of Heka, which takes a whole
-    frame whatever is in it, `c` that of Hindsight, which looks for frames inside a refused one.
+    Each file is one stream. `strict` is the framing of this project. `go` is that of Heka, which accepts a
+    whole frame with any content. `c` is that of Hindsight, which searches for frames inside a refused frame.
     """
     asked = cast("tuple[ResyncMode, ...]", tuple(dict.fromkeys(modes or MODES)))
     accounts = [ModeCounts() for _ in asked]

@@ -8,13 +8,13 @@ from typing import Final
 
 import click
 
-from wireproof.adapters.advice import advice, mend_of
-from wireproof.adapters.build import built
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.probe import Finding, Standing, findings
-from wireproof.adapters.ready import ready
+from wireproof.adapters.probe import ProbeResult, Standing, findings
+from wireproof.adapters.probe_advice import advice, fix_of
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
+from wireproof.adapters.registry_entry import Entry
 from wireproof.adapters.templates import FORMAT, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
@@ -61,10 +61,10 @@ def command(ctx: click.Context, form: str) -> None:
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:
-    """Return name, state and version of an adapter, and its description with what it lacks."""
+    """Return name, state and version of an adapter, and its description with the missing parts."""
     stands = ready(entry)
     about = f"{', '.join(entry.formats)}: {entry.description}"
-    lacks = f" -> {stands.remedy}" if stands.remedy else ""
+    lacks = f" -> {stands.fix}" if stands.fix else ""
     return entry.name, stands.state, stands.version, about + lacks
 
 
@@ -84,10 +84,10 @@ def preparing(names: tuple[str, ...], every: bool) -> int:
 
 
 def _prepared(entry: Entry, *, asked: bool) -> Exit:
-    """Build one driver; one that lacks a tool is left out of `--all`, and an error if it was named."""
+    """Build one driver; if a tool is missing, `--all` leaves it out, and naming it is an error."""
     stands = ready(entry)
     if stands.state == "not here":
-        click.echo(f"{entry.name}: left out: {stands.remedy}", err=asked)
+        click.echo(f"{entry.name}: left out: {stands.fix}", err=asked)
         return Exit.ADAPTER if asked else Exit.CONFORMS
     if entry.prepare is None:
         click.echo(f"{entry.name}: ready, nothing to build")
@@ -111,18 +111,20 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
 @click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def making(language: str, folder: Path) -> None:
-    """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by yours.
+    """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by your own.
 
     Prints the commands that build it and check it against its cases.
     """
     template = TEMPLATES[language]
     write(template, folder)
-    click.echo(f"{folder / template.source}: an adapter whose codec conforms; put yours in its place. Now:")
+    click.echo(
+        f"{folder / template.source}: an adapter whose codec conforms; replace the codec by your own. Next:"
+    )
     if template.build:
         click.echo(template.command(template.build, folder))
     click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(FORMAT)}")
     if template.missing:
-        click.echo(f"wireproof: this wants {' and '.join(template.missing)} on the PATH", err=True)
+        click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
 
 
 @command.command("probe")
@@ -152,12 +154,12 @@ def probing(
         click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
     for standing, title in PROBE_SECTIONS.items():
         for finding in (one for one in found if one.standing == standing):
-            _print_finding(f"{title}: {_said(finding)}", mend_of(finding))
+            _print_finding(f"{title}: {_said(finding)}", fix_of(finding))
     for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
     for one in more:
         _print_finding(
-            f"{'does not hold' if one.wrong else 'declares less than it supports'}: {one.text}", one.mend
+            f"{'does not hold' if one.wrong else 'declares less than it supports'}: {one.text}", one.fix
         )
     for note in engine.notes:
         click.echo(f"note: {note}")
@@ -180,7 +182,7 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     ]
 
 
-def _said(finding: Finding) -> str:
+def _said(finding: ProbeResult) -> str:
     text = (
         f"{finding.format_id} {finding.kind} {finding.name}: {finding.accepted} of {finding.asked} accepted"
     )
@@ -191,7 +193,7 @@ def _said(finding: Finding) -> str:
     return text
 
 
-def _wrongly(found: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
+def _wrongly(found: tuple[ProbeResult, ...], suite: Suite) -> Iterator[str]:
     """Yield the cases that are accepted by mistake, by the class of the expected refusal."""
     names = sorted({name for finding in found for name in finding.wrongly})
     classes: dict[str, list[str]] = {}

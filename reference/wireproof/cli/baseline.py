@@ -12,11 +12,11 @@ from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 
 LIFETIME = timedelta(days=180)
-"""How long a new entry applies."""
+"""Lifetime of a new entry."""
 
 
 def today() -> date:
-    """Return the day with which the days of expiry are compared."""
+    """Return the day that is compared with the expiry dates."""
     return datetime.now(tz=UTC).date()
 
 

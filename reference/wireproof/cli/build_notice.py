@@ -1,10 +1,10 @@
-"""A line on stderr for each driver that has to be built before an adapter can answer: it may take minutes."""
+"""A notice on stderr for each driver that must be built before an adapter can answer: it may take minutes."""
 
 from collections.abc import Iterable
 
 import click
 
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 
 

@@ -14,15 +14,14 @@ from wireproof.cli.scan import job_exit_code
 from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS, matching_ids
+from wireproof.install_hint import install_command
 from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
 
 if TYPE_CHECKING:
     from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
 
-EXTRA = "campaign needs further packages: pip install 'wireproof[spark]'"
-
 ONLY_COUNTED = ("pass", "info", "unsupported")
-"""Verdicts that are only counted; the table `signatures` has them all."""
+"""Verdicts that are only counted; the table `signatures` contains them."""
 
 
 @click.command("campaign")
@@ -54,15 +53,16 @@ def command(
     tasks: int | None,
     **more: Any,  # noqa: ANN401 - `cases`, `seed`, `samples`, `page`, and the options of the cluster
 ) -> int:
-    """Generate cases, judge every adapter by them, and keep the smallest cases of each kind of failure."""
+    """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
         from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error})") from None
+        text = f"campaign needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
-        raise click.UsageError("--adapters: name one at least")
+        raise click.UsageError("--adapters: name at least one")
     wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
     where = cluster_env_of(more)
     where.settings()
@@ -85,14 +85,14 @@ def command(
 
 
 def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "CampaignSummary":
-    """Run the campaign, with a bar on a terminal."""
+    """Run the campaign, with a progress bar on a terminal."""
     from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
     with (
-        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell,
+        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as report_progress,
         command_support.one_line_errors(),
     ):
-        return campaign_job.run_campaign(plan, where, tell, tasks)
+        return campaign_job.run_campaign(plan, where, report_progress, tasks)
 
 
 def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:

@@ -1,6 +1,6 @@
-"""A case by what a user has of it: an id, a token, or a finding of a fuzzer, of a run, of a scan or campaign.
+"""The case that a user names: by an id, a token, or a finding of a fuzzer, a run, a scan or a campaign.
 
-kafka.batch/v2/crc/flipped-bit      a fixture, or a case of a family
+kafka.batch/v2/crc/flipped-bit      a fixture, or a derived case
 wp1:…, @FILE                        a token
 wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
 #3                                  the third finding of the last `check` on this machine
@@ -25,23 +25,22 @@ from wireproof.cases.token import from_token
 from wireproof.cli.show import case_named
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
+from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.runner.event_files import read_events
 from wireproof.runner.signature import Signature
 from wireproof.safe_parsing import parse_json
 
-EXTRA: Final = "a sample of a table needs further packages: pip install 'wireproof[spark]'"
-
 LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of the list of the last findings."""
+"""Size limit in bytes of the list of the last findings."""
 
 MAX_NAMED_FINDINGS: Final = 4
-"""Findings that a message names."""
+"""Number of findings that a message names."""
 
 
 @frozen
 class NamedCase:
-    """A case; of a finding also the adapter that it is about and its signature."""
+    """A case; for a finding also its adapter and signature."""
 
     case: Case
     adapter: str = ""
@@ -65,7 +64,7 @@ def find_named(suite: Suite, text: str) -> NamedCase:
 
 
 Found: TypeAlias = tuple[str, str]
-"""The adapter of a finding as users write it, and the id or the token of its case."""
+"""The adapter of a finding as the user wrote it, and the id or the token of its case."""
 
 
 def _found(spec: str, group: FailureGroup) -> Found:
@@ -94,7 +93,7 @@ def _remembered() -> list[Found]:
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:
-    """Return the finding of a number, which begins at 1."""
+    """Return the finding with a number, counted from 1."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")
@@ -124,10 +123,11 @@ def _of_fuzzing(path: Path, word: str) -> NamedCase:
 
 
 def _of_tables(text: str) -> NamedCase:
-    """Return a sample of a table; one of the reference has neither adapter nor signature."""
+    """Return a sample of a table; a sample of the reference has neither adapter nor signature."""
     try:
         from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error})") from None
+        text = f"a sample of a table needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
     sample = load_sample(text)
     return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)

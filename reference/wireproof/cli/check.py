@@ -47,6 +47,10 @@ from wireproof.cli.output_files import output_options
     metavar="RUN",
     help="store the events as JSON lines",
 )
+@click.option("--trace", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="store requests and answers as JSON lines, up to 64 MiB for each adapter")  # fmt: skip
+@click.option("--keep-stderr", "stderr_folder", type=click.Path(file_okay=False, path_type=Path),
+              metavar="DIR", help="store the stderr of each adapter in DIR, up to 64 MiB")  # fmt: skip
 @all_findings_option
 @output_options
 def command(adapters: tuple[str, ...], every: bool, **more: Any) -> int:  # noqa: ANN401 - the options of `check_run`

@@ -1,4 +1,4 @@
-"""Judge the adapters of one `wireproof check`, side by side, and show the findings of each in order."""
+"""Judge the adapters of one `wireproof check` in parallel, and show the findings of each in order."""
 
 import shlex
 from collections.abc import Generator, Iterator, Sequence
@@ -13,7 +13,8 @@ from attrs import define, evolve, field
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
+from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import store_findings
@@ -88,7 +89,7 @@ class _Results:
     """Prints each adapter that was judged and collects what the end of the run needs.
 
     Attributes:
-        view: how findings are shown; the numbers go on from adapter to adapter.
+        view: settings of the view; findings are numbered across all adapters.
         named: the adapters that the user named, not those of `--all-ready`.
         codes: the exit codes of adapters that did not start, and of runs with too few cases.
     """
@@ -102,7 +103,7 @@ class _Results:
     codes: list[Exit] = field(factory=list)
 
     def add(self, judged: AdapterResult) -> None:
-        """Print an adapter whose run has ended; raises the error of a fault of the suite."""
+        """Print an adapter whose run has ended; raise the error if it is a fault of the suite."""
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
             self.codes.append(exit_of(judged.error) or Exit.ADAPTER)
@@ -116,7 +117,7 @@ class _Results:
             self.codes += [Exit.USAGE] * (judged.spec in self.named)
 
     def add_rest(self, judged: Sequence[AdapterResult]) -> None:
-        """Print the findings so far of the adapters that an interrupt broke off."""
+        """Print the findings so far of the adapters that were interrupted."""
         printed = {one.spec for one in self.judgements}
         for one in judged:
             if one.spec not in printed and one.stream is not None and one.events:
@@ -145,7 +146,7 @@ class _Results:
 
 
 def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
-    """Return how many cases a run judged that was broken off, and where their events are."""
+    """Return the number of cases that an interrupted run judged, and the place of their events."""
     cases = sum(len(stream.cases) for stream in streams)
     after = f"after {cases:,} cases"
     if out:
@@ -163,12 +164,16 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
-        raise click.UsageError("--no-golden leaves nothing to ask: add --property N")
-    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures, **more)
+        raise click.UsageError("--no-golden leaves no case to run: add --property N")
+    recording = Recording(more.pop("trace"), more.pop("stderr_folder"))
+    if more["in_process"] and recording != Recording():
+        raise click.UsageError("--trace and --keep-stderr record a process: leave out --in-process")
+    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
+                        recording=recording, **more)  # fmt: skip
 
 
 def _ready(asked: CheckOptions) -> Iterator[str]:
-    """Yield the adapters that can run here and are about a system of the selection."""
+    """Yield the adapters that can run here and read a system of the selection."""
     systems = {case.format.partition(".")[0] for case in asked.cases}
     for entry in entries().values():
         concerns = not entry.formats or systems & set(entry.formats)
@@ -182,6 +187,7 @@ def _judged(
     """Yield the result of each adapter, in their order, as soon as it and those before it have ended."""
     specs = tuple(receiving.specs)
     with ExitStack() as stack:
+        stack.callback(asked.recording.join, len(specs))
         receiving.file = stack.enter_context(OrderedFile(out)) if out else None
         messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
         receiving.bars = stack.enter_context(progress_bars(output, specs))
@@ -201,7 +207,7 @@ def _messages(
 ) -> Generator[tuple[int, Any], None, None]:
     """Yield the messages of all adapters with their numbers; families are shared if there is more than one.
 
-    One adapter without families leaves nothing to other processes, and is judged in this one.
+    One adapter without families is judged in this process, because there is nothing to do in parallel.
     """
     if jobs == 1 or (len(specs) == 1 and not asked.families):
         with _families(asked, shared=len(specs) > 1 and asked.families) as families:
@@ -215,7 +221,7 @@ def _messages(
 
 @contextmanager
 def _families(asked: CheckOptions, *, shared: bool) -> Iterator[Families]:
-    """Make what derives the families, with a folder for those that are shared."""
+    """Return the object that derives the families, with a folder for the shared ones."""
     if not shared:
         yield Families()
         return
@@ -224,7 +230,7 @@ def _families(asked: CheckOptions, *, shared: bool) -> Iterator[Families]:
 
 
 def _lack(stream: EventStream, least: int) -> str:
-    """Return why a run judged too few cases to count; empty if it did not."""
+    """Return the reason why a run judged too few cases; empty if it judged enough."""
     found = conclusion.count_judged(stream.cases)
     few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
     return conclusion.why_nothing_judged(stream) or few

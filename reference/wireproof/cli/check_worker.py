@@ -1,4 +1,4 @@
-"""What stands behind `check`: one adapter judged (`CheckTask`), and the messages of several put in order.
+"""The two sides of `check`: a task that judges one adapter, and the collector of the messages of all tasks.
 
 A message is a `Run`, which begins a stream, `CaseCount`, a tuple of rows of `CaseEvent`, or `EngineNotes`.
 """
@@ -14,7 +14,8 @@ from typing import IO, Any, Final, Self, TypeAlias
 
 from attrs import define, field, fields, frozen
 
-from wireproof.adapters.process import HELLO_SECONDS
+from wireproof.adapters.process_controller import HELLO_SECONDS
+from wireproof.adapters.recording import Recording
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import ProgressBars
@@ -33,7 +34,7 @@ BATCH: Final = 64
 """Events of derived cases that are sent at once; those of golden ones are sent one by one."""
 
 BATCH_SECONDS: Final = 0.1
-"""After this long a smaller batch is sent."""
+"""Seconds after which a smaller batch is sent."""
 
 Row: TypeAlias = tuple[Any, ...]
 _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
@@ -55,10 +56,11 @@ class CheckOptions:
     level: Level
     filters: tuple[str, ...]
     known_failures: tuple[baseline.KnownFailure, ...] | None
+    recording: Recording = field(factory=Recording)
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
-        """Select the fixtures to judge: that of a known failure is judged even where others are left out."""
+        """Select the fixtures to judge; those of known failures are judged even with `--no-golden`."""
         if self.golden:
             return self.cases
         known = {entry.fixture for entry in self.known_failures or ()}
@@ -66,20 +68,20 @@ class CheckOptions:
 
     @property
     def rows(self) -> frozenset[str]:
-        """Name the formats of the selection, whose properties are asked."""
+        """Return the formats of the selection, whose properties are checked."""
         return frozenset(case.format_id for case in self.cases)
 
 
 @frozen
 class EngineNotes:
-    """The last message of an adapter that was judged: what a user should know and no event shows."""
+    """The last message of an adapter that was judged: notes for the user that no event contains."""
 
     lines: tuple[str, ...]
 
 
 @frozen
 class CaseCount:
-    """The message after the `Run` of an adapter: how many golden cases it is asked, and if families too."""
+    """The message after the `Run` of an adapter: its number of golden cases, and if it has families too."""
 
     golden: int
     families: bool
@@ -87,22 +89,26 @@ class CaseCount:
 
 @frozen
 class CheckTask:
-    """Judges the adapter of a number and sends what comes of it; a task of `trial.workers`."""
+    """Judges the adapter with a number and sends messages about it; a task of `runner.workers`."""
 
     asked: CheckOptions
     specs: tuple[str, ...]
     families: Families
 
     def __call__(self, number: int) -> Iterator[Any]:
-        """Judge, and yield messages; raises `AdapterError` where the adapter does not start."""
+        """Judge the adapter and yield messages; raise `AdapterError` if it does not start."""
         asked, spec = self.asked, self.specs[number]
-        with Engine(
-            spec,
-            in_process=asked.in_process,
-            seed=asked.seed,
-            timeout_scale=asked.scale,
-            hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
-        ) as engine:
+        with (
+            asked.recording.recorder(number, spec) as recorder,
+            Engine(
+                spec,
+                recorder=recorder,
+                in_process=asked.in_process,
+                seed=asked.seed,
+                timeout_scale=asked.scale,
+                hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
+            ) as engine,
+        ):
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
                 filters=asked.filters, **manifest_fields(),
@@ -132,7 +138,7 @@ class CheckTask:
 
 
 def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:
-    """Yield rows in batches; what was judged before an error or an interrupt comes first."""
+    """Yield rows in batches; rows from before an error or an interrupt come first."""
     rows: list[Row] = []
     sent = time.monotonic()
     try:
@@ -154,11 +160,11 @@ def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:
 
 @define
 class AdapterResult:
-    """What has come of one adapter so far.
+    """The results of one adapter so far.
 
     Attributes:
-        error: why it could not be judged, or not to its end.
-        ended: whether anything more will come.
+        error: the reason why it was not judged, or not completely.
+        ended: True if no more messages follow.
     """
 
     spec: str
@@ -178,7 +184,7 @@ class AdapterResult:
 
 @define
 class ResultCollector:
-    """Collects the messages of adapters that are judged side by side, and writes their streams in order."""
+    """Collects the messages of adapters that are judged in parallel, and writes their streams in order."""
 
     specs: Sequence[str]
     bars: ProgressBars | None = None
@@ -186,11 +192,11 @@ class ResultCollector:
     judged: list[AdapterResult] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Expect every adapter."""
+        """Make an empty result for every adapter."""
         self.judged = [AdapterResult(spec) for spec in self.specs]
 
     def receive(self, number: int, message: Any) -> None:  # noqa: ANN401 - a message, see the module
-        """Take one message of the adapter of a number."""
+        """Store one message of the adapter with a number."""
         one = self.judged[number]
         match message:
             case Run():
@@ -207,7 +213,7 @@ class ResultCollector:
                 one.notes, one.footer = lines, footer or Footer({}, complete)
 
     def end(self, number: int, error: BaseException | None) -> None:
-        """Note that nothing more comes of an adapter."""
+        """Record that no more messages of an adapter follow."""
         self.judged[number].ended = True
         self.judged[number].error = error
         if self.bars:
@@ -227,14 +233,14 @@ class ResultCollector:
 
 
 class OrderedFile:
-    """A file of several streams in their order, though they are written at the same time.
+    """A file of several streams in order, although they are written at the same time.
 
     The first stream that has not ended is written into the file itself, each later one into a file
-    `<name>.<number>.part` beside it until its turn comes: whatever a kill leaves of it can be read there.
+    `<name>.<number>.part` beside it until its turn comes. After a kill, the events are in these files.
     """
 
     def __init__(self, path: Path) -> None:
-        """Lock and empty the file at `path`; raises `OSError`."""
+        """Lock and empty the file at `path`; raise `OSError` on failure."""
         self._path = path
         self._stack = ExitStack()
         self._out = self._stack.enter_context(open_locked(path))
@@ -249,7 +255,7 @@ class OrderedFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Move what the parts hold into the file, in order: a run that is broken off keeps all of it."""
+        """Move the content of the parts into the file, in order, also of an interrupted run."""
         try:
             for number in sorted(self._parts):
                 self._parts[number].move(self._out)
@@ -257,7 +263,7 @@ class OrderedFile:
             self._stack.close()
 
     def part(self, number: int) -> "_Part":
-        """Open what the stream of a number is written to."""
+        """Open the text file for the stream with a number."""
         beside = self._path.with_name(f"{self._path.name}.{number + 1}.part")
         part = _Part(self._stack.enter_context(open_locked(beside)), beside)
         self._parts[number] = part
@@ -266,7 +272,7 @@ class OrderedFile:
         return part
 
     def end(self, number: int) -> None:
-        """Let the next stream that has not ended go on in the file itself."""
+        """Write the next stream that has not ended to the file itself from now on."""
         self._ended.add(number)
         while self._turn in self._ended:
             self._turn += 1
@@ -276,7 +282,7 @@ class OrderedFile:
 
 @define
 class _Part:
-    """Where the lines of one stream go; a text file as far as `EventWriter` needs one."""
+    """The output of one stream; a text file with the methods that `EventWriter` needs."""
 
     out: IO[str]
     beside: Path | None
@@ -286,11 +292,11 @@ class _Part:
         return self.out.write(text)
 
     def flush(self) -> None:
-        """Let go of what is held back."""
+        """Write the buffer to the file."""
         self.out.flush()
 
     def move(self, out: IO[str]) -> None:
-        """Write what was written so far, and what follows, to `out`."""
+        """Copy the content to `out`, and write there from now on."""
         if self.beside is None:
             return
         self.out.close()

@@ -1,4 +1,4 @@
-"""`wireproof completion`: what a shell needs to complete verbs, options, adapters and ids."""
+"""`wireproof completion`: the script with which a shell completes verbs, options, adapters and ids."""
 
 from typing import Final
 
@@ -12,14 +12,14 @@ ACTIVATION: Final = {
     "zsh": 'eval "$(wireproof completion zsh)"         # in ~/.zshrc',
     "fish": "wireproof completion fish | source         # in ~/.config/fish/config.fish",
 }
-"""The line that switches it on."""
+"""The line that enables completion in each shell."""
 
 
 @click.command("completion", epilog="\b\n" + "\n".join(ACTIVATION.values()))
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the script by which SHELL completes verbs, options, names of adapters and ids of cases."""
+    """Print the script with which SHELL completes verbs, options, names of adapters and ids of cases."""
     kind = get_completion_class(shell)
     assert kind is not None
     top = ctx.find_root().command

@@ -1,4 +1,4 @@
-"""`wireproof diff`: what changed from one run to the next."""
+"""`wireproof diff`: compare two runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`wireproof docs`: what is tested, as pages: rules, cases, fields, and what is left open."""
+"""`wireproof docs`: write pages about the rules, cases and fields, and the open questions of the formats."""
 
 from pathlib import Path
 from typing import Final
@@ -7,6 +7,7 @@ import click
 
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
+from wireproof.install_hint import install_command
 from wireproof.report.implementation_answers import votes
 from wireproof.report.kills import read_kills
 from wireproof.runner.event_files import read_events
@@ -19,19 +20,19 @@ RUN_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="the folder for the pages; begin with index.html")  # fmt: skip
 @click.option("--kill", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
-              help="the folder of a kill.json: which mutants the cases of a rule kill")  # fmt: skip
+              help="the folder of a kill.json, to show the mutants that each rule kills")  # fmt: skip
 @with_fixtures
 def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple[Path, ...]) -> None:
     """Write a page for each rule and each case, the fields of each format and the decision register.
 
-    RUNs are streams of `check … --out`: with them the pages tell which implementations fail a rule, and what
-    each chose where the formats leave the answer open.
+    RUNs are streams of `check … --out`: with them the pages show which implementations fail a rule, and which
+    answers they chose where the formats allow several.
     """
     try:
-        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
+        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - it needs the extra `report`
     except ImportError as error:
         raise click.ClickException(
-            f"the pages want a further package: pip install 'wireproof[report]' ({error})"
+            f"the pages need another package: {install_command('report')} ({error})"
         ) from None
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}

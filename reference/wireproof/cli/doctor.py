@@ -4,7 +4,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.adapters.doctor import Finding, examined
+from wireproof.adapters.doctor import InstallationCheck, examined
 from wireproof.cli.options import format_option, print_json
 from wireproof.report.terminal import output_console, print_line
 
@@ -20,7 +20,7 @@ def command(form: str) -> None:
     rows = examined()
     if form == "json":
         print_json([{"area": row.area, "name": row.name, "state": row.state, "version": row.version,
-               "for": row.purpose, "mend": row.mend} for row in rows])  # fmt: skip
+               "for": row.purpose, "fix": row.fix} for row in rows])  # fmt: skip
         return
     output = output_console()
     table = Table("", "state", "version", box=None, pad_edge=False)
@@ -29,14 +29,14 @@ def command(form: str) -> None:
     for column in table.columns:
         column.no_wrap = True
     output.print(table)
-    lacking = [row for row in rows if row.mend]
+    lacking = [row for row in rows if row.fix]
     if lacking:
         output.print("\nmissing, with its purpose and what provides it:", highlight=False)
     for row in lacking:
         print_line(output, f"{row.name}: {row.purpose}")
-        output.print(Text(f"  {row.mend}"), soft_wrap=True)
+        output.print(Text(f"  {row.fix}"), soft_wrap=True)
     output.print(f"{len(rows) - len(lacking)} of {len(rows)} ready", highlight=False)
 
 
-def _state(row: Finding) -> Text:
-    return Text(row.state, style="green" if not row.mend else "yellow")
+def _state(row: InstallationCheck) -> Text:
+    return Text(row.state, style="green" if not row.fix else "yellow")

@@ -1,6 +1,7 @@
-"""The exit code of each error: a table, so that no error that a user can cause is a traceback.
+"""The table of the exit code of each error, so that no error that a user can cause is a traceback.
 
-The table names the classes and imports none of them: every verb needs it, and it would import every package.
+It contains the names of the classes and imports none of them: every verb needs the table, and the imports
+would load every package.
 """
 
 from typing import Final
@@ -30,10 +31,10 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
-"""By module and class: a missing file is a matter of usage, a broken fixture one of the suite."""
+"""Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite."""
 
 
 def exit_of(error: Exception) -> Exit | None:
-    """Return the exit code of an error's nearest class; None for a fault of ours, which keeps its trace."""
+    """Return the exit code of an error's nearest class; None for a bug of the suite (print a traceback)."""
     names = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(error).__mro__)
     return next((TABLE[name] for name in names if name in TABLE), None)

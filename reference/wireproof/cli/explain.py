@@ -21,10 +21,10 @@ from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.wire.rejection import Remark
 
 LONGEST_PATH = 255
-"""Characters of the longest path; a longer word is hex, and a file system would reject it as a name."""
+"""Characters of the longest path; a longer argument is hex, and a file system would reject it as a name."""
 
 MAX_FITS = 4
-"""Formats that are named in addition to the best one."""
+"""Number of formats that are named in addition to the best one."""
 
 
 def bytes_of(source: str) -> bytes:
@@ -68,7 +68,7 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
         one = index_files.check_index_file(path)
         for line in index_file_view.entry_lines(one):
             click.echo(line)
-        return Exit.FAILS if one.wrong else Exit.CONFORMS
+        return Exit.FAILS if one.errors else Exit.CONFORMS
     code = _explain(source, name, folders)
     return deciding_code([code, _beside(path)]) if path.is_file() else code
 
@@ -78,7 +78,7 @@ def _beside(log: Path) -> Exit:
     found = index_files.check_index_files(log)
     for line in index_file_view.verdict_lines(found):
         click.echo(line)
-    return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS
+    return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS
 
 
 def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
@@ -119,7 +119,7 @@ def _unknown(source: str, data: bytes) -> str:
     """Return the message for bytes that no format fits."""
     like = looks_like(data)
     what = f"; they look like {like}" if like else ""
-    then = "unpack them first" if like in COMPRESSED_KINDS else "if they are of one, name it with --format"
+    then = "unpack them first" if like in COMPRESSED_KINDS else "if they belong to one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     return f"{place}{len(data)} bytes: no format fits{what}; {then}"
 

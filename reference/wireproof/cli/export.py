@@ -1,4 +1,4 @@
-"""`wireproof export`: the suite as data, for those who want the vectors and no runner."""
+"""`wireproof export`: write the suite as data, for other test runners."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def command(
     Prints the number of cases and the digest that each reader prints too.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise click.UsageError(f"--out {folder}: is there and not empty: name a new folder")
+        raise click.UsageError(f"--out {folder}: exists and is not empty: name a new folder")
     suite = suite_of(folders)
     done = export(suite, selection(suite, patterns, skipped), folder)
     click.echo(f"{done.cases} {done.digest:08x}")

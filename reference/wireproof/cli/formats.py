@@ -20,7 +20,7 @@ CLAIMS: Final = ("ops", "codecs", "features")
 PROFILES: Final = get_args(Profile)
 
 GAP: Final = "  "
-"""Between two columns."""
+"""The blanks between two columns."""
 
 Claims = tuple[tuple[str, ...], ...]
 """The words of `CLAIMS`, in that order."""
@@ -44,7 +44,7 @@ def command(form: str) -> None:
 
 
 def _room() -> int | None:
-    """Return the columns of the terminal; None if the output is piped, where no row may be broken."""
+    """Return the columns of the terminal; None if the output is piped: rows are not broken there."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -69,7 +69,7 @@ def _rows(claims: dict[str, Claims]) -> Iterator[tuple[str, ...]]:
 
 
 def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Yield the lines of a table; cells become several lines where `room` columns are too few for them."""
+    """Yield the lines of a table; cells are broken into several lines if `room` columns are too few."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     words = [max(len(word) for cell in column for word in cell.split()) for column in zip(*rows, strict=True)]
     while room is not None and sum(widths) + len(GAP) * (len(widths) - 1) > room and widths != words:

@@ -53,8 +53,10 @@ def command(
 ) -> int:
     """Fuzz ADAPTER against the reference, or the reference against its own relations.
 
-    Goes on after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
-    fails, the smallest input kept. Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
+    Continues after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
+    fails; keeps the smallest input of each.
+
+    Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
     formats = matching_ids(patterns)
     campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
@@ -69,7 +71,7 @@ def command(
 
 
 def _watched(campaign: Campaign, console: Console) -> CampaignResult:
-    """Run it, with a bar of the time on a terminal."""
+    """Run the campaign, with a progress bar on a terminal."""
     if not console.is_terminal:
         return run_campaign(campaign)
     left = TextColumn(f"of {campaign.minutes:g} min")
@@ -99,7 +101,7 @@ def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
         _lines(console, campaign.adapter, campaign.root, finding)
     if apart:
         console.print(
-            "permitted differences: the format leaves the answer open, or the exception is not documented"
+            "permitted differences: the format allows several answers, or the exception is not documented"
         )
         for line in _apart(apart):
             console.print(Text(line), soft_wrap=True)
@@ -118,7 +120,7 @@ def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
 
 
 def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
-    """Four lines at most: signature, what was wanted and what came, how to replay it."""
+    """Print a finding: its signature, expectation and answer, and the command that replays it."""
     console.print(Text(str(finding.signature), style="bold"), soft_wrap=True)
     said = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else finding.text
     console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)

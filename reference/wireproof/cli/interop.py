@@ -10,9 +10,9 @@ import click
 from rich.console import Console
 
 from wireproof.adapters.builtin import COLUMNAR
-from wireproof.adapters.entry import Entry
-from wireproof.adapters.ready import ready
+from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.cli.build_notice import announce_builds
@@ -34,7 +34,7 @@ from wireproof.runner.interop_results import collect_results
 REFERENCE = "reference"
 
 COUNT = 100
-"""Values of each format; over all peers of the table this stays far below ten minutes on two cores."""
+"""Values of each format; with all peers this takes far less than ten minutes on two cores."""
 
 
 @click.command("interop")
@@ -74,7 +74,7 @@ def command(
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
     if not found.encoded_messages:
-        raise click.UsageError("there is no format that one of them writes and another one reads")
+        raise click.UsageError("there is no format that one of them writes and another reads")
     shown = _shown(found, tokens)
     print_interop(shown, Console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
@@ -82,7 +82,7 @@ def command(
         _write(shown, out)
     if file:
         replace_text(file, interop_page(shown, Page("wireproof: interop", _case)))
-    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
+    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.results.streams if stream.cases]
     return deciding_code([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 
@@ -104,10 +104,10 @@ def _peers() -> list[Entry]:
 
 
 def _exchanged(specs: tuple[str, ...], ask: InteropSettings, scale: float) -> InteropRun:
-    """Run it, with a bar on a terminal."""
+    """Run the exchange, with a progress bar on a terminal."""
     announce_builds(specs)
-    with step_bar(Console(stderr=True), "starting") as tell:
-        return run_interop(specs, ask, timeout_scale=scale, tell=tell)
+    with step_bar(Console(stderr=True), "starting") as report_progress:
+        return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress)
 
 
 def _shown(found: InteropRun, tokens: Path) -> InteropView:
@@ -119,7 +119,7 @@ def _shown(found: InteropRun, tokens: Path) -> InteropView:
 
 def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
-    for stream in shown.ledger.streams:
+    for stream in shown.results.streams:
         writer = EventWriter(file, stream.run)
         for event in stream.cases:
             writer.case(event)

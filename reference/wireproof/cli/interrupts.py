@@ -1,4 +1,4 @@
-"""Ends a command on SIGTERM just as on Ctrl-C: adapters are ended, and what was judged so far is kept."""
+"""End of a command on SIGTERM, as on Ctrl-C: adapters are ended, and the results so far are kept."""
 
 import signal
 import threading
@@ -10,19 +10,19 @@ from typing import Final, NoReturn
 import click
 
 INTERRUPTED: Final = 130
-"""The exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
+"""The exit code after Ctrl-C: 128 plus the number of SIGINT, as in shells."""
 
 TERMINATED: Final = 143
-"""The exit code after SIGTERM, likewise."""
+"""The exit code after SIGTERM: 128 plus its number."""
 
 
 class Terminated(KeyboardInterrupt):
-    """Stands for a SIGTERM; whatever handles Ctrl-C handles it."""
+    """Raised for a SIGTERM; code that handles Ctrl-C handles it too."""
 
 
 @contextmanager
 def ended_by_signal() -> Iterator[None]:
-    """Turn the first SIGTERM into an exception; a second one does not disturb the ending."""
+    """Turn the first SIGTERM into an exception; ignore a second one while the command ends."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -39,7 +39,7 @@ def _terminated(number: int, _: FrameType | None) -> NoReturn:
 
 
 def interrupted(error: BaseException, stored: str = "") -> int:
-    """Print how the command ended and what is `stored` where, and return the exit code."""
+    """Print how the command ended and which results are `stored`, and return the exit code."""
     terminated = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
     how = "ended by SIGTERM" if terminated else "interrupted"
     click.echo(f"{how} {stored}".rstrip(), err=True)

@@ -14,7 +14,7 @@ from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.files import read_limited_text
 
 MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of a file of patterns."""
+"""Size limit of a file of patterns, in bytes."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ def with_fixtures(command: F) -> F:
         multiple=True,
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="further fixtures, beside those of the package",
+        help="additional fixtures",
     )(command)
 
 
@@ -41,7 +41,7 @@ def selection_options(command: F) -> F:
         "patterns",
         multiple=True,
         metavar="PATTERN",
-        help="only these cases: * is one component, ** any number, @FILE holds patterns",
+        help="only these cases: * is one component, ** any number, @FILE contains patterns",
     )(command)
 
 

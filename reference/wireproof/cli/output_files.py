@@ -1,4 +1,4 @@
-"""The files that `check` and `report` write beside the terminal's view."""
+"""The options for the files that `check` and `report` write."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,12 +18,12 @@ HELP: Final = {
     "html": "the matrix as one HTML file",
     "badge": "a badge as JSON, of the first adapter",
 }
-"""The views that are files: the option, and what it writes."""
+"""The views that are files: option and help text."""
 
 
 @frozen
 class OutputFiles:
-    """Where each view goes; None leaves it out. `annotations` go to standard output."""
+    """The path of each view; None leaves it out. `annotations` go to standard output."""
 
     junit: Path | None = None
     markdown: Path | None = None
@@ -34,7 +34,7 @@ class OutputFiles:
 
 
 def output_options(command: F) -> F:
-    """Add the options of the views, which `output_files_of` takes out of the arguments."""
+    """Add the options of the views; `output_files_of` removes them from the arguments."""
     command = click.option(
         "--badges",
         type=click.Path(file_okay=False, path_type=Path),
@@ -50,12 +50,12 @@ def output_options(command: F) -> F:
 
 
 def output_files_of(more: dict[str, Any]) -> OutputFiles:
-    """Take the options of the views out of those of a command."""
+    """Remove the options of the views from those of a command, and return them."""
     return OutputFiles(**{name: more.pop(name) for name in (*HELP, "badges", "annotations")})
 
 
 def write_outputs(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
-    """Write the views that the options name; without any run nothing is written."""
+    """Write the views that the options name; write nothing without a run."""
     if not streams or views == OutputFiles():
         return
     from wireproof.cli.write_output_files import write  # noqa: PLC0415 - slow to import, and most runs ask for no view

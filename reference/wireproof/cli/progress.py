@@ -1,4 +1,4 @@
-"""Progress bars on a terminal, and nothing elsewhere: a log has the events."""
+"""Progress bars, on a terminal only: a log contains the events."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +26,8 @@ from wireproof.runner.verdicts import PASSING
 class ProgressBars:
     """A line for each adapter that is judged now: its share of the cases, its findings and its topic.
 
-    How many derived cases there are is not known before they are derived. So a bar counts golden cases, and
-    once more those whose family was reached.
+    The number of derived cases is unknown before they are derived. A bar therefore counts each golden case
+    twice: when it is judged, and when its family is reached.
     """
 
     specs: Sequence[str]
@@ -41,7 +41,7 @@ class ProgressBars:
             self.tasks[number] = self.progress.add_task(spec, total=None, said="waiting for its hello")
 
     def expect(self, number: int, golden: int, *, families: bool) -> None:
-        """Take the total of an adapter: its golden cases, and as many families."""
+        """Set the total of an adapter: its golden cases, and as many families."""
         self.states[number] = _State(golden)
         self.progress.update(self.tasks[number], total=golden * (1 + families), completed=0)
 
@@ -56,14 +56,14 @@ class ProgressBars:
         self.progress.update(self.tasks[number], completed=state.done, said=text)
 
     def end(self, number: int) -> None:
-        """Take the line of an adapter away."""
+        """Remove the line of an adapter."""
         if number in self.tasks:
             self.progress.remove_task(self.tasks.pop(number))
 
 
 @define
 class _State:
-    """How far the run of one adapter is.
+    """The progress of the run of one adapter.
 
     Attributes:
         golden: the number of its golden cases.
@@ -77,7 +77,7 @@ class _State:
     places: dict[str, int] = field(factory=dict)
 
     def add(self, event: CaseEvent) -> None:
-        """Count an event; golden cases come before all families, which come in their order."""
+        """Count an event; golden cases come before all families, which are in order."""
         self.cases += 1
         self.findings += event.verdict not in PASSING and event.verdict != "unsupported"
         parent, _, derived = event.id.partition("~")
@@ -89,7 +89,7 @@ class _State:
 
 @contextmanager
 def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBars]:
-    """Show how far each adapter is, on a terminal."""
+    """Show the progress of each adapter, on a terminal."""
     shown = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -105,7 +105,7 @@ def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBa
 
 @contextmanager
 def step_bar(console: Console, name: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar of steps; yields a function that takes a step's name, its place and the number of steps."""
+    """Show a bar of steps; yields a function of a step's name, its number and the number of steps."""
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=None)
@@ -121,15 +121,15 @@ class Tasks(Protocol):
 
     @property
     def all(self) -> int:
-        """Count all; 0 until the cluster reports them."""
+        """Count all tasks; 0 until the cluster reports them."""
 
     @property
     def running(self) -> int:
-        """Count those that run."""
+        """Count the running tasks."""
 
     @property
     def done(self) -> int:
-        """Count those that succeeded."""
+        """Count the tasks that succeeded."""
 
     @property
     def failed(self) -> int:
@@ -140,22 +140,22 @@ class Tasks(Protocol):
 def job_bar(
     console: Console, name: str, *columns: ProgressColumn
 ) -> Iterator[Callable[[int, int, Tasks], None]]:
-    """Show a bar over a job of known size; yields the function that takes its progress.
+    """Show a bar over a job of known size; yields a function to which the job reports its progress.
 
-    `columns` show the size in its unit. A job that is resumed begins where it was: what was done before is
-    in the bar, and not in its speed.
+    `columns` show the size in its unit. A resumed job begins where it stopped: earlier work counts for the
+    bar, but not for the speed.
     """
     shown = (TextColumn("{task.description}"), BarColumn(), *columns, TextColumn("{task.fields[said]}"))
     clocks = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*shown, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name, total=None, said="")
 
-        def tell(done: int, total: int, tasks: Tasks) -> None:
+        def report_progress(done: int, total: int, tasks: Tasks) -> None:
             if bar.tasks[0].total is None:
                 bar.reset(task, total=total, completed=done)
             bar.update(task, completed=done, said=tasks_text(tasks))
 
-        yield tell
+        yield report_progress
 
 
 def tasks_text(tasks: Tasks) -> str:

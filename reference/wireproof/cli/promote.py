@@ -27,7 +27,7 @@ from wireproof.runner.summaries import short_expect
 @click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
               help="with --redact: adapter whose verdict must not change (DIR#FINDING names it)")  # fmt: skip
 def command(given: str, to: Path | None, redact: bool, adapter: str, **words: str) -> None:
-    """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and where it came from.
+    """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and its origin.
 
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.

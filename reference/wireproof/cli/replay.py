@@ -1,4 +1,4 @@
-"""`wireproof replay`: one case again, on any adapter."""
+"""`wireproof replay`: judge one case again, on any adapter."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from wireproof.runner.run_manifest import manifest_fields
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit")
 @with_fixtures
 def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
-    """Judge the case of an ID or a TOKEN on ADAPTER, and print what was seen even if it passes.
+    """Judge the case of an ID or a TOKEN on ADAPTER, and print expectation and answer, even if it passes.
 
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
@@ -47,7 +47,7 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
 
 
 def _answer(event: CaseEvent) -> str:
-    """Return what was wanted and what came, also of a case that passes."""
+    """Return expectation and answer, also for a case that passes."""
     if event.verdict == "unsupported":
         return f"{event.label}: not asked: {event.text}"
     want, got = event.want or "(as given)", event.got or "(the same)"

@@ -12,6 +12,7 @@ from wireproof.cli.options import all_findings_option, suite_of, with_fixtures
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
 from wireproof.files import replace_text
+from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
@@ -37,8 +38,8 @@ def command(
 ) -> int:
     """Render RUNs, the files of `check --out`; shards are joined. A folder is that of a scan or a campaign.
 
-    Failures do not change the exit code, they are what a report shows. A run that cannot be trusted does:
-    2, it judged nothing; 1 or 4, it left cases out, because the codec died of them or for another reason.
+    Failures do not change the exit code. A run that cannot be trusted does: 2, it judged nothing; 1 or 4, it
+    left cases out, because they crashed the codec or for another reason.
     """
     if any(file.is_dir() for file in files):
         _tables(files, output_files_of(more))
@@ -73,16 +74,16 @@ def _shown(
 
 
 def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
-    """Print the tables of one folder, and write their HTML page if it is wanted."""
+    """Print the tables of one folder, and write their HTML page if `--html` is given."""
     if len(files) > 1:
-        raise click.UsageError("a folder of tables is rendered alone")
+        raise click.UsageError("a folder of tables must be the only argument")
     if views != OutputFiles(html=views.html):
         raise click.UsageError("of a folder of tables there is --html, and what is printed here")
     try:
         from wireproof.spark import report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(
-            f"the tables want further packages: pip install 'wireproof[spark]' ({error})"
+            f"the tables need further packages: {install_command('spark')} ({error})"
         ) from None
     found = report_page.load_job(files[0])
     if found.is_scan:

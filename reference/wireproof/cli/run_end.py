@@ -1,4 +1,4 @@
-"""The last lines of `check` and `report`: kinds of failure, the exit code and why, what to type next."""
+"""The last lines of `check` and `report`: kinds of failure, the exit code with its reason, next commands."""
 
 import json
 import shlex
@@ -21,7 +21,7 @@ from wireproof.runner.exit_codes import MEANINGS, Exit
 from wireproof.safe_parsing import parse_json
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of the list of earlier runs."""
+"""Size limit in bytes of the list of earlier runs."""
 
 
 @frozen
@@ -75,7 +75,7 @@ def _reason(judgements: Sequence[PrintedRun], code: Exit) -> str:
 
 
 def _print_commands(console: Console, commands: Sequence[tuple[str, str]]) -> None:
-    """Print commands that can be pasted, each with its purpose: behind it, or above it if it is long."""
+    """Print commands that can be pasted, each with its purpose after it, or above it if it is long."""
     if not commands:
         return
     console.print(plain_text("next:"))
@@ -130,7 +130,7 @@ def _again(*words: str) -> str:
 
 
 def _diffs(judgements: Sequence[PrintedRun], out: Path | None) -> list[tuple[str, str]]:
-    """Return commands that compare each adapter with its run before, and remember the present runs."""
+    """Return commands that compare each adapter with its previous run, and store the present runs."""
     earlier = _earlier()
     commands: dict[str, str] = {}
     if out is None:
@@ -139,7 +139,7 @@ def _diffs(judgements: Sequence[PrintedRun], out: Path | None) -> list[tuple[str
         path, version = earlier.get(one.spec, ("", ""))
         if path and Path(path) != out.absolute() and Path(path).is_file():
             now = one.stream.run.version
-            purpose = "compare with the run before" if version == now else f"compare {version} with {now}"
+            purpose = "compare with the previous run" if version == now else f"compare {version} with {now}"
             commands.setdefault(shlex.join(("wireproof", "diff", path, str(out))), purpose)
         earlier[one.spec] = (str(out.absolute()), one.stream.run.version)
     if out:

@@ -12,6 +12,7 @@ from rich.table import Table
 from wireproof.cli.progress import job_bar
 from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
+from wireproof.install_hint import install_command
 from wireproof.report import index_file_view
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from wireproof.spark.scan_plan import ScanPlan
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
-"""Kinds of items that only the reference reports; they are no verdicts."""
-
-EXTRA = "scan needs further packages: pip install 'wireproof[spark]'"
+"""Kinds of items that only the reference reports; they are not verdicts."""
 
 
 @click.command("scan")
@@ -61,7 +60,8 @@ def command(
     try:
         from wireproof.spark import command_support, report_page, scan_plan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error})") from None
+        text = f"scan needs further packages: {install_command('spark')} ({error})"
+        raise click.ClickException(text) from None
     options = _with_revision(source, command_support.source_options(paths, more["assignments"]))
     where = cluster_env_of(more)
     where.settings()
@@ -75,7 +75,7 @@ def command(
     )
     if more["page"]:
         replace_text(more["page"], report_page.render_page(out))
-    beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
+    beside = _check_index_files(plan, out) if source == "kafka_log" else Exit.CONFORMS
     return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
 
 
@@ -89,7 +89,7 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     found = scan_report.find_revision(object_places.expand_paths(asked.paths, asked.kind.suffixes))
     if found is None:
         return options
-    click.echo(f"read as iggy.log/{found}, by the first segment; --set revision=… names another")
+    click.echo(f"read as iggy.log/{found}, the revision of the first segment; --set revision=… sets another")
     return {**options, "revision": found}
 
 
@@ -104,35 +104,38 @@ def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
-def _companions(plan: "ScanPlan", out: Path) -> Exit:
+def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     """Check the index files beside the logs; print a line for each wrong one and a total."""
     from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
     found = index_files.check_local_logs(list(dict.fromkeys(span.place for span in plan.spans)), out)
     for line in index_file_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
-    wrong = sum(one.wrong for one in found)
+    errors = sum(one.errors for one in found)
     if found:
         logs = len({one.name.beside(".log") for one in found})
         click.echo(
-            f"index files: {len(found)} indexes of {logs} logs, {wrong} findings that mislead a reader"
+            f"index files: {len(found)} indexes of {logs} logs, {errors} findings that mislead a reader"
         )
-    return Exit.FAILS if wrong else Exit.CONFORMS
+    return Exit.FAILS if errors else Exit.CONFORMS
 
 
 def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
-    """Run the scan, with a bar on a terminal."""
+    """Run the scan, with a progress bar on a terminal."""
     from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
-    with job_bar(Console(stderr=True), "scan", *columns) as tell, command_support.one_line_errors():
-        return scan_job.run_scan(plan, where, tell)
+    with (
+        job_bar(Console(stderr=True), "scan", *columns) as report_progress,
+        command_support.one_line_errors(),
+    ):
+        return scan_job.run_scan(plan, where, report_progress)
 
 
 def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
     """Return the speed of a scan; empty if a part of it was done before."""
     whole = summary.spans == len(plan.spans)
-    read = sum(row["read"] for row in summary.files)
+    read = sum(row["bytes_read"] for row in summary.files)
     return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
 
 
@@ -150,21 +153,23 @@ def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, An
         )
     console = Console()
     console.print(table)
-    read, garbage, tails = (sum(row[n] for row in files) for n in ("read", "garbage_bytes", "tail_bytes"))
+    read, garbage, tails = (
+        sum(row[n] for row in files) for n in ("bytes_read", "garbage_bytes", "tail_bytes")
+    )
     console.print(
         f"{len(files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
-        f"{garbage:,} of garbage, {tails:,} of torn tails;",
+        f"{garbage:,} of garbage, {tails:,} of cut tails;",
         soft_wrap=True,
         end=" ",
     )
 
 
 def job_exit_code(signatures: list[dict[str, Any]]) -> int:
-    """Return the exit code of a job, as of a run of cases; what the reference alone refuses is no finding."""
+    """Return the exit code of a job; an item that only the reference refuses is no finding."""
     rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
     silent = list(_silent(rows))
     for name in silent:
-        click.echo(f"wireproof: {name}: no case was judged: look at what it claims", err=True)
+        click.echo(f"wireproof: {name}: no case was judged: check its claims", err=True)
     return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
 
 

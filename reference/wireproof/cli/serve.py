@@ -1,4 +1,4 @@
-"""`wireproof serve`: an adapter behind the adapter contract on stdin and stdout."""
+"""`wireproof serve`: serve an adapter on stdin and stdout, over the adapter contract."""
 
 import sys
 from typing import TYPE_CHECKING, cast
@@ -8,7 +8,7 @@ import click
 from wireproof.adapters.serve import serve
 
 if TYPE_CHECKING:
-    from wireproof.adapters.entry import Wire
+    from wireproof.adapters.registry_entry import Wire
 
 
 @click.command("serve")

@@ -1,4 +1,4 @@
-"""`wireproof show`: one case, whole."""
+"""`wireproof show`: print one case."""
 
 import json
 import sys
@@ -18,14 +18,14 @@ from wireproof.runner.case_lookup import find_case
 from wireproof.runner.summaries import short_expect
 
 ON_TERMINAL: Final = 512
-"""Bytes of an input that a terminal is shown."""
+"""Bytes of an input that are shown on a terminal."""
 
 
 @click.command("show")
 @click.argument("name", metavar="ID|TOKEN", shell_complete=case_ids)
 @with_fixtures
 def command(name: str, folders: tuple[Path, ...]) -> None:
-    """Show a case: what it is, which rule it tests, its bytes with their fields, what must happen."""
+    """Show a case: its description, its rule, its bytes with their fields, and the expectation."""
     suite = suite_of(folders)
     case = case_named(suite, name)
     rows = (
@@ -61,7 +61,7 @@ def hex_text(data: bytes, *, terminal: bool) -> str:
     more = len(data) - ON_TERMINAL
     if not terminal or more <= 0:
         return data.hex()
-    return f"{data[:ON_TERMINAL].hex()}… {more:,} more; a pipe or a file is given all"
+    return f"{data[:ON_TERMINAL].hex()}… {more:,} more; a pipe or a file gets all"
 
 
 def _input(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""`wireproof shrink`: a failing case, smaller, failing alike."""
+"""`wireproof shrink`: make a failing case smaller while it fails in the same way."""
 
 from pathlib import Path
 
@@ -19,13 +19,15 @@ from wireproof.runner.engine import Engine
 @click.command("shrink")
 @click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N")
 @click.argument("adapter")
-@click.option("--seconds", default=60.0, help="stop after so many seconds with the smallest case so far")
+@click.option(
+    "--seconds", default=60.0, help="time limit in seconds; then the smallest case so far is printed"
+)
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process: faster, no timeouts")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit of a case")
 @click.option("--out", default=Path(), show_default="current folder",
               type=click.Path(file_okay=False, path_type=Path),
               help="the folder for a token over 2 KiB, which becomes a file")  # fmt: skip
-@click.option("--fixtures", "folders", multiple=True, help="further fixtures, beside those of the package",
+@click.option("--fixtures", "folders", multiple=True, help="additional fixtures",
               type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
 def command(
     name: str,
@@ -53,7 +55,7 @@ def command(
 
 
 def _said(shrunk: Shrunk, before: int, after: int) -> str:
-    end = "nothing smaller fails in the same way" if shrunk.done else "the time was over"
+    end = "nothing smaller fails in the same way" if shrunk.done else "the time limit was reached"
     steps = f"{shrunk.kept} steps, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
     return f"{before} bytes became {after}: {steps}; {end}"
 

@@ -39,10 +39,10 @@ class VerifyOptions:
 def command(
     file: Path, sample: int, seed: int, in_process: bool, scale: float, folders: tuple[Path, ...]
 ) -> int:
-    """Follow the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
+    """Check the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
 
-    Exit code 0: the chain holds, the run is complete and each verdict is the same; 1: not so; 2: the run is
-    of other fixtures, or judged nothing; 4: the adapter cannot be started.
+    Exit code 0: the chain is intact, the run is complete and each verdict is the same; 1: one of these fails;
+    2: the run used other fixtures, or judged nothing; 4: the adapter cannot be started.
     """
     streams = read_events(file)
     if not streams:

@@ -1,4 +1,4 @@
-"""The files of `views`, written. The modules of all of them are imported once a run asks for one."""
+"""Write the files of `output_files`. Their modules are imported only if a run needs one of them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +21,7 @@ from wireproof.wire.options import DEFAULT_OPTIONS
 
 
 def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
-    """Write the views that were asked for, of one run or more."""
+    """Write the requested views of one or more runs."""
     if views.junit:
         replace_bytes(views.junit, junit(streams))
     if views.markdown:

@@ -18,7 +18,9 @@ try:
     from numba.core import cgutils
     from numba.extending import intrinsic
 except ImportError as error:
-    text = f"wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]' ({error})"
+    from wireproof.install_hint import install_command
+
+    text = f"wireproof.columnar needs numba and pyarrow: {install_command('columnar')} ({error})"
     raise ImportError(text) from None
 
 __all__ = ["compile_kernel", "inline_kernel", "move_sixteen", "np", "pa"]

@@ -27,6 +27,7 @@ from wireproof.fuzz.findings import Finding, update_counts
 from wireproof.fuzz.standalone import write_launcher
 from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.requests import claimed_ops
 
@@ -36,7 +37,7 @@ GRACE_SECONDS: Final = 120.0
 
 @frozen
 class Campaign:
-    """What is fuzzed, for how long, and where the results are.
+    """The configuration of a fuzzing campaign: its target, duration and folder of results.
 
     Attributes:
         adapter: name of the adapter, as users write it.
@@ -102,7 +103,7 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
         FindingError: a finding of an earlier run cannot be read.
     """
     if importlib.util.find_spec("atheris") is None:
-        raise AdapterStartError("fuzzing needs a further package: pip install 'wireproof[fuzz]'")
+        raise AdapterStartError(f"fuzzing needs a further package: {install_command('fuzz')}")
     format_ids = _chosen_formats(campaign)
     for format_id in format_ids:
         recover(campaign.work_directory.corpus(campaign.adapter, format_id))

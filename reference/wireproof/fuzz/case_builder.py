@@ -13,9 +13,9 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Reject, Source,
 from wireproof.cases.derived import ORIGIN_REFERENCE, sample_derived
 from wireproof.cases.mutate.signing import Keys
 from wireproof.cases.property_inputs import edit_value
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import Format
 from wireproof.fuzz.option_variants import OptionVariant, fit_options, signing_keys, with_variant
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.rejection import Rejected

@@ -10,11 +10,11 @@ from typing import Final, Protocol
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.process_stats import own_peak_mib
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
 from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.own_memory import peak_mib
 from wireproof.runner.engine import Engine
 from wireproof.runner.requests import prepare_case, request_for
 
@@ -62,10 +62,10 @@ class InProcessExecutor:
 
         With the limit in the case, every other run of it comes to the same verdict.
         """
-        before = peak_mib()
+        before = own_peak_mib()
         outcome = self._call(case)
         limit = case.options.max_output * MEMORY_FACTOR >> 20
-        if peak_mib() - before <= limit:
+        if own_peak_mib() - before <= limit:
             return case, outcome
         limited = evolve(case, limits=evolve(case.limits, rss_mb=limit))
         return limited, Exhausted("memory", f"over {limit} MiB")

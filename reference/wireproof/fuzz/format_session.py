@@ -9,11 +9,12 @@ from typing import Final, Literal, NoReturn
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.entry import Entry
-from wireproof.adapters.objects import Caller
-from wireproof.adapters.process import MEMORY
+from wireproof.adapters.object_worker import limit_memory
+from wireproof.adapters.process_controller import MEMORY
+from wireproof.adapters.process_stats import own_address_space
+from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
-from wireproof.adapters.worker import limit_memory
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
@@ -27,7 +28,6 @@ from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
 from wireproof.fuzz.libfuzzer import fuzz_until, libfuzzer_mutation
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.option_variants import OptionVariant, option_variants, supported_variants
-from wireproof.fuzz.own_memory import address_space_bytes
 from wireproof.fuzz.shared_input import SharedInput
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
 from wireproof.fuzz.uninstrumented import uninstrumented_modules
@@ -50,14 +50,14 @@ A codec that allocates as much as a length field states gets an error then, and 
 
 
 class WorkerContext:
-    """What a worker imports, instruments and opens once, before its first fork.
+    """The parts that a worker imports, instruments and opens once, before its first fork.
 
     Attributes:
         config: the configuration of the worker.
         suite: the fixtures.
         caller: the adapter as an object of this process; None for the reference and for adapters that run
             in a process of their own.
-        hello: what the adapter claims.
+        hello: the claims of the adapter.
         shared_input: the input that a fuzzing process works on.
     """
 
@@ -180,7 +180,7 @@ class FormatSession:
         os.dup2(log, 1)
         os.dup2(log, 2)
         context = self.target_context()
-        limit_memory(address_space_bytes() + EXTRA_MEMORY)
+        limit_memory(own_address_space() + EXTRA_MEMORY)
         context.timer.start()
 
         def is_over() -> bool:

@@ -1,9 +1,8 @@
 """When a fuzzing process hangs: its input does not end, although the CPU timer should have ended it."""
 
-import os
-from pathlib import Path
 from typing import Final
 
+from wireproof.adapters.process_stats import cpu_seconds
 from wireproof.fuzz.shared_input import InputState
 
 MAX_CPU_SECONDS: Final = 4.0
@@ -22,7 +21,7 @@ class HangDetector:
 
     def __init__(self, process: int, hang_seconds: float) -> None:
         """Watch the process with the id `process`; `hang_seconds` of wall-clock time are a hang."""
-        self._stat = Path(f"/proc/{process}/stat")
+        self._process = process
         self._hang_seconds = hang_seconds
         self._executions = -1
         self._spent_before = 0.0
@@ -30,17 +29,10 @@ class HangDetector:
     def hangs(self, state: InputState) -> bool:
         """Report whether the process hangs; call this a few times a second with its present state."""
         if state.executions != self._executions:
-            self._executions, self._spent_before = state.executions, self._cpu_seconds()
+            self._executions, self._spent_before = state.executions, cpu_seconds(self._process)
         if state.phase != "running":
             return state.seconds > self._hang_seconds * WAITING_FACTOR
         return (
-            state.seconds > self._hang_seconds or self._cpu_seconds() - self._spent_before > MAX_CPU_SECONDS
+            state.seconds > self._hang_seconds
+            or cpu_seconds(self._process) - self._spent_before > MAX_CPU_SECONDS
         )
-
-    def _cpu_seconds(self) -> float:
-        """Return the processor time of the process so far; 0 if the system does not report it."""
-        try:
-            fields = self._stat.read_text("ascii", errors="replace").rpartition(")")[2].split()
-        except OSError:
-            return 0.0
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr
 from types import FunctionType
 from typing import Final
 
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.registry_entry import Entry
 from wireproof.formats import Format
 from wireproof.wire import json_values, observed_fields, rejection
 

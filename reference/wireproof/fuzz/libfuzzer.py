@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import Final, NoReturn
 
+from wireproof.adapters.process_stats import own_resident
 from wireproof.fuzz.mutator import Mutator
-from wireproof.fuzz.own_memory import resident_bytes
 from wireproof.fuzz.target import FuzzTarget
 
 MEMORY_CHECK_INTERVAL: Final = 64
@@ -78,7 +78,7 @@ def _until(is_over: Callable[[], bool], target: FuzzTarget) -> Callable[[bytes],
         target(data)
         count += 1
         done = is_over()
-        if done or (count % MEMORY_CHECK_INTERVAL == 0 and resident_bytes() > RESIDENT_LIMIT):
+        if done or (count % MEMORY_CHECK_INTERVAL == 0 and own_resident() > RESIDENT_LIMIT):
             target.finish()
             sys.stderr.flush()
             os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)

@@ -108,11 +108,12 @@ def _offsets(spans: Iterable[FieldSpan]) -> list[int]:
 
 
 def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
-    """Set the fetched offset to the first offset of an entry, or one or two behind it."""
+    """Set the fetched offset to the first offset of an entry, or one or two after it."""
     offsets = _offsets(spans)
     if not offsets:
         return options
-    return evolve(options, fetch_offset=min(pick(rng, offsets) + pick(rng, (0, 1, 1, 2)), (1 << 63) - 1))
+    offset = pick(rng, offsets) + pick(rng, (0, 1, 1, 2))
+    return evolve(options, fetch_offset=max(0, min(offset, (1 << 63) - 1)))
 
 
 def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:

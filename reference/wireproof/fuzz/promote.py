@@ -22,6 +22,7 @@ from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, fixtures_fold
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.mutate import repair
+from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.rules import ID_COMPONENT, Rule
 from wireproof.cases.similar_cases import most_similar
 from wireproof.files import replace_bytes
@@ -29,7 +30,6 @@ from wireproof.formats import FORMATS
 from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge
-from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.wire.rejection import Rejected
 
 CONFIRMATIONS: Final = 3
@@ -45,7 +45,7 @@ class PromotionError(ValueError):
 
 @frozen
 class Promoted:
-    """What was written.
+    """The result of a promotion.
 
     Attributes:
         case: the fixture.

@@ -11,10 +11,10 @@ from wireproof.cases.case import Case, Chunks, Data, Source
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.redact import RedactionError, redactions
+from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import get
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.runner.signature import Signature, signature, without_indices
 
 

@@ -12,11 +12,11 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Input
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 
@@ -98,7 +98,7 @@ class Shrinker:
 
     @property
     def _is_spent(self) -> bool:
-        """Whether the allowed number of candidates has been run."""
+        """True if the allowed number of candidates has been run."""
         return self._max_candidates is not None and self._asked >= self._max_candidates
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:

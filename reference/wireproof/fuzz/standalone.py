@@ -24,6 +24,7 @@ from wireproof.fuzz.libfuzzer import libfuzzer_mutation, run_libfuzzer
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.install_hint import install_command
 
 
 def main(name: str = "") -> None:
@@ -35,7 +36,7 @@ def main(name: str = "") -> None:
         session = FormatSession(WorkerContext(config), config.formats[0])
         context = session.target_context()
     except ImportError:
-        sys.exit("fuzzing needs a further package: pip install 'wireproof[fuzz]'")
+        sys.exit(f"fuzzing needs a further package: {install_command('fuzz')}")
     except AdapterError as error:
         sys.exit(str(error))
     context.timer.start()

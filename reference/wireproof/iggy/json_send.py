@@ -30,7 +30,7 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
+from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
 from wireproof.iggy.message import SENT_30, SentMessage, check_payload
 from wireproof.iggy.partitioning import REVISIONS as PARTITIONINGS
 from wireproof.iggy.partitioning import Partitioning, PartitioningKind, PartitioningRevision
@@ -117,7 +117,7 @@ class JsonSendRevision:
     value: type[Any]
     message: type[Any]
     partitioning: PartitioningRevision
-    limits: Limits
+    limits: RevisionLimits
     tlv: TlvLayout
     field: str
     forms: Mapping[str, HeadersForm]

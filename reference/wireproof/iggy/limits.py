@@ -15,7 +15,7 @@ from wireproof.wire.writer import Writer
 
 
 def _value_bytes(message: Any, _: TlvLayout) -> int:  # noqa: ANN401 - a message of a send
-    """Return the size of the header values. Keys do not count, although the blog says so (section 0)."""
+    """Return the size of the header values. Keys do not count; the blog states the opposite (section 0)."""
     return sum(len(value.value) for _, value in message.headers)
 
 
@@ -51,7 +51,7 @@ class Limit:
 
 
 @frozen
-class Limits:
+class RevisionLimits:
     """The limits of a revision. `each`: whether they apply to each message or to the sum of all messages."""
 
     each: bool
@@ -65,7 +65,7 @@ class Limits:
 
 _HEADERS_70: Final = Limit("headers", _block_bytes, 100 * 1000, "TooBigUserHeaders")
 
-LIMITS_30: Final = Limits(
+LIMITS_30: Final = RevisionLimits(
     each=False,
     rows=(
         Limit("headers", _value_bytes, 100 * 1024, "TooBigHeadersPayload", 100 * 1000),
@@ -74,15 +74,17 @@ LIMITS_30: Final = Limits(
 )
 """The lowered limits apply since 0.0.116."""
 
-LIMITS_70: Final = Limits(
+LIMITS_70: Final = RevisionLimits(
     each=True, rows=(_HEADERS_70, Limit("payload", _payload_bytes, 10 * 1000**2, "TooBigMessagePayload"))
 )
-LIMITS_80: Final = Limits(
+LIMITS_80: Final = RevisionLimits(
     each=True, rows=(_HEADERS_70, Limit("payload", _payload_bytes, 64 * 1000**2, "TooBigMessagePayload"))
 )
 
 
-def check_read(reader: Reader, messages: Sequence[Any], start: int, limits: Limits, tlv: TlvLayout) -> None:
+def check_read(
+    reader: Reader, messages: Sequence[Any], start: int, limits: RevisionLimits, tlv: TlvLayout
+) -> None:
     """Refuse a send over a limit, and remark one that only later servers of the revision refuse."""
     if not messages:
         raise reader.reject("count-mismatch", "messages", "none", at=start, detail="InvalidMessagesCount")
@@ -95,7 +97,7 @@ def check_read(reader: Reader, messages: Sequence[Any], start: int, limits: Limi
             reader.remark("iggy-lowered-limit", "messages", at=start)
 
 
-def check_written(writer: Writer, messages: Sequence[Any], limits: Limits, tlv: TlvLayout) -> None:
+def check_written(writer: Writer, messages: Sequence[Any], limits: RevisionLimits, tlv: TlvLayout) -> None:
     """Refuse to write a send without messages or over a limit of its revision."""
     if not messages:
         raise writer.invalid("messages", "none")

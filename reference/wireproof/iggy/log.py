@@ -2,7 +2,7 @@
 
 Up to server 0.2.6 a record is a message; from crate 0.2.7 to 0.6.x and since 0.11.0 it is a batch. The file
 has no header, and records have no magic number. A record whose lengths reach past the end of the file is a
-torn tail: the file was still being written. A record whose lengths are consistent but whose content is
+cut tail: the file was still being written. A record whose lengths are consistent but whose content is
 invalid is garbage of the size that those lengths give.
 """
 
@@ -160,7 +160,7 @@ REVISIONS: Final[dict[str, LogRevision]] = {
 
 
 def decode(revision: LogRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
-    """Read the complete records, and leave a torn tail unread.
+    """Read the complete records, and leave a cut tail unread.
 
     Raises:
         Rejected: a record is invalid; the exception carries the records before it.

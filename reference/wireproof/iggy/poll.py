@@ -148,7 +148,7 @@ def _write_batches(_: "PollRevision", writer: Writer, value: Poll110) -> None:
 
 
 def _expect_no_more(reader: Reader, messages: Sequence[Any], count: int) -> None:
-    """After the last counted message, report bytes that do not fit as trailing data, not as truncated."""
+    """Report bytes after the last counted message as trailing data, not as truncated."""
     if len(messages) >= count:
         reader.short = "trailing-data"
 

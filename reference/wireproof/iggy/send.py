@@ -22,7 +22,7 @@ from wireproof.iggy.destination import (
 )
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.layout import MessageLayout
-from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
+from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
 from wireproof.iggy.message import (
     SENT_30,
     SENT_70,
@@ -92,7 +92,7 @@ class SendRevision:
 
     destination: DestinationRevision
     message: MessageLayout
-    limits: Limits
+    limits: RevisionLimits
     value: type[Any]
     body: SendBody
 

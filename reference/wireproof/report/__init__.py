@@ -1,1 +1,1 @@
-"""Floor 7: the views of a stream of events."""
+"""The views of a run: terminal, HTML, Markdown, JUnit, badges, and the pages of `docs`."""

@@ -1,7 +1,7 @@
-"""The decision register: every place that the formats leave open, and what implementations chose there.
+"""The decision register: every place that the formats leave open, and the choices of implementations.
 
-Two kinds: a case whose expectation is one of several behaviours (`either`), and a remark class, a place
-where the reference answers though others may answer otherwise.
+There are two kinds: cases that allow several behaviours (`either`), and remark classes. A remark class is a
+place where other answers than that of the reference are allowed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from wireproof.wire.remark_classes import REMARK_CLASSES, RemarkClass
 
 @frozen
 class OpenCase:
-    """A case whose answer is open: its behaviours, and who chose which."""
+    """A case that allows several behaviours, with the implementations that chose each."""
 
     case: Case
     behaviours: tuple[str, ...]
@@ -29,8 +29,8 @@ class RemarkChoices:
 
     Attributes:
         name, about: a row of the table.
-        cases: those in which the reference makes it.
-        votes: of each choice, who made it, and in how many of the cases.
+        cases: the cases in which the reference makes the remark.
+        votes: for each choice, the implementations that made it, and in how many of the cases.
     """
 
     name: str

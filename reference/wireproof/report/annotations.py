@@ -10,7 +10,7 @@ from wireproof.runner.baseline import Overlay
 from wireproof.runner.event_files import EventStream
 
 MAX_ANNOTATIONS: Final = 10
-"""Annotations that a step shows of each kind; more are dropped without a word, so they are counted here."""
+"""Annotations of each kind that a step shows; GitHub drops the others, so the last line counts them."""
 
 
 def annotations(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:

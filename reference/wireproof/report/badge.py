@@ -1,7 +1,7 @@
 """Badges as the JSON that badge services read (`schemaVersion` 1), see `architecture.md#events`.
 
-A badge counts the cases that pass of those that were judged. What the implementation does not claim is in
-neither number, and the badge says how much that is.
+A badge shows how many of the judged cases pass. Cases that the implementation does not claim are in neither
+number; the badge shows their number.
 """
 
 import json
@@ -17,7 +17,7 @@ Profile = Callable[[CaseEvent], str]
 """The profile of an event's case: `reader` or `produce`."""
 
 MAX_NAME = 100
-"""Signs of a folder's name."""
+"""Characters of a folder's name."""
 
 NOT_COUNTED = ("unsupported", "not-run")
 """Verdicts that are in neither number."""
@@ -26,8 +26,8 @@ NOT_COUNTED = ("unsupported", "not-run")
 def badge(stream: EventStream, about: str = "", chain: str = "") -> str:
     """Return the badge of a run, or of its part `about`, whose last digest is `chain`.
 
-    The message ends with the head of the run's chain, as `verify` prints it: services refuse fields that
-    they do not know.
+    The message ends with the start of the run's last digest, as `verify` prints it: badge services refuse
+    additional fields.
     """
     message, colour = _said(stream)
     if stream.complete:

@@ -1,6 +1,6 @@
-"""What a person sees of one case: its rule, its bytes, their fields, and the byte that a verdict is about.
+"""The view of one case: its rule, its bytes, their fields, and the byte that a verdict is about.
 
-Plain values: the matrix packs them into its page, the pages of `docs` print them.
+The values are plain: the matrix packs them into its page, and the pages of `docs` print them.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ Placed: TypeAlias = tuple[FieldLine, FieldSpan | None]
 
 @frozen
 class Mark:
-    """Where something is: a line of the tree, and the wire bytes `start` to `end`; -1 where not known."""
+    """A place in a case: a line of the tree, and the wire bytes `start` to `end`; -1 if unknown."""
 
     line: int = -1
     start: int = -1
@@ -47,10 +47,10 @@ class CaseView:
     """A case with its bytes and their fields.
 
     Attributes:
-        data: its bytes; of an encode, the first of those that are acceptable.
-        text: of an encode, the value in JSON.
+        data: its bytes; for an encode, the first acceptable ones.
+        text: for an encode, the value in JSON.
         tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
-        refused: where the reference refuses them; None where it does not.
+        refused: the place at which the reference refuses them; None if it accepts them.
     """
 
     case: Case
@@ -62,7 +62,7 @@ class CaseView:
 
     @property
     def want(self) -> str:
-        """What must happen."""
+        """The expectation, as text."""
         return short_expect(self.case.expect)
 
     @property
@@ -71,7 +71,7 @@ class CaseView:
         return [line for line, _ in self.tree]
 
     def mark(self, at: Position | None, path: str = "") -> Mark:
-        """Return the field at a position, or else the one with that path, or else the refusal."""
+        """Return the field at a position, else the one with the path, else the refusal."""
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
         start, end = wire_range(span, at)

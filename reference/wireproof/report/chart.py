@@ -1,17 +1,14 @@
-"""Lanes of bars as SVG in a page: each lane has its own scale, so that the rare is seen beside the common.
-
-Pure; needs neither a library nor a script. Whatever is written goes through `html.escape`.
-"""
+"""Lanes of bars as SVG in a page: each lane has its own scale, so that the rare is seen beside the common."""
 
 from collections.abc import Iterator, Sequence
-from html import escape
-from importlib.resources import files
-from string import Template
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.html_template import render_template
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 WIDTH: Final = 960
 LEFT: Final = 250
@@ -51,39 +48,45 @@ class Chart:
     end: str
 
 
-def svg(chart: Chart) -> str:
+def svg(chart: Chart) -> "Markup":
     """Render the chart as an HTML figure."""
-    source = files("wireproof.report").joinpath("templates/chart.html").read_text(encoding="utf-8")
     height = len(chart.lanes) * (LANE + GAP) + 20
-    return Template(source).substitute(
-        title=_text(chart.title),
+    return render_template(
+        "chart.html",
+        chart=chart,
         width=WIDTH,
         height=height,
         left=LEFT,
         right=RIGHT,
+        lane_height=LANE,
         foot=height - 6,
-        begin=_text(chart.begin),
-        end=_text(chart.end),
-        lanes="\n".join(part for row, lane in enumerate(chart.lanes) for part in _lane(row, lane)),
+        lanes=[_lane(row, lane) for row, lane in enumerate(chart.lanes)],
     )
 
 
-def _lane(row: int, lane: Lane) -> Iterator[str]:
-    top, most = row * (LANE + GAP) + 2, max(lane.bars, default=0)
-    width = (RIGHT - LEFT) / max(1, len(lane.bars))
-    name = lane.name if len(lane.name) <= LONGEST else f"{lane.name[: LONGEST - 1]}…"
-    yield f'<text x="4" y="{top + 12}">{_text(name)}<title>{_text(lane.name)}</title></text>'
-    yield f'<text class="dim" x="4" y="{top + 25}">{_text(lane.most)}</text>'
-    yield f'<rect class="ground" x="{LEFT}" y="{top}" width="{RIGHT - LEFT}" height="{LANE}"/>'
+def _lane(row: int, lane: Lane) -> dict[str, Any]:
+    """Return the values of a lane in the template."""
+    top = row * (LANE + GAP) + 2
+    return {
+        "top": top,
+        "label": lane.name if len(lane.name) <= LONGEST else f"{lane.name[: LONGEST - 1]}…",
+        "name": lane.name,
+        "most": lane.most,
+        "colour": lane.colour,
+        "bars": list(_bars(lane, top)),
+    }
+
+
+def _bars(lane: Lane, top: int) -> Iterator[dict[str, str]]:
+    """Yield the values of each bar above 0 in the template."""
+    most, width = max(lane.bars, default=0), (RIGHT - LEFT) / max(1, len(lane.bars))
     for number, value in enumerate(lane.bars):
         if value > 0:
             high = max(1.0, LANE * value / most)
-            yield (
-                f'<rect class="{escape(lane.colour)}" x="{LEFT + number * width:.2f}" '
-                f'y="{top + LANE - high:.2f}" width="{max(0.5, width):.2f}" height="{high:.2f}">'
-                f"<title>{value:,.6g}</title></rect>"
-            )
-
-
-def _text(text: str) -> str:
-    return escape(escape_unsafe(text))
+            yield {
+                "x": f"{LEFT + number * width:.2f}",
+                "y": f"{top + LANE - high:.2f}",
+                "width": f"{max(0.5, width):.2f}",
+                "height": f"{high:.2f}",
+                "value": f"{value:,.6g}",
+            }

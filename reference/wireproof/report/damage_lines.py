@@ -1,4 +1,4 @@
-"""A survey of a log in lines: what of it is sound, where it is damaged, and what can be read behind that."""
+"""A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +7,7 @@ from wireproof.cases.log_survey import DamagedRange, LogSurvey
 from wireproof.report.sanitize import escape_unsafe
 
 MAX_PLACES: Final = 50
-"""Places that are listed; the others are counted."""
+"""Number of places that are listed; the others are counted."""
 
 
 def survey_verdict(found: LogSurvey) -> str:
@@ -18,11 +18,11 @@ def survey_verdict(found: LogSurvey) -> str:
 
 
 def damaged_place_lines(found: LogSurvey) -> Iterator[str]:
-    """Return a line of each place that is not sound."""
+    """Return one line for each damaged place."""
     shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):
-        yield escape_unsafe(f"wrong: {_place(one)}; {_behind(one, until, found)}")
+        yield escape_unsafe(f"wrong: {_place(one)}; {_after(one, until, found)}")
     if len(found.damages) > MAX_PLACES:
         yield f"… {len(found.damages) - MAX_PLACES} more places"
     if found.tail:
@@ -38,7 +38,7 @@ def _place(one: DamagedRange) -> str:
     return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
 
 
-def _behind(one: DamagedRange, until: int, found: LogSurvey) -> str:
+def _after(one: DamagedRange, until: int, found: LogSurvey) -> str:
     if until > one.end:
-        return f"reading goes on at {one.end}"
-    return "nothing sound is behind it" if one.end >= found.size - found.tail else "another one is behind it"
+        return f"reading continues at {one.end}"
+    return "nothing valid follows" if one.end >= found.size - found.tail else "another damaged place follows"

@@ -16,7 +16,7 @@ class CaseChange:
     after: CaseEvent | None
 
     def __str__(self) -> str:
-        """`id: fail:wrong-value → pass:canonical`."""
+        """Return a line such as `id: fail:wrong-value → pass:canonical`."""
         was = self.before.label if self.before else "(none)"
         now = self.after.label if self.after else "(none)"
         return f"{self.id}: {was} → {now}"
@@ -27,11 +27,11 @@ class RunDiff:
     """The changes of a second run against a first.
 
     Attributes:
-        fixed: did not pass, passes.
-        broken: passed, does not.
-        changed: another verdict, class or field, on the same side of passing.
+        fixed: failed before, passes now.
+        broken: passed before, fails now.
+        changed: another verdict, class or field; passes in both runs or in neither.
         added, removed: cases that one of the runs does not have.
-        partial: whether a run is incomplete, which makes `added` and `removed` unsure.
+        partial: True if a run is incomplete, so that `added` and `removed` are uncertain.
     """
 
     fixed: tuple[CaseChange, ...] = ()

@@ -1,16 +1,15 @@
 """The pages of `docs`: index, documents, rules, a page for each rule and case, field maps, decision register.
 
-Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes whatever they show.
+Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes all values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from attrs import field, frozen
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
@@ -19,11 +18,14 @@ from wireproof.report.ambiguities import open_cases, remark_choices
 from wireproof.report.case_view import MAX_BYTES, CaseView, Mark, case_view_of, shown_bytes
 from wireproof.report.documents import Document, Library, documents
 from wireproof.report.field_coverage import Field, failing, field_coverage_of
+from wireproof.report.html_template import package_environment
 from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
 from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
-from wireproof.report.sanitize import escape_unsafe
 from wireproof.wire.rejection import Position
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 ROW: Final = 16
 """Bytes of a row of hex."""
@@ -34,11 +36,11 @@ Pages = Iterator[tuple[str, str]]
 
 @frozen
 class Site:
-    """What the pages are made from.
+    """The data of the pages.
 
     Attributes:
         votes: of implementations whose streams were given.
-        kills: by golden case; empty where no kill table was given.
+        kills: by golden case; empty without a kill table.
         documents: by name; those of the package if none are given.
     """
 
@@ -74,7 +76,7 @@ class Site:
 
     @cached_property
     def users(self) -> Mapping[str, Sequence[str]]:
-        """Of each case, those whose twin it is."""
+        """The cases that have each case as their twin."""
         found: dict[str, list[str]] = {}
         for case in self.suite.cases:
             if case.twin:
@@ -125,7 +127,7 @@ def pages(site: Site) -> Pages:
         yield _page(made, "case", case_page(case.id), site=site, case=case, **_case(site, case))
 
 
-def _page(made: Environment, template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
+def _page(made: "Environment", template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
     root = "../" * path.count("/")
     return path, made.get_template(f"{template}.html").render(root=root, **more)
 
@@ -165,16 +167,9 @@ def unexercised(fields: Sequence[Field]) -> list[Field]:
     return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
 
 
-def _environment(library: Library) -> Environment:
-    """Templates that escape whatever they are given; a name that they lack is an error."""
-    made = Environment(
-        loader=PackageLoader("wireproof.report", "templates/docs"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape_unsafe(value) if type(value) is str else value,
-    )
+def _environment(library: Library) -> "Environment":
+    """Return the environment of the pages, with the links to documents, rules, cases and formats."""
+    made = package_environment("templates/docs")
     made.filters |= {"link": quote, "cite": library.cite}
     made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
     made.globals |= {"unexercised": unexercised}

@@ -30,7 +30,7 @@ ELSEWHERE: Final = (
     (re.compile(r"fixtures/([\w.-]+)/rules\.toml"), r"rules.html#\1"),
     (re.compile(r"reference/wireproof/schemas/([\w.]+)"), r"schemas/\1"),
 )
-"""The files of the repository, outside of the documents, that the site has too, and where."""
+"""Files of the repository outside the documents folder that have a page in the site, with its path."""
 
 ANCHOR: Final = re.compile(r'<a id="([\w-]+)">|</a>')
 NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
@@ -48,8 +48,8 @@ class Document:
     """A document.
 
     Attributes:
-        name: of its file, without the ending.
-        text: in Markdown.
+        name: name of the file without its extension.
+        text: the Markdown.
     """
 
     name: str
@@ -98,7 +98,7 @@ def folder() -> Path:
 
 
 def documents() -> Mapping[str, Document]:
-    """Return the documents by name, those for a newcomer and the specifications alike."""
+    """Return all documents by name, also the specifications."""
     paths = sorted(folder().glob("*.md"))
     return {path.stem: Document(path.stem, read_limited_text(path, MOST)) for path in paths}
 
@@ -108,7 +108,7 @@ def documents() -> Mapping[str, Document]:
 
 @frozen
 class Library:
-    """The documents with what they link to.
+    """The documents, with the pages that they link to.
 
     Attributes:
         documents: by name.
@@ -154,7 +154,7 @@ class Library:
                     yield token
 
     def target(self, link: str) -> str:
-        """Return where a link of a document leads in the site; empty for a file that is not in the site."""
+        """Return the target of a document's link in the site; empty for a file that is not in the site."""
         if re.match(r"[a-z]+:", link) or link.startswith("#"):
             return link
         path, _, anchor = link.partition("#")

@@ -1,8 +1,8 @@
-"""The suite for those who want the vectors and no runner: lines of JSON, raw files, readers of both.
+"""Export of the suite for other test runners: JSON lines, raw files, and readers for both.
 
-cases.ndjson    one case a line, sorted by id: everything that its fixture says, and the text of its rules
+cases.ndjson    one case per line, sorted by id: its whole fixture, and the text of its rules
 raw/            the bytes of each decode and scan as a file, under the id of its case
-readers/        some thirty lines each in Python, Node, Go, Java and Rust
+readers/        about thirty lines each in Python, Node, Go, Java and Rust
 schemas/        the JSON Schema of each format's values
 layouts/        Kaitai Struct specifications
 """
@@ -31,7 +31,7 @@ READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
 
 @frozen
 class Exported:
-    """What was written: cases, bytes of raw files, and the digest that every reader prints."""
+    """The size of an export: cases, bytes of raw files, and the digest that every reader prints."""
 
     cases: int
     size: int
@@ -71,10 +71,10 @@ def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     """Return the JSON object of a line; id and file are first, for readers without a JSON library."""
     row = case_json(case)
     where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
-    told = {"format": case.format, "revision": case.revision}
-    seal = {"sha256": sha256(data).hexdigest()} if data is not None else {}
+    format_row = {"format": case.format, "revision": case.revision}
+    checksum = {"sha256": sha256(data).hexdigest()} if data is not None else {}
     rules = {"rules": [_rule(suite, rule) for rule in case.rules]}
-    return {"id": row.pop("id"), **where, **told, **seal, **row, **rules}
+    return {"id": row.pop("id"), **where, **format_row, **checksum, **row, **rules}
 
 
 def _rule(suite: Suite, name: str) -> dict[str, str]:
@@ -89,9 +89,9 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
     for name, text in kaitai.specifications(suite.cases, chosen):
         _put(folder / "layouts" / f"{name}.ksy", text.encode())
-    told = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
+    values = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
-    _put(folder / "README.md", readme.format(**told).encode())
+    _put(folder / "README.md", readme.format(**values).encode())
 
 
 def schemas() -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ MARGIN: Final = 10
 """Characters before the text of a line."""
 
 _EXACT: Final = frozenset({"bytes", "", "replay", "source"})
-"""Rows that must stay as they are: the caret stands below its byte; a token or a link is used whole."""
+"""Rows that must stay as they are: the caret is below its byte; a token or a link must be complete."""
 
 
 def failure_lines(
@@ -29,7 +29,7 @@ def failure_lines(
     width: int = sys.maxsize,
     source: SourceLookup = no_lookup,
 ) -> list[str]:
-    """Return the lines of a failure: title, rule, source, want and got, the bytes, and the replay command.
+    """Return the lines of a failure: title, rule, source, want and got, bytes, and the replay command.
 
     Lines of text are cut at `width`; bytes and commands stay whole.
     """
@@ -52,7 +52,7 @@ def failure_lines(
 
 
 def heading(event: CaseEvent) -> str:
-    """Return verdict, id, kind, level and profile, and whether security is at stake."""
+    """Return verdict, id, kind, level and profile, and `security` if the case has that flag."""
     mark = " security" if event.is_security else ""
     kind = f"{event.kind}  " if event.kind else ""
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
@@ -78,14 +78,14 @@ def _source(place: Citation | None, width: int) -> str:
 
 
 def _like(group: FailureGroup) -> str:
-    """Return how many failures are like this one, and how many cases it blocks."""
+    """Return the number of similar failures and the number of cases that this one blocks."""
     more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
     blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
     return "; ".join(part for part in (more, blocked) if part)
 
 
 def _bytes(event: CaseEvent, case: Case | None, twins: Lookup, width: int) -> list[tuple[str, str]]:
-    """Return two rows, the bytes and the caret below them; what is too wide beside the caret has a third."""
+    """Return two rows, the bytes and the caret; a name that does not fit beside the caret has a third row."""
     found = excerpt_of(case, event.at, event.path, twins(event)) if case is not None else None
     if found is None:
         return []

@@ -1,4 +1,4 @@
-"""Findings grouped by signature: what every view shows of the failures of a run."""
+"""Findings grouped by signature, for all views of the failures of a run."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
@@ -23,7 +23,7 @@ LEVELS: Final = ("must", "should", "may", "info")
 """The levels of failures, the most severe first; security is before them."""
 
 Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
-"""From an event to its case, by id or by token; None where it cannot be had."""
+"""Returns the case of an event, by id or by token; None if it is not available."""
 
 SourceLookup: TypeAlias = Callable[[CaseEvent], Citation | None]
 """From an event to the place that its rules cite."""
@@ -39,9 +39,9 @@ class FailureGroup:
     """Failures with the same signature.
 
     Attributes:
-        first: the one to show: a case of security, a golden one, if there is one.
+        first: the one to show: preferably a security case, then a golden one.
         others: the rest, in plan order.
-        blocks: refusals that prove nothing until `first` is fixed.
+        blocks: refusals that count for nothing until `first` is fixed.
     """
 
     signature: Signature
@@ -70,8 +70,8 @@ def failure_groups_of(
 ) -> tuple[FailureGroup, ...]:
     """Return the failures of a run that no baseline expects, the most severe first.
 
-    A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
-    the twin did not fail in this run.
+    Blocked cases are shown once, with the failure of their twin; they are a group of their own only if the
+    twin did not fail in this run.
     """
     known = overlays or {}
     loud = [
@@ -90,7 +90,7 @@ def failure_groups_of(
 
 
 def _severity(group: FailureGroup) -> tuple[int, int, int]:
-    """Return the key that sorts the most severe group first, and of the equally severe ones the largest."""
+    """Return the key that sorts the most severe group first, then the largest."""
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
     level = LEVELS.index(event.level) if event.level in LEVELS else len(LEVELS)
@@ -98,7 +98,7 @@ def _severity(group: FailureGroup) -> tuple[int, int, int]:
 
 
 def known_security_failures(stream: EventStream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
-    """Return the failures of security that a baseline expects: it does not hide them."""
+    """Return the security failures that a baseline expects; they are shown nevertheless."""
     return tuple(one for one in stream.cases if one.is_security and overlays.get(one.id) == "expected")
 
 

@@ -1,7 +1,6 @@
-"""The byte-field map of a format: every field that any case has, and which values of it are exercised.
+"""The field map of a format: every field that a case has, and which of its values the cases exercise.
 
-The fields are those of the trace of every golden case, so a field
-that no case has is in no map, and a field of a map has the cases that are counted here.
+The fields come from the traces of the golden cases. A field that no case has is therefore not in the map.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,24 +27,24 @@ EDGES: Final[Mapping[str, frozenset[int]]] = {
     **{name: frozenset({-(1 << bits - 1), -1, 0, (1 << bits - 1) - 1}) for name, bits in _SIGNED.items()},
     **{name: frozenset({0, (1 << bits) - 1}) for name, bits in _UNSIGNED.items()},
 }
-"""The values at the ends of a type, and about its sign."""
+"""The least and greatest values of each type, and those around 0."""
 
 MAX_VALUES: Final = 12
-"""Different values of a field that are kept."""
+"""Number of different values of a field that are kept."""
 
 
 @define
 class Field:
-    """What the cases exercise of one field.
+    """One field, with the cases that exercise it.
 
     Attributes:
         path: without indices.
-        types: the types that it was read as.
+        types: the types as which it was read.
         valid: accepted cases that have it.
-        values: different values in them, the first ones.
+        values: the first different values in these cases.
         edges: cases of any outcome in which it is at an edge of its type, or empty or null.
-        damaged: refused cases whose refusal names it.
-        remarked: cases in which the reference remarks on it.
+        damaged: refused cases whose refusal names the field.
+        remarked: cases in which the reference makes a remark on the field.
     """
 
     path: str
@@ -71,7 +70,7 @@ def field_coverage_of(cases: Iterable[Case]) -> Sequence[Field]:
 
 
 def failing(cases: Iterable[Case], votes: Votes) -> dict[str, list[str]]:
-    """Of each field that a wrong answer is about, the implementations that gave it, by the field's path."""
+    """Return the implementations with a wrong answer in a field, by the path of the field."""
     found: dict[str, dict[str, None]] = {}
     for vote in (vote for case in cases for vote in votes.get(case.id, ()) if vote.fails and vote.event.path):
         found.setdefault(_own(vote.event), {})[vote.adapter] = None

@@ -1,6 +1,6 @@
-"""The fields of some bytes as lines of text: `explain`, the terminal and the HTML report show these.
+"""The fields of some bytes as lines of text, for `explain`, the terminal and the HTML report.
 
-Offsets come from the trace of the decode and from nowhere else.
+All offsets come from the trace of the decode.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from wireproof.wire.rejection import Position
 from wireproof.wire.trace import Cover, FieldSpan
 
 WIDEST: Final = 48
-"""Characters of a value; longer ones are cut and say how long they are."""
+"""Characters of a value; longer values are cut, and their length is shown."""
 
 
 @frozen
@@ -22,11 +22,11 @@ class FieldLine:
 
     Attributes:
         depth: steps from the root of the value.
-        at: where it begins; empty for a heading.
+        at: its position; empty for a heading.
         size: its bytes.
         name: the last part of its path.
-        type, value, cover: as the trace has them, in words.
-        marked: whether the position in question lies in it.
+        type, value, cover: as in the trace, as text.
+        marked: True if the marked position is in it.
     """
 
     depth: int

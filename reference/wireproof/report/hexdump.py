@@ -1,4 +1,4 @@
-"""The bytes around a fault, with the field marked: two lines of a report."""
+"""Hex dump of the bytes around a fault, with the field marked: two lines of a report."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Runs of one implementation in several versions: which version failed a case first, and which mended it."""
+"""Runs of several versions of an implementation: the version that failed a case first, and that fixed it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,24 +12,24 @@ from wireproof.runner.verdicts import PASSING
 
 @frozen
 class FirstFailure:
-    """One case that some version of an implementation fails.
+    """A case that at least one version of an implementation fails.
 
     Attributes:
         first: the version that fails it first, with its verdict.
-        passed: the version before that, which passed it; empty where none did.
-        mended: the first later version that passes it again; empty while it fails.
+        passed: the version before that, which passed it; empty if none did.
+        fixed_in: the first later version that passes it again; empty while it fails.
     """
 
     id: str
     first: str
     label: str
     passed: str = ""
-    mended: str = ""
+    fixed_in: str = ""
 
     def __str__(self) -> str:
-        """`id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
+        """Return a line such as `id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
         since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"
-        return f"{self.id}: {self.label} {since}" + (f", mended in {self.mended}" if self.mended else "")
+        return f"{self.id}: {self.label} {since}" + (f", fixed in {self.fixed_in}" if self.fixed_in else "")
 
 
 @frozen
@@ -37,8 +37,8 @@ class AdapterHistory:
     """The runs of one implementation, by version.
 
     Attributes:
-        versions: the oldest first; of a version that was run twice, the later run.
-        passed: of each version, cases that pass and cases that were judged.
+        versions: the oldest first; if a version was run twice, the later run.
+        passed: for each version, the number of passing and of judged cases.
     """
 
     adapter: str
@@ -57,7 +57,7 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
 
 
 def _age(version: str) -> tuple[tuple[int, int, str], ...]:
-    """Numbers by their value, and letters, as of a release candidate, before the end."""
+    """Return the sort key of a version: numbers by value; `1.0rc1` comes before `1.0`."""
     parts = re.findall(r"\d+|[a-z]+", version.lower())
     keys = ((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)
     return (*keys, (0, 0, ""))
@@ -91,7 +91,7 @@ def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[First
             continue
         if event.verdict in PASSING:
             if failing is not None:
-                yield FirstFailure(case, *failing, mended=version)
+                yield FirstFailure(case, *failing, fixed_in=version)
             passed, failing = version, None
         elif failing is None:
             failing = version, event.label, passed

@@ -1,6 +1,6 @@
 """The answers of implementations to the golden cases, as votes.
 
-A vote is equal to the reference, or one of the other answers that the format leaves open (a remark).
+A vote is the answer of the reference, or another answer that the format allows (a remark).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
 
 ABSTAINS = frozenset({"unsupported", "not-run"})
-"""Verdicts that are no vote."""
+"""Verdicts that are not votes."""
 
 
 @frozen
@@ -30,7 +30,7 @@ class Vote:
 
     @property
     def fails(self) -> bool:
-        """Return whether it is wrong."""
+        """Return True if the answer is wrong."""
         return self.event.verdict not in PASSING | ABSTAINS
 
     @property
@@ -49,7 +49,7 @@ class Vote:
 
 
 Votes = Mapping[str, Sequence[Vote]]
-"""By the id of a golden case."""
+"""The votes on each golden case, by its id."""
 
 
 def votes(streams: Sequence[EventStream]) -> Votes:

@@ -1,4 +1,4 @@
-"""A companion of a segment for a person: its entries as a table, what is wrong, a verdict."""
+"""Show an index file of a segment to a person: its entries as a table, its errors, a verdict."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -9,7 +9,7 @@ from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.index_files import CheckedIndex
 
 MAX_ENTRIES: Final = 40
-"""Entries that are shown; of more, the first and the last ones."""
+"""Number of entries that are shown; of a longer file, the first and the last ones."""
 
 
 def entry_lines(one: CheckedIndex) -> Iterator[str]:

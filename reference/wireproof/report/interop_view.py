@@ -1,12 +1,11 @@
-"""The results of `interop` for a person: the matrix, the disagreements, and the losses of older formats.
+"""The view of the results of `interop`: the matrix, the disagreements, and the losses of older formats.
 
-Plain text for the terminal, and the same as parts of the HTML page, whose matrix is that of any run.
+The terminal shows plain text. The HTML page has the same parts, and the matrix of any run.
 """
 
 import shlex
 from collections.abc import Iterator, Sequence
-from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 from rich.box import SIMPLE_HEAD
@@ -16,8 +15,8 @@ from rich.table import Table
 
 from wireproof.report.failure_groups import count_verdicts
 from wireproof.report.html import Board, Column, Page, render_board
+from wireproof.report.html_template import render_template
 from wireproof.report.matrix import matrix
-from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.terminal import plain_text
 from wireproof.runner.cross_version import CrossVersionCheck, FieldLoss
 from wireproof.runner.disagreements import DisagreementGroup
@@ -27,17 +26,20 @@ from wireproof.runner.signature import without_indices
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import gates
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 MAX_FINDINGS: Final = 12
-"""Findings of one kind that are shown; the rest is counted."""
+"""Number of findings of one kind that are shown; the others are counted."""
 
 MAX_NAMES: Final = 12
 """Names in one line."""
 
 REFERENCE: Final = "reference"
-"""The adapter that shows the meaning of bytes, whichever adapter wrote them."""
+"""The adapter that defines the meaning of bytes, whichever adapter wrote them."""
 
 WIDEST: Final = 1000
-"""Columns that a matrix may have: it is never cut."""
+"""Width of the matrix in characters: it is never cut."""
 
 LEGEND: Final = (
     "=: all read alike; =n: all n that were read; n: so many read wrong; n°: where the format is open"
@@ -49,13 +51,13 @@ class InteropView:
     """The results that both views show."""
 
     exchanged: InteropRun
-    ledger: InteropResults
+    results: InteropResults
     groups: Sequence[DisagreementGroup]
     losses: Sequence[FieldLoss]
     token: Token
 
     def apart(self, *, wrong: bool) -> list[DisagreementGroup]:
-        """Return the groups in which an adapter fails, or those whose answer the format leaves open."""
+        """Return the groups in which an adapter fails, or those where the format allows several answers."""
         return [group for group in self.groups if _fails(group) == wrong]
 
     @property
@@ -80,10 +82,10 @@ def _fails(group: DisagreementGroup) -> bool:
 
 @frozen
 class FormatMatrix:
-    """The matrix of producers and readers of one format; a cell is None if nothing was asked.
+    """The matrix of producers and readers of one format; a cell is None if there was no request.
 
     Attributes:
-        wrote: the number of values that each producer encoded, and the number that it was asked.
+        wrote: the number of values that each producer encoded, and the number of requests.
     """
 
     format_id: str
@@ -94,8 +96,8 @@ class FormatMatrix:
 
 
 def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
-    """Yield a sheet for each format."""
-    tallies = shown.ledger.tallies
+    """Yield a matrix for each format."""
+    tallies = shown.results.tallies
     specs = [participant.spec for participant in shown.exchanged.participants]
     written = {participant.spec: participant.written for participant in shown.exchanged.participants}
     for format_id in shown.exchanged.encoded_messages:
@@ -190,7 +192,7 @@ def _group(head: str, group: DisagreementGroup, token: Token) -> Iterator[str]:
     split, heard = group.first, group.heard
     who = ", ".join(f"{name} {_number(len(some), 'time')}" for name, some in group.members.items())
     yield f"{head:<6}{group.format_id}: {group.reason}: {who}; written by {_names(group.producers)}"
-    yield f"  {heard.adapter}: {shorten(split.said(heard), MAX_OUTPUT)}"
+    yield f"  {heard.adapter}: {shorten(split.difference(heard), MAX_OUTPUT)}"
     label = split.majority[0].read.verdict.label
     yield f"  alike   {_names([one.adapter for one in split.majority])} ({label})"
     if others := [one.adapter for one in split.apart if one is not heard]:
@@ -233,7 +235,7 @@ def _laws(shown: InteropView) -> Iterator[str]:
             what = ", ".join(f"{count} {name}" for name, count in gone.items())
             yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
     found: dict[tuple[str, str, str], list[CrossVersionCheck]] = {}
-    for held in shown.ledger.broken:
+    for held in shown.results.broken:
         who = held.reader or f"{held.producer} writes"
         found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
     for some in list(found.values())[:MAX_FINDINGS]:
@@ -256,8 +258,8 @@ def _differ(some: list[CrossVersionCheck], token: Token) -> Iterator[str]:
 
 
 def _held(shown: InteropView, loss: FieldLoss) -> str:
-    broken = [one for one in shown.ledger.broken if one.producer == loss.producer]
-    asked = sum(number for (producer, _), number in shown.ledger.asked.items() if producer == loss.producer)
+    broken = [one for one in shown.results.broken if one.producer == loss.producer]
+    asked = sum(number for (producer, _), number in shown.results.asked.items() if producer == loss.producer)
     return f"what both carry is equal in {asked - len(broken)} of {asked} readings"
 
 
@@ -266,27 +268,18 @@ def _held(shown: InteropView, loss: FieldLoss) -> str:
 
 def interop_page(shown: InteropView, page: Page) -> str:
     """Render the HTML file: the matrix of producers and readers, then the matrix of all cases."""
-    streams = shown.ledger.streams
+    streams = shown.results.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
     about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
-    charts = [*map(_drawn, format_matrices(shown)), _text_of(shown)]
+    findings = render_template("interop_findings.html", lines=list(lines_below(shown)))
+    charts = [*map(_matrix_html, format_matrices(shown)), findings]
     return render_board(Board(columns, matrix(streams), about, charts), page)
 
 
-def _drawn(sheet: FormatMatrix) -> str:
-    heads = "".join(f"<th>{_safe(reader)}</th>" for reader in sheet.readers)
-    rows = []
-    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
-        words = (_word(cell, wrote[0]) for cell in cells)
-        parts = "".join(f'<td class="v {style}">{_safe(text)}</td>' for text, style in words)
-        rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{_of(*wrote)}</td>{parts}</tr>')
-    head = f"<tr><th>{_safe(sheet.format_id)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
-    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
-
-
-def _text_of(shown: InteropView) -> str:
-    return f'<pre class="wrap">{_safe(chr(10).join(lines_below(shown)))}</pre>'
-
-
-def _safe(text: str) -> str:
-    return escape(escape_unsafe(text))
+def _matrix_html(sheet: FormatMatrix) -> "Markup":
+    """Render the matrix of one format as an HTML table."""
+    rows = [
+        (producer, _of(*wrote), [_word(cell, wrote[0]) for cell in cells])
+        for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True)
+    ]
+    return render_template("interop_matrix.html", sheet=sheet, rows=rows)

@@ -47,13 +47,13 @@ come in any order; for Heka there is the framing only.
 
 
 MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
-"""Parts of a number that may decide whether a field is there; all of it first."""
+"""Bit masks of a number that may decide if a field is present; the whole number first."""
 
 PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
-"""Numbers in groups of seven bits, the lowest first: their bits; what is beyond these is dropped."""
+"""The number of bits of each varint type: groups of seven bits, the lowest first. Higher bits are dropped."""
 
 
-# --- what trees have in common ---
+# --- common structure of the trees ---
 
 
 @frozen
@@ -119,11 +119,11 @@ def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]
     before: list[str] = []
     for name in scope.order():
         parts = scope.parts(name)
-        told: dict[str, Any] = {"id": ident(name)}
-        told |= _body(scope, name, parts, before, types, path)
+        entry: dict[str, Any] = {"id": ident(name)}
+        entry |= _body(scope, name, parts, before, types, path)
         if condition := _condition(scope, name, before):
-            told["if"] = condition
-        seq.append(told)
+            entry["if"] = condition
+        seq.append(entry)
         if all(isinstance(part, FieldNode) and part.type in SCALARS for part in parts):
             before.append(name)
         before += _inner_numbers(name, parts)
@@ -162,13 +162,13 @@ def _body(
             )  # fmt: skip
     here = f"{path}{name}_"
     types[ident(here.rstrip("_"))] = {"seq": _seq(Scope(inner), types, here)}
-    told = {"type": ident(here.rstrip("_"))}
+    entry = {"type": ident(here.rstrip("_"))}
     if isinstance(parts[0], GroupNode) and (sized := _size(scope, name, before)) and not sized[1]:
-        told["size"] = _value(scope, sized[0])
+        entry["size"] = _value(scope, sized[0])
     if isinstance(parts[0], ListNode):
         by = _count(scope, name, before)
-        told |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
-    return told
+        entry |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
+    return entry
 
 
 def _found(struct: GroupNode, name: str) -> Part | None:
@@ -234,7 +234,7 @@ def _value(scope: Scope, name: str) -> str:
     return f"{words}.value" if grouped else words
 
 
-# --- when a field is there ---
+# --- conditions of optional fields ---
 
 
 def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
@@ -246,9 +246,9 @@ def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
     there = [struct for struct, _, _ in scope.rows if name in struct.parts]
     for other in reversed(before):
         for mask in MASKS:
-            if text := _told_by(scope, there, away, (other, mask)):
+            if text := _separating_condition(scope, there, away, (other, mask)):
                 return text
-    raise ValueError(f"{name}: no earlier number tells when it is there")
+    raise ValueError(f"{name}: no earlier number determines when it is present")
 
 
 def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[GroupNode, int]) -> bool:
@@ -273,7 +273,9 @@ def _room(scope: Scope, struct: GroupNode, name: str, size: int) -> bool:
     )
 
 
-def _told_by(scope: Scope, there: Sequence[GroupNode], away: Sequence[GroupNode], by: tuple[str, int]) -> str:
+def _separating_condition(
+    scope: Scope, there: Sequence[GroupNode], away: Sequence[GroupNode], by: tuple[str, int]
+) -> str:
     other, mask = by
     yes, no = ({_masked(struct, other, mask) for struct in structs} for structs in (there, away))
     if yes & no or None in yes | no:

@@ -18,17 +18,17 @@ T = TypeVar("T")
 
 FILE: Final = "kill.json"
 LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of the file."""
+"""Size limit of the file in bytes."""
 
 GOLDEN: Final = "golden"
 """The column of the golden cases."""
 
 Kills = Mapping[str, Sequence[str]]
-"""Of a case's id, the mutants that it kills."""
+"""The mutants that a case kills, by the id of the case."""
 
 
 class KillTableError(ValueError):
-    """The file `kill.json` is no kill table; the message names the file and says what to do."""
+    """The file `kill.json` is no kill table; the message names the file and the next step."""
 
 
 @frozen

@@ -1,6 +1,6 @@
-"""The fields of accepted cases as trees, by which layouts are made and held.
+"""The fields of accepted cases as trees, from which layouts are made and with which they are checked.
 
-A tree has the groups and lists that the paths of a trace name; what is packed stays bytes, and protobuf too.
+A tree has the groups and lists that the paths of a trace name. Compressed data and protobuf stay bytes.
 """
 
 import re
@@ -19,13 +19,13 @@ SCALARS: Final = {
     "uint8": "u1", "uint16le": "u2le", "uint32le": "u4le", "uint64le": "u8le",
     "varint": "varint", "varlong": "varlong", "uvarint": "uvarint",
 }  # fmt: skip
-"""The types of a trace, and Kaitai's; what is not here is bytes."""
+"""Kaitai's name for each scalar type of a trace; every other type is bytes."""
 
 AFTER_FRAME: Final = frozenset({"ignored", "garbage"})
-"""What a reader skips behind a frame stands in no layout."""
+"""Bytes that a reader skips after a frame; no layout contains them."""
 
 PACKED: Final = "_packed"
-"""Behind the name of a list, where its items are packed."""
+"""Suffix of the name of a list whose items are compressed."""
 
 FRAMED: Final = "heka.stream/0.10"
 
@@ -83,7 +83,7 @@ Part = GroupNode | ListNode | FieldNode
 
 
 def wire_spans(layout: TracedDecode) -> list[FieldSpan]:
-    """Return the spans of wire bytes in a layout: none after the frame, none in compressed data."""
+    """Return the spans of wire bytes in a layout, without those after the frame or in compressed data."""
     wire = [span for span in layout.spans if not span.space and span.type not in AFTER_FRAME]
     closed = [span for span in wire if span.type not in SCALARS]
     within = tuple(f"{span.path}{sign}" for span in closed for sign in ".[")
@@ -104,8 +104,8 @@ class Shapes:
     """The shapes that the fields of a revision have in its traces.
 
     Attributes:
-        lists: the patterns of lists; one that is packed is another field.
-        leaves: the patterns of bytes; what has an inside in some traces only is bytes in all.
+        lists: the patterns of lists; a compressed list is another field.
+        leaves: the patterns of bytes; a field that has parts in some traces only is bytes in all.
     """
 
     lists: frozenset[str]
@@ -187,7 +187,7 @@ def framing_spans(spans: Iterable[FieldSpan]) -> list[FieldSpan]:
 def cases_of(format_id: str, cases: Iterable[Case]) -> list[Case]:
     """Return the cases from which a layout is derived and with which it is checked: accepted decodes.
 
-    Of Heka's frames, those whose header begins with the length of the message, as all its writers have it.
+    Of Heka's frames, only those whose header begins with the length of the message, as all its writers do.
     """
     mine = (case for case in cases if case.format_id == format_id and isinstance(case.input, Data))
     some = [case for case in mine if isinstance(case.expect, Accept) and frame_of(case)]
@@ -195,21 +195,21 @@ def cases_of(format_id: str, cases: Iterable[Case]) -> list[Case]:
 
 
 def trace_of(case: Case) -> list[FieldSpan]:
-    """Return the fields of a case that belong to its layout; those of a torn tail do not."""
+    """Return the fields of a case that belong to its layout, without those of a cut tail."""
     layout, size = layout_of(case), len(frame_of(case))
     spans = framing_spans(layout.spans) if case.format_id == FRAMED else wire_spans(layout)
     return [span for span in spans if span.end <= size]
 
 
 def frame_of(case: Case) -> bytes:
-    """Return the bytes of the value of a case, without trailing bytes or a torn tail."""
+    """Return the bytes of the value of a case, without trailing bytes or a cut tail."""
     assert isinstance(case.input, Data)
     assert isinstance(case.expect, Accept)
     return case.input.data[: case.expect.consumed]
 
 
 def has_trailing_bytes(case: Case) -> bool:
-    """Return True if its reader skips bytes of it, which show nothing of the layout."""
+    """Return True if the reader skips bytes of the case, which are in no layout."""
     return any(span.type in AFTER_FRAME for span in layout_of(case).spans if not span.space)
 
 

@@ -20,12 +20,12 @@ _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 
 def escape(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Escape text, so that Markdown shows it unchanged on one line."""
     return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text)))
 
 
 def code(text: str) -> str:
-    """Text as code inside a table cell; a backtick or bar in it would end it."""
+    """Format text as code in a table cell; replace backticks and bars, which would end the code or cell."""
     return f"`{shorten(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
@@ -83,6 +83,6 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
 
 def _finding(group: FailureGroup) -> str:
     event = group.first
-    told = (event.label, event.profile, event.want, event.got or event.text)
-    cells = (code(event.id), *map(escape, told))
+    texts = (event.label, event.profile, event.want, event.got or event.text)
+    cells = (code(event.id), *map(escape, texts))
     return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

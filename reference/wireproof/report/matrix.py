@@ -1,6 +1,6 @@
 """Cases × implementations: runs side by side, rows with the same results folded into one.
 
-What the HTML report draws, as plain values. A derived family of a fixture is one case here.
+The values are plain; the HTML report renders them. A derived family of a fixture is one case here.
 """
 
 import re
@@ -16,17 +16,17 @@ from wireproof.runner.verdicts import PASSING, ROWS
 _NUMBER: Final = re.compile(r":\d+$")
 
 QUIET: Final = frozenset({*PASSING, "unsupported", "frame"})
-"""Nothing to look at; `frame` is what the reference says of a good item of a scan."""
+"""Verdicts that need no attention; `frame` is the reference's verdict on a valid item of a scan."""
 
 SECURITY: Final = "security"
-"""The topic of what fails and bears that flag; its cases stand under their own topics too."""
+"""The topic of failures with the flag `security`; these cases are listed in their own topics too."""
 
 _ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
 
 
 @frozen
 class MatrixCell:
-    """What one implementation did with a row: the event to show, and how many there are."""
+    """The answer of one implementation in a row: the event to show, and the number of events."""
 
     event: CaseEvent
     count: int = 1
@@ -34,12 +34,12 @@ class MatrixCell:
 
 @frozen
 class MatrixRow:
-    """Cases of one topic with one vector of results; a cell is None where a run does not have them.
+    """Cases of one topic with the same results; a cell is None if a run does not have them.
 
     Attributes:
         ids: of the cases, or a name for all of them.
-        cells: one for each run, of the first case.
-        count: of the cases, where `ids` does not name each.
+        cells: those of the first case, one for each run.
+        count: the number of cases if `ids` does not name each.
         others: the cells of each further case, in the order of `ids`.
     """
 
@@ -50,31 +50,31 @@ class MatrixRow:
 
     @property
     def weight(self) -> int:
-        """How many cases it stands for: `count`, or if that is 0 as many as it names."""
+        """The number of its cases: `count`, or if that is 0 the number of ids."""
         return self.count or len(self.ids)
 
     @property
     def quiet(self) -> bool:
-        """Whether every implementation that ran it passes, or does not claim it."""
+        """True if every implementation passes its cases or does not claim them."""
         return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
     @property
     def is_security(self) -> bool:
-        """Whether one of its cases is about security."""
+        """True if one of its cases has the flag `security`."""
         every = (self.cells, *self.others)
         return any(cell is not None and cell.event.is_security for cells in every for cell in cells)
 
 
 @frozen
 class MatrixTopic:
-    """The rows of one format, revision and topic: what is wrong comes first, and of that what secures."""
+    """The rows of one format, revision and topic: failures first, and of these security cases first."""
 
     name: str
     rows: tuple[MatrixRow, ...]
 
 
 def matrix(streams: Sequence[EventStream]) -> tuple[MatrixTopic, ...]:
-    """Return the topics of runs by name; the cases of security that anybody fails come first."""
+    """Return the topics of runs by name; failed security cases come first."""
     columns = [_column(stream) for stream in streams]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
     names: dict[str, dict[str, None]] = {suite: {} for suite in sorted(suites)}

@@ -1,8 +1,8 @@
-"""The data of a page, packed: texts once, bytes once, equal answers once; gzip where it is still long.
+"""The data of a page: each text, input and answer is stored once, and long data is compressed with gzip.
 
 `templates/matrix.js` unpacks it, key for key:
 
-    words    every text once; elsewhere a text is its number here
+    words    every text once; elsewhere the number of a text in this list
     columns  [name, spec] of each implementation
     answers  [label, colour, class, path, got, text, replay, line, start, end, case], each different one
     rules    [id, text, source, practice]
@@ -11,7 +11,7 @@
     bytes    base64
     topics   [name, rows]; a row is [flags, members]; a member [id, case, count, answers]
 
-A tree is a list of [depth, at, size, name, type, value, cover]. Numbers of what is not there are -1.
+A tree is a list of [depth, at, size, name, type, value, cover]. The number of an absent thing is -1.
 """
 
 import base64
@@ -34,17 +34,17 @@ from wireproof.runner.summaries import MAX_OUTPUT, shorten
 Key = TypeVar("Key", bound=Hashable)
 
 MAX_PLAIN_JSON: Final = 200_000
-"""Characters up to which the data stands in the page as it is, so that it can be read without a browser."""
+"""Characters up to which the data is plain JSON in the page, readable without a browser."""
 
 SHOWN: Final = 3
-"""Derived cases of a row whose bytes are shown; of the others there are the answers and what replays them."""
+"""Number of derived cases of a row whose bytes are shown; the others have answers and replay commands."""
 
 ABSENT: Final = -1
 
 
 @define
 class InternedTable(Generic[Key]):
-    """Different things in the order in which they came, and the number of each."""
+    """Distinct values in the order of their first occurrence, and the number of each."""
 
     rows: list[Any] = field(factory=list)
     numbers: dict[Key, int] = field(factory=dict)
@@ -58,10 +58,10 @@ class InternedTable(Generic[Key]):
 
 
 class Packer:
-    """Packs a board; see the module for what comes of it."""
+    """Converts a board to the data of the page, in the form that the module describes."""
 
     def __init__(self, board: Board, page: Page) -> None:
-        """Of `board`, with the cases and rules that `page` can find."""
+        """Prepare the data of `board`, with the cases and rules that `page` can find."""
         self._board, self._page = board, page
         self._words: InternedTable[str] = InternedTable()
         self._answers: InternedTable[tuple[int, ...]] = InternedTable()
@@ -110,7 +110,7 @@ class Packer:
         return [self._word(name), case, weight, answers]
 
     def _answer(self, cell: MatrixCell, column: int, known: dict[str, CaseView | None]) -> int:
-        """Return the number of an answer; its bytes are those of its own case, if these are shown."""
+        """Return the number of an answer; the bytes of its own case are marked if they are shown."""
         event, of = cell.event, self._board.columns[column]
         if event.verdict not in QUIET and event.id not in known and len(known) < SHOWN:
             known[event.id] = self._detail(event)
@@ -121,7 +121,7 @@ class Packer:
         return self._answers.number(key)
 
     def _short(self, event: CaseEvent) -> CaseEvent:
-        """Without its token where its id makes the case again: thousands of tokens would fill the page."""
+        """Remove the token of a derived case, whose id is enough: thousands of tokens would fill the page."""
         derived = "~" in event.id and event.id.partition("~")[0] in self._page.cases
         return evolve(event, token="") if derived else event
 
@@ -156,9 +156,9 @@ class Packer:
         number = self._cases.number(event.id, [])
         first = (event.id, event.title, "", f"{event.level}, {event.profile}", ", ".join(event.flags))
         rules = [self._rule(name) for name in event.rules]
-        said = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
+        words = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
         twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
-        self._cases.rows[number] = [*said, twin, ABSENT, 0, self._word(""), [], 0]
+        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0]
         return number
 
     def _twin(self, own: str, name: str) -> int:
@@ -194,14 +194,14 @@ class Packer:
 
 
 def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
-    """Return the event that a row is about: the first that is not quiet, or else the first."""
+    """Return the event to show in a row: the first that needs attention, else the first."""
     events = [cell.event for cell in cells if cell is not None]
     return next((event for event in events if event.verdict not in QUIET), events[0])
 
 
 def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
-    said = shorten(event.text, MAX_OUTPUT)
-    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, said, line)
+    text = shorten(event.text, MAX_OUTPUT)
+    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, text, line)
 
 
 def _place(mark: Mark) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""What a page of cases × implementations is drawn from: columns, topics, where cases and rules are found."""
+"""The model of a page of cases × implementations: columns, topics, and the cases and rules it can find."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -22,15 +22,15 @@ _COLOURS: Final = {
     "frame": "pass",
     "tail": "mild",
 }
-"""How a verdict looks; the last two are what the reference says of the items of a scan."""
+"""The CSS class of each verdict; the last two are verdicts of the reference on items of a scan."""
 
 
 @frozen
 class Page:
-    """What the page shows besides the streams.
+    """The cases and rules that the page shows besides the streams.
 
     Attributes:
-        lookup: from an event to its case.
+        lookup: returns the case of an event.
         cases: by id, for twins.
         rules: by id.
     """
@@ -46,10 +46,10 @@ class Column:
     """An implementation.
 
     Attributes:
-        run: who it is, and how it was asked for.
+        run: the manifest of its run.
         counts: cases by verdict.
-        complete: whether it was asked everything.
-        by_id: whether a case is asked again by its id; else only one that has a token.
+        complete: True if all cases were run.
+        by_id: True if a case can be replayed by its id; else only a case with a token can.
     """
 
     run: Run
@@ -59,21 +59,21 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Name and version."""
+        """The name and version of the implementation."""
         return f"{self.run.adapter} {self.run.version}".strip()
 
 
 @frozen
 class Board:
-    """What the page is drawn from.
+    """The content of the page.
 
     Attributes:
         columns: the implementations.
         topics: the rows; each has a cell for each column.
-        about: where it all comes from.
-        charts: SVG, which stands above the matrix as it is.
-        unit: what a row counts.
-        notes: lines that stand below the summary.
+        about: the origin of the data.
+        charts: rendered HTML above the matrix. A text that is not `Markup` is escaped.
+        unit: the unit that a row counts.
+        notes: lines below the summary.
     """
 
     columns: Sequence[Column]

@@ -1,4 +1,4 @@
-"""Rules and what tests them: cases, the mutants that these kill, the implementations that fail them."""
+"""The coverage of rules: their cases, the mutants that these kill, and the implementations that fail them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,12 +13,12 @@ from wireproof.report.kills import Kills
 
 @frozen
 class RuleCoverage:
-    """A rule with all that speaks of it.
+    """A rule with its cases, mutants and failing implementations.
 
     Attributes:
         systems: the formats of its cases.
         kills: mutants, by name.
-        fails: of each implementation that fails one of its cases, how many.
+        fails: the number of failed cases of each implementation that fails one.
     """
 
     rule: Rule
@@ -29,12 +29,12 @@ class RuleCoverage:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """All its cases."""
+        """All cases of the rule."""
         return (*self.accepted, *self.refused)
 
     @property
     def lacking(self) -> bool:
-        """Whether it has fewer cases than a rule of its kind should."""
+        """True if it has fewer cases than a rule of its kind should have."""
         return lacks_cases(self.rule.kind, len(self.accepted), len(self.refused))
 
     @property

@@ -1,4 +1,4 @@
-"""Texts of fixtures and runs made safe to show, under the name by which every report knows it."""
+"""The function with which every report makes texts of fixtures and runs safe to show."""
 
 from wireproof.wire.safe_text import escape_unsafe
 

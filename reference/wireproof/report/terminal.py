@@ -1,6 +1,6 @@
-"""The view of a run for a person: nothing about passes, a block for each kind of failure, and a table.
+"""The view of a run in a terminal: a block for each kind of failure, and a table; passes are not listed.
 
-Text from adapters is never read as markup, and control signs in it are shown, not sent.
+Text from adapters is never interpreted as markup, and control characters in it are escaped.
 """
 
 import os
@@ -32,38 +32,38 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.verdicts import PASSING
 
 MAX_FINDINGS: Final = 20
-"""Findings that an output without a screen shows of a run; `--all` shows every one."""
+"""Number of findings of a run that are shown if the output is no terminal; `--all` shows every one."""
 
 RESERVED_LINES: Final = 12
-"""Lines of a screen that are kept free for the end of the run: why it ended so, and what to type next."""
+"""Lines of a screen that are kept free for the end of the run: the exit code, and the next commands."""
 
 MIN_CASES_TO_SUMMARISE: Final = 5
-"""Cases from which on a run without a single pass is reported in one paragraph."""
+"""A run with at least this many cases and no pass is reported in one paragraph."""
 
 CAUSES: Final[Mapping[str, str]] = {
-    "fail:wrong-reject": "It refuses everything: look whether it reads another format or revision.",
-    "fail:wrong-accept": "It accepts everything: look whether its answers come from the bytes at all.",
-    "fail:wrong-value": "It reads everything differently: look at how the adapter writes values as JSON.",
-    "fail:undeclared-skip": "It skips everything that it claims: look at the revisions in its hello.",
-    "crash": "Its process dies at the first request: run its command by hand and read what it prints.",
-    "timeout": "It answers nothing in time: look whether it flushes its output after each answer.",
+    "fail:wrong-reject": "It refuses everything: check that it reads this format and revision.",
+    "fail:wrong-accept": "It accepts everything: check that its answers depend on the bytes.",
+    "fail:wrong-value": "It reads everything differently: check how the adapter writes values as JSON.",
+    "fail:undeclared-skip": "It skips everything that it claims: check the revisions in its hello.",
+    "crash": "Its process dies at the first request: run its command by hand and read its output.",
+    "timeout": "It answers nothing in time: check that it flushes its output after each answer.",
     "adapter-error": "It breaks the adapter contract: compare an answer with `wireproof serve reference`.",
-    "unsupported": "It supports nothing that was asked: look at the revisions in its hello.",
+    "unsupported": "It supports none of the requests: check the revisions in its hello.",
 }
 
 
 @frozen
 class RunView:
-    """How a run is shown.
+    """Settings of the view of a run.
 
     Attributes:
-        lookup, twins: from an event to its case, and to the accepted twin of its case.
-        source: from an event to the place that its rules cite.
+        lookup, twins: return the case of an event, and the accepted twin of that case.
+        source: returns the place that the rules of an event cite.
         applied: the baseline, if there is one.
-        every: show every finding; else those that fit the screen, or `MAX_FINDINGS` where there is no screen.
+        every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
         share: the number of runs that share the screen.
-        first: the number of the first finding, which `replay '#N'` takes.
-        strict_class: whether a refusal without its class fails.
+        first: the number of the first finding, for `replay '#N'`.
+        strict_class: True if a refusal with another class fails.
     """
 
     lookup: Lookup = no_lookup
@@ -78,14 +78,14 @@ class RunView:
 
 @frozen
 class ShownFindings:
-    """The findings of a run, the most severe first, and how many of them were printed."""
+    """The findings of a run, the most severe first, and the number that was printed."""
 
     found: tuple[FailureGroup, ...]
     printed: int
 
 
 def output_console() -> Console:
-    """Return the console of standard output; what is not a terminal has lines of any length."""
+    """Return the console of standard output; if it is no terminal, lines have any length."""
     found = Console()
     if not found.is_terminal and "COLUMNS" not in os.environ:
         found.width = WIDEST
@@ -93,7 +93,7 @@ def output_console() -> Console:
 
 
 def print_run(stream: EventStream, console: Console, view: RunView | None = None) -> ShownFindings:
-    """Print one run; returns its findings."""
+    """Print one run, and return its findings."""
     view = view or RunView()
     found = failure_groups_of(stream, view.applied.overlays if view.applied else None)
     for event in known_security_failures(stream, view.applied.overlays if view.applied else {}):
@@ -121,7 +121,7 @@ def print_run(stream: EventStream, console: Console, view: RunView | None = None
 
 
 def plain_text(text: str, style: str = "") -> Text:
-    """Return text that is only text: no markup, no control signs."""
+    """Return text without markup, with control characters escaped."""
     return Text(escape_unsafe(text), style=style)
 
 
@@ -148,7 +148,7 @@ def _block(
 
 
 def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: RunView, rows: int) -> int:
-    """Return how many blocks are printed: one at least, and none of which a part would leave the screen."""
+    """Return the number of blocks to print: at least one, and only blocks that fit the screen whole."""
     if view.every:
         return len(blocks)
     if not (console.is_terminal or "LINES" in os.environ):
@@ -163,7 +163,7 @@ def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: RunView, r
 
 
 _TABLE: Final = 8
-"""Lines of the table of verdicts beside its rows."""
+"""Lines of the table of verdicts that are not rows."""
 
 
 def summary(streams: Sequence[EventStream]) -> Renderables:
@@ -188,14 +188,14 @@ def total_failure(stream: EventStream) -> str:
     label = max(labels, key=lambda name: labels[name])
     first = next(event for event in stream.cases if event.label == label)
     cause = CAUSES.get(label, "")
-    said = f" The first one: {first.text or first.got}." if first.text or first.got else ""
-    return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{said}".strip()
+    detail = f" The first one: {first.text or first.got}." if first.text or first.got else ""
+    return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{detail}".strip()
 
 
 def closing_lines(
     stream: EventStream, applied: AppliedBaseline | None, *, strict_class: bool = False
 ) -> list[str]:
-    """Return what the matrix cannot show: the conclusion, and the known failures that changed."""
+    """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*uncompared_lines(stream.run)]
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:

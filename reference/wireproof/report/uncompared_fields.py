@@ -7,7 +7,7 @@ from wireproof.formats import FORMATS
 from wireproof.runner.events import Run
 
 MAX_FIELDS: Final = 12
-"""Fields that a line names; the others are counted."""
+"""Number of fields that a line names; the others are counted."""
 
 
 def uncompared_lines(run: Run) -> Iterator[str]:

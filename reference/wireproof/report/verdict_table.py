@@ -32,7 +32,7 @@ OTHER: Final = "other"
 """The heading of the column that adds up the verdicts for which there is no room."""
 
 WIDEST: Final = 10_000
-"""Columns of an output that is not a terminal: a line is as long as it has to be."""
+"""Width of an output that is no terminal, in characters: lines are never cut there."""
 
 
 class VerdictTable:
@@ -81,7 +81,7 @@ def _width(table: Table, console: Console) -> int:
 
 
 def _least(names: Sequence[str]) -> str:
-    """Return the verdict whose column is given up first: one that is no failure, the rarest kind last."""
+    """Return the verdict whose column is removed first, if possible one that is no failure."""
     order = ["unsupported", "pass-unclassified", "undocumented", "info", "lenient", "not-run"]
     return next((name for name in order if name in names), names[-1])
 

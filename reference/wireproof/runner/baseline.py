@@ -1,7 +1,7 @@
 """Baselines: files of known failures.
 
 A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
-date. One that no longer holds as it is written ends a run with exit code 3:
+date. An entry that no longer applies ends a run with exit code 3:
 
     # a comment stays with the entry below it
     [[known-failure]]
@@ -43,6 +43,7 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import ROWS, gates
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.suggestions import bracket_error
 
 Overlay = Literal["", "expected", "changed", "expired"]
 """The effect of the baseline on a case, beside its verdict."""
@@ -80,7 +81,7 @@ class KnownFailure:
 
     @property
     def broad(self) -> bool:
-        """Whether it covers the families of more than one fixture."""
+        """True if it covers the families of more than one fixture."""
         return "*" in self.fixture
 
     @property
@@ -108,7 +109,7 @@ class KnownFailure:
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def fails_as_recorded(self, event: CaseEvent) -> bool:
-        """Return whether the case fails as the entry says."""
+        """Return True if the case fails in the way of the entry."""
         return self.failure == _failure(event.label, event.cls, exact=self.exact)
 
 
@@ -178,10 +179,10 @@ def baseline_text(path: Path) -> str:
 
 def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
-        raise BaselineError(f"{where}: wants [[known-failure]] and not a value")
+        raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
     if unexpected := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(
-            f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
+            f"{where}: must have exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
         )
     for mark in _MARKS:
         if row.get(mark, True) is not True:
@@ -194,6 +195,8 @@ def _known_failure(row: object, where: str) -> KnownFailure:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    if error := bracket_error(row["id"].partition("~")[0]):
+        raise BaselineError(f"{where}: {error}")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
     entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
@@ -351,7 +354,7 @@ def fix(text: str, stream: EventStream, today: date) -> str:
 
 
 @frozen
-class _Block:
+class _EntryText:
     """An entry as text of the file.
 
     Attributes:
@@ -366,11 +369,11 @@ class _Block:
 
     @property
     def ends_group(self) -> bool:
-        """Whether a separate comment divides it from the next one."""
+        """True if a separate comment divides it from the next one."""
         return bool(self.tail.strip())
 
 
-def _blocks(text: str) -> tuple[str, list[_Block]]:
+def _blocks(text: str) -> tuple[str, list[_EntryText]]:
     """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
     heads = [
@@ -386,15 +389,15 @@ def _comments_above(lines: Sequence[str], head: int) -> Iterator[int]:
     return takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(head, 0, -1))
 
 
-def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
+def _cut(lead: Sequence[str], rest: Sequence[str]) -> _EntryText:
     loose = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), reversed(rest)))
     last = len(rest) - loose
-    return _Block("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
+    return _EntryText("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
 
 
 def _kept(
     known_failures: Sequence[KnownFailure],
-    blocks: Sequence[_Block],
+    blocks: Sequence[_EntryText],
     applied: AppliedBaseline,
     stream: EventStream,
 ) -> Iterator[str]:
@@ -475,5 +478,5 @@ def _within(entry: KnownFailure, other: KnownFailure) -> bool:
 
 
 def _as_much(entry: KnownFailure, other: KnownFailure) -> bool:
-    """Return whether an entry fails as another says; an exact one also matches any limit of the other."""
+    """Return True if two entries fail in the same way; an exact one also matches any limit of the other."""
     return other.failure in (entry.failure, _failure(entry.kind, entry.cls, exact=False))

@@ -13,6 +13,7 @@ has nothing in flight while it yields a result, so a slow caller costs no case i
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
 
@@ -21,7 +22,8 @@ from attrs import define, evolve, field, frozen
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB
+from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
+from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
@@ -63,7 +65,7 @@ ResultMaker: TypeAlias = Callable[[Case, Outcome, int], Any]
 
 
 @define
-class _Block:
+class _CaseGroup:
     """Cases that are shuffled among themselves, and their results so far.
 
     Attributes:
@@ -79,7 +81,7 @@ class _Block:
     keep: ResultMaker
     results: dict[int, Any] = field(factory=dict)
     open: set[int] = field(factory=set)
-    measured: "deque[_Pending]" = field(factory=deque)
+    measured: "deque[_PendingCase]" = field(factory=deque)
     last: bool = False
 
     def settle(self, place: int, case: Case, outcome: Outcome, ns: int) -> None:
@@ -89,10 +91,10 @@ class _Block:
 
 
 @frozen
-class _Pending:
+class _PendingCase:
     """A case in progress: its block and position, its request, the milliseconds that it may take."""
 
-    block: _Block
+    block: _CaseGroup
     place: int
     case: Case
     request: Request
@@ -130,6 +132,7 @@ class Engine:
         memory: int | None = MEMORY,
         digest: bool = False,
         check_claims: bool = True,
+        recorder: Recorder | None = None,
     ) -> None:
         """Store the settings; the adapter starts on entry.
 
@@ -143,20 +146,20 @@ class Engine:
             memory: bytes, see `registry.open_adapter`.
             digest: request digests instead of values.
             check_claims: reject a hello that claims unknown names; `probe` gives advice instead.
+            recorder: records the conversation, see `registry.open_adapter`.
         """
-        self._spec = spec
-        self._in_process = in_process
+        self._open: Callable[[], Controller] = partial(
+            open_adapter, spec, in_process=in_process, hello_seconds=hello_seconds * max(timeout_scale, 1.0),
+            memory=memory, check=check_claims, recorder=recorder,
+        )  # fmt: skip
         self._draw = SeededOrder(seed)
         self._scale = timeout_scale
-        self._hello_seconds = hello_seconds * max(timeout_scale, 1.0)
-        self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
-        self._check_claims = check_claims
         self._controller: Controller | None = None
-        self._blocks: deque[_Block] = deque()
-        self._queue: deque[_Pending] = deque()
-        self._flight: dict[str, _Pending] = {}
-        self._answered: dict[str, _Pending] = {}
+        self._blocks: deque[_CaseGroup] = deque()
+        self._queue: deque[_PendingCase] = deque()
+        self._flight: dict[str, _PendingCase] = {}
+        self._answered: dict[str, _PendingCase] = {}
         self.deaths = FailureBudget()
         self.notes: list[str] = []
 
@@ -224,15 +227,6 @@ class Engine:
 
     # --- the running adapter ---
 
-    def _open(self) -> Controller:
-        return open_adapter(
-            self._spec,
-            in_process=self._in_process,
-            hello_seconds=self._hello_seconds,
-            memory=self._memory,
-            check=self._check_claims,
-        )
-
     def _ensure_started(self) -> Controller:
         """Return the running adapter; one that started before gets a second attempt to start."""
         if self._controller is None:
@@ -253,14 +247,14 @@ class Engine:
 
     def _enqueue(self, cases: list[Case], hello: Hello | None, keep: ResultMaker) -> None:
         """Queue a block, and send as much of it as the window allows."""
-        block = _Block(cases, keep)
+        block = _CaseGroup(cases, keep)
         for place in self._draw.order(len(cases)):
             case = prepare_case(cases[place], hello) if hello else cases[place]
             if not isinstance(case, Case):
                 block.settle(place, cases[place], case, 0)
                 continue
             request = request_for(case, self._draw.name(), self._answer)
-            pending = _Pending(block, place, case, request, round(case.limits.ms * self._scale))
+            pending = _PendingCase(block, place, case, request, round(case.limits.ms * self._scale))
             if case.limits.rss_mb is None:
                 block.open.add(place)
                 self._queue.append(pending)
@@ -270,7 +264,7 @@ class Engine:
         if self._controller is not None:
             self._fill_window(self._controller)
 
-    def _collect(self, block: _Block) -> list[Any]:
+    def _collect(self, block: _CaseGroup) -> list[Any]:
         """Return the results of a block, in its order."""
         try:
             self._drain(block.open)
@@ -299,7 +293,7 @@ class Engine:
                 self._flight.clear()
                 self._queue.extendleft(reversed(self._after_end(suspects, end)))
 
-    def _after_end(self, suspects: list[_Pending], end: _End) -> list[_Pending]:
+    def _after_end(self, suspects: list[_PendingCase], end: _End) -> list[_PendingCase]:
         """Return the cases to run again; if no restart is possible, the first open suspect is guilty."""
         try:
             return suspects if self._find_breach_after_answer(end) else self._find_guilty(suspects, end)
@@ -335,7 +329,7 @@ class Engine:
         window = min(self.hello.window, MAX_WINDOW)
         if len(self._flight) > window // 2:
             return
-        batch: list[_Pending] = []
+        batch: list[_PendingCase] = []
         weight = sum(pending.request.weight for pending in self._flight.values())
         while self._queue and len(self._flight) + len(batch) < window and weight < MAX_BYTES_IN_FLIGHT:
             pending = self._queue.popleft()
@@ -346,7 +340,7 @@ class Engine:
             batch.append(pending)
         self._flight.update(self._send(controller, batch))
 
-    def _send(self, controller: Controller, batch: list[_Pending]) -> dict[str, _Pending]:
+    def _send(self, controller: Controller, batch: list[_PendingCase]) -> dict[str, _PendingCase]:
         """Send requests and return those that were sent; one that is too large becomes `NotRun`."""
         if not batch:
             return {}
@@ -359,7 +353,7 @@ class Engine:
             return {key: one for pending in batch for key, one in self._send(controller, [pending]).items()}
         return {pending.request.id: pending for pending in batch}
 
-    def _record(self, pending: _Pending, outcome: Outcome, ns: int) -> None:
+    def _record(self, pending: _PendingCase, outcome: Outcome, ns: int) -> None:
         if isinstance(outcome, Accepted) and (outcome.data is not None) != (pending.case.op == "encode"):
             kind = "a value or digest" if outcome.data is None else "bytes"
             outcome = Faulty(f"{pending.case.op} was answered with {kind}")
@@ -369,7 +363,7 @@ class Engine:
 
     # --- deaths ---
 
-    def _find_guilty(self, suspects: list[_Pending], end: _End) -> list[_Pending]:
+    def _find_guilty(self, suspects: list[_PendingCase], end: _End) -> list[_PendingCase]:
         """Run each suspect alone in a fresh process until one fails; return those that were not run again."""
         for number, pending in enumerate(suspects):
             if why := self.deaths.verdict(pending.case):
@@ -386,7 +380,7 @@ class Engine:
             self._attribute_to_oldest(suspects, end)
         return []
 
-    def _run_isolated(self, pending: _Pending) -> _End | None:
+    def _run_isolated(self, pending: _PendingCase) -> _End | None:
         """Run one case with nothing else in flight and store its outcome; return the adapter's end."""
         controller = self._ensure_started()
         most = pending.case.limits.rss_mb
@@ -409,7 +403,7 @@ class Engine:
         controller.mark_memory(None)
         return end
 
-    # --- behind an answer ---
+    # --- after an answer ---
 
     def _check_after_answers(self) -> None:
         """Find a breach after the last answers, while their results can still be changed."""
@@ -421,7 +415,7 @@ class Engine:
             self._attribute_to_oldest(last[-1:], end)
         self._answered.clear()
 
-    def _send_again(self, pending: _Pending) -> _End | None:
+    def _send_again(self, pending: _PendingCase) -> _End | None:
         """Send an answered case once more; return the breach that comes before its second answer."""
         controller = self._ensure_started()
         if not controller.piped:
@@ -451,7 +445,7 @@ class Engine:
                 return True
         return False
 
-    def _breach_of(self, pending: _Pending) -> _End | None:
+    def _breach_of(self, pending: _PendingCase) -> _End | None:
         """Return how a case breaks the contract alone in a fresh process, before or after its answer."""
         controller = self._ensure_started()
         try:
@@ -461,7 +455,7 @@ class Engine:
             faulty = isinstance(broken.outcome, Faulty)
             return _End(broken.outcome, broken.how) if faulty else None
 
-    def _breach_after_answer(self, pending: _Pending, end: _End) -> _End | None:
+    def _breach_after_answer(self, pending: _PendingCase, end: _End) -> _End | None:
         """Return the breach after the answer of a suspect, and store it as the outcome of the case."""
         if not isinstance(end.outcome, Faulty) or self._controller is None:
             return None
@@ -471,24 +465,24 @@ class Engine:
         return again
 
     @staticmethod
-    def _end_without_answer(pending: _Pending, controller: Controller, over: Exhausted | None) -> _End:
+    def _end_without_answer(pending: _PendingCase, controller: Controller, over: Exhausted | None) -> _End:
         """Return the end of a case without an answer: excess memory counts before the timeout."""
         if over is not None:
             return _End(over, "memory")
         return _End(TimedOut(pending.ms, controller.progress()), "timeout")
 
-    def _attribute_to_oldest(self, suspects: list[_Pending], end: _End) -> None:
+    def _attribute_to_oldest(self, suspects: list[_PendingCase], end: _End) -> None:
         """Attribute a death or breach that no suspect repeats alone to the oldest one; a timeout to none."""
         oldest = suspects[0]
         what = f"{len(suspects)} in flight, none of which does it alone in a fresh process"
         self.notes.append(f"{oldest.case.id}: {end.outcome.text}; {what}")
-        self.deaths.add(oldest.case, end.outcome, f"nobody alone: {end.how}", alone=False)
+        self.deaths.add(oldest.case, end.outcome, f"no case alone: {end.how}", alone=False)
         if not isinstance(end.outcome, TimedOut):
             self._record(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
 
     # --- memory ---
 
-    def _run_memory_limited(self, queue: deque[_Pending]) -> None:
+    def _run_memory_limited(self, queue: deque[_PendingCase]) -> None:
         """Run each case that has a memory limit with nothing else in flight, and compare its peak."""
         while queue:
             pending = queue.popleft()

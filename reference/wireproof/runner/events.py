@@ -10,9 +10,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
-import cattrs
-from attrs import field, fields, frozen, has
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from attrs import field, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Op
@@ -20,6 +18,7 @@ from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
 from wireproof.runner.signature import Signature, without_indices
 from wireproof.runner.verdicts import Verdict, VerdictName
+from wireproof.strict_converter import JSON_NAME, FieldError, strict_converter, structure
 from wireproof.wire.rejection import Position
 
 SCHEMA: Final = 1
@@ -92,7 +91,7 @@ class CaseEvent:
     level: Level
     verdict: VerdictName
     kind: str = ""
-    cls: str = ""
+    cls: str = field(default="", metadata={JSON_NAME: "class"})
     path: str = ""
     at: Position | None = None
     text: str = ""
@@ -115,7 +114,7 @@ class CaseEvent:
 
     @property
     def is_security(self) -> bool:
-        """Whether its case is about security: an attacker can exploit a codec that fails it."""
+        """True if its case is about security: an attacker can exploit a codec that fails it."""
         return "security" in self.flags
 
     @property
@@ -201,44 +200,7 @@ _KINDS: Final[dict[str, type]] = {"run": Run, "case": CaseEvent, "footer": Foote
 EVENT_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 """The value of `event` for each class."""
 
-_RENAMED: Final = {"cls": "class"}
-
-
-def _exactly(kind: type, description: str) -> Any:  # noqa: ANN401 - a hook of cattrs
-    def hook(value: object, _: object) -> object:
-        if type(value) is not kind:
-            raise ValueError(f"want {description}")
-        return value
-
-    return hook
-
-
-def _at(value: object, _: object) -> object:
-    if value is None or isinstance(value, str) or type(value) is int:
-        return value
-    raise ValueError("want a position: a number, `61>12` or null")
-
-
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    for kind, description in ((int, "a whole number"), (str, "text"), (bool, "true or false")):
-        converter.register_structure_hook(kind, _exactly(kind, description))
-    converter.register_structure_hook_func(lambda kind: kind == Position | None, _at)
-    converter.register_structure_hook_factory(
-        has,
-        lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls)),
-    )
-    converter.register_unstructure_hook_factory(
-        has, lambda cls: make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=True, **_names(cls))
-    )
-    return converter
-
-
-def _names(cls: type) -> dict[str, Any]:
-    return {a.name: override(rename=_RENAMED.get(a.name, a.name)) for a in fields(cls)}
-
-
-_CONVERTER: Final = _converter()
+_CONVERTER: Final = strict_converter(omit_defaults=True)
 
 
 def to_line(event: Event) -> str:
@@ -284,13 +246,9 @@ def from_line(line: str) -> Event:
         raise EventError(f"is no JSON: {error}") from None
     name = row.pop("event", None) if isinstance(row, dict) else None
     if not isinstance(name, str) or name not in _KINDS:
-        raise EventError(f'wants "event" to be one of {", ".join(_KINDS)}, not {name!r}')
-    return _structured(row, _KINDS[name])
-
-
-def _structured(row: object, kind: type) -> Event:
+        raise EventError(f'"event" must be one of {", ".join(_KINDS)}, not {name!r}')
     try:
-        event: Event = _CONVERTER.structure(row, kind)
-    except (cattrs.BaseValidationError, LookupError, TypeError, ValueError) as error:
-        raise EventError("; ".join(cattrs.transform_error(error, path=kind.__name__))) from None
+        event: Event = structure(_CONVERTER, row, _KINDS[name], f"the event {name}")
+    except FieldError as error:
+        raise EventError(str(error)) from None
     return event

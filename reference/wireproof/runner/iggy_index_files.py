@@ -26,7 +26,7 @@ TIMESTAMP_FIELDS: Final = ("max_timestamp", "base_timestamp", "timestamp")
 
 
 @frozen
-class IggyLog:
+class SegmentRecords:
     """The records of a segment, up to the first fault.
 
     Attributes:
@@ -63,7 +63,7 @@ def log_format(head: bytes) -> Format | None:
     return best[2] if best[0] else None
 
 
-def read_log(log: Path) -> IggyLog | None:
+def read_log(log: Path) -> SegmentRecords | None:
     """Read the records of a segment of Iggy; None for another file."""
     with log.open("rb") as file:
         fmt = log_format(file.read(HEAD_BYTES))
@@ -74,10 +74,12 @@ def read_log(log: Path) -> IggyLog | None:
     places = tuple(_place(item) for item in found if item.kind == "frame")
     fault = next((item for item in found if item.kind != "frame"), None)
     why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"
-    return IggyLog(fmt.revision, places, len(data), why)
+    return SegmentRecords(fmt.revision, places, len(data), why)
 
 
-def check_index(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex, tuple[IndexFault, ...]]:
+def check_index(
+    log: SegmentRecords, kind: str, base: int, data: bytes
+) -> tuple[IggyIndex, tuple[IndexFault, ...]]:
     """Return the index of a segment, and its faults in the layout that fits best."""
     fitting = [one for one in INDEX_LAYOUTS if one.kind == kind and log.revision in one.revisions]
     if not fitting:
@@ -117,7 +119,7 @@ class _Shown:
         return cls(one.at, " ".join(map(str, one.values)))
 
 
-def _wrong(layout: IndexLayout, log: IggyLog, base: int, data: bytes) -> Iterator[IndexFault]:
+def _wrong(layout: IndexLayout, log: SegmentRecords, base: int, data: bytes) -> Iterator[IndexFault]:
     yield from index_file.check_alone(layout, data)
     yield from index_file.check_against_log(layout, data, base, log.heads, sound=not log.why)
 

@@ -21,13 +21,14 @@ from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.producer_messages import LogicalMessageSet, encodings_of
+from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
+from wireproof.install_hint import install_command
 from wireproof.kafka.values import Log
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.property_suite import PropertyError
-from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.runner.requests import DerivedSample, claimed_ops
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import to_json
@@ -46,7 +47,7 @@ SLOW_SHARE: Final = 8
 """A slow adapter reads one message in this many."""
 
 DECLINED_CLASS: Final = "invalid-value"
-"""The class with which an encoder says that it has no way to write a value."""
+"""The class with which an encoder reports that it cannot write a value."""
 
 
 WRAPPER: Final = "feature:wrapper"
@@ -110,7 +111,7 @@ class EncodeResult:
 
     @property
     def declined(self) -> bool:
-        """Whether the adapter has no way to write the value."""
+        """True if the adapter cannot write the value."""
         return self.verdict.name == "unsupported"
 
 
@@ -162,11 +163,11 @@ def run_interop(
     ask: InteropSettings,
     *,
     timeout_scale: float = 1.0,
-    tell: ProgressCallback = lambda *_: None,
+    report_progress: ProgressCallback = lambda *_: None,
 ) -> InteropRun:
     """Let the adapters that `specs` name write and read, each in processes of its own.
 
-    `tell` is called before each step.
+    `report_progress` is called before each step.
 
     Raises:
         PropertyError: Hypothesis is missing.
@@ -176,7 +177,7 @@ def run_interop(
         absent: dict[str, AdapterError] = {}
         names = tuple(dict.fromkeys(specs))
         for number, spec in enumerate(names):
-            tell(f"{spec} starts", number, len(names))
+            report_progress(f"{spec} starts", number, len(names))
             try:
                 engine = Engine(spec, seed=ask.seed, timeout_scale=timeout_scale)
                 engines[spec] = stack.enter_context(engine)
@@ -188,12 +189,12 @@ def run_interop(
         total = 2 * len(participants) * len(rows)
         for spec, participant in participants.items():
             for row in rows:
-                tell(f"{spec} writes {row.format_id}", next(steps), total)
+                report_progress(f"{spec} writes {row.format_id}", next(steps), total)
                 participant.written[row.format_id] = _written(engines[spec], row, ask)
         encoded_messages = {row.format_id: group_by_bytes(row, participants.values()) for row in rows}
         for spec, participant in participants.items():
             for format_id, some in encoded_messages.items():
-                tell(f"{spec} reads {format_id}", next(steps), total)
+                report_progress(f"{spec} reads {format_id}", next(steps), total)
                 participant.read[format_id] = _read(engines[spec], some, participant)
             participant.notes += engines[spec].notes
     return InteropRun(ask, tuple(participants.values()), encoded_messages, absent)
@@ -261,7 +262,7 @@ def _value_source(name: str) -> Callable[[str], list[Any]]:
         from wireproof.cases.strategies.producer_messages import logical_message_sets  # noqa: PLC0415 - as above
         from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
     except ImportError:
-        raise PropertyError("an exchange needs Hypothesis: pip install 'wireproof[property]'") from None
+        raise PropertyError(f"an exchange needs Hypothesis: {install_command('property')}") from None
     return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))
 
 

@@ -23,10 +23,10 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
+from wireproof.cases.reference_answers import ReferenceAnswer, reference_answer
 from wireproof.runner import judge_accept, judge_reject
 from wireproof.runner.claims import exclusion_reason
 from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.reference_answers import ReferenceAnswer, reference_answer
 from wireproof.runner.summaries import MAX_OUTPUT, short_expect, short_outcome, shorten
 from wireproof.runner.verdicts import Verdict, VerdictName
 from wireproof.wire.reject_classes import REJECT_CLASSES
@@ -174,7 +174,7 @@ def _judge_skip(case: Case, text: str, bench: JudgeContext) -> Verdict:
     return Verdict(
         "fail",
         "undeclared-skip",
-        text=f"answers unsupported, which its claims do not say: {text}".rstrip(": "),
+        text=f"answers unsupported, although it claims the case: {text}".rstrip(": "),
         want=short_expect(case.expect),
         got="unsupported",
     )

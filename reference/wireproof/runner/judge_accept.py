@@ -6,9 +6,9 @@ See architecture.md#verdicts.
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Value
 from wireproof.cases.outcome import Accepted, Refused
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.judge_reject import undocumented_rejection
-from wireproof.runner.reference_answers import decode_with_remarks
 from wireproof.runner.summaries import short_expect, short_field, short_outcome, shorten
 from wireproof.runner.value_diff import apply_remarks, first_difference
 from wireproof.runner.verdicts import Verdict
@@ -135,7 +135,7 @@ def _judge_encoding(expect: Accept, outcome: Accepted, bench: JudgeContext) -> V
 def _decode_back(expect: Accept, data: bytes, bench: JudgeContext) -> Verdict:
     case = bench.case
     # Decode as a consumer does, or as a broker in profile `produce`.
-    back = decode_with_remarks(formats.get(case.format, case.revision), data, case.effective_options)
+    back = decode_answer(formats.get(case.format, case.revision), data, case.effective_options)
     match back.outcome:
         case Refused(cls, at, path, _, text):
             want = "bytes that the reference reads"
@@ -169,5 +169,5 @@ def _judge_round_trip(want: Json, got: Json, remark: str, bench: JudgeContext) -
         text = "its bytes decode back, but no producer should write them so"
         return Verdict("fail", "wrong-bytes", remark, want="bytes that a producer may send", text=text)
     if remark:
-        return Verdict("info", remark, text="its bytes decode back, but stand where the format is open")
+        return Verdict("info", remark, text="its bytes decode back, but the format leaves their form open")
     return Verdict("pass", "semantic")

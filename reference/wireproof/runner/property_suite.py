@@ -2,29 +2,34 @@
 
 Example n of a format, an op and a seed is always the same case,
 `<format>/<revision>/property/<op>~s<seed>:<n>`. It is generated once for all adapters: a table of mutants
-shares the cases.
+shares the cases. Examples are generated in sequence, because each differs from all before it; the cases of a
+campaign (`fuzz.seeded_cases`) are not, because its tasks do not know one another.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Final
 
 from attrs import define, evolve, field, frozen
 
+from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
 from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import FORMATS, Format
+from wireproof.install_hint import install_command
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
+from wireproof.wire.rejection import Rejected
 
 FAMILY: Final = "property"
 """The family of the cases, and the topic in their ids."""
@@ -43,7 +48,7 @@ FIRST_BLOCK_SIZE: Final = 8
 
 
 class PropertyError(ValueError):
-    """No cases can be generated; one line says what to do."""
+    """No cases can be generated; the message has the next step."""
 
 
 # --- the cases ---
@@ -57,7 +62,7 @@ class CasePool:
         try:
             from wireproof.cases.strategies.seeded_samples import iter_samples  # noqa: PLC0415 - an extra
         except ImportError:
-            raise PropertyError("properties need Hypothesis: pip install 'wireproof[property]'") from None
+            raise PropertyError(f"properties need Hypothesis: {install_command('property')}") from None
         self._row, self._seed = row, seed
         self._drawn = partial(iter_samples, row, seed)
         self._made: dict[Op, list[Case]] = {}
@@ -107,13 +112,17 @@ class CasePool:
 
 
 def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
-    """Return the capabilities that the bytes need, and those of the frames from which they were made."""
+    """Return the capabilities that the input needs, and those of the frames from which it was made."""
     own = example.input.data if isinstance(example.input, Data) else data
     shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, data, example.options)}
     if isinstance(example.input, Chunks):
         shown.add("feature:partial-tail")
     if isinstance(example.input, Value):
         shown.update(capabilities_of_value(row, example.input.value))
+        # an edited value may need more than the sample that it was made from: headers, an id, another kind
+        with suppress(Rejected):
+            encoded = formats.encode(row, example.input.value, example.options)
+            shown.update(capabilities_of(row, encoded, example.options))
     return tuple(atom for atom in row.capabilities if atom in shown)
 
 
@@ -217,7 +226,7 @@ class RedrawCounts:
 def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[PropertyTarget]:
     """Return the targets among `rows` that an adapter claims; all of them for an adapter without claims.
 
-    A format that it claims only as the stream of its entries stands for that stream, as its cases do.
+    A format that it claims only as a stream of entries represents that stream, as its cases do.
     """
     wanted = set(FORMATS) if rows is None else set(rows)
     lifts = [FORMATS[one].wrapped_by for one in wanted if one in FORMATS and one not in hello.revisions]

@@ -23,7 +23,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from attrs import define, frozen
 
-from wireproof.adapters.worker import end_with_parent
+from wireproof.adapters.object_worker import end_with_parent
 
 END_SECONDS: Final = 8.0
 """Seconds that a worker has to close its adapter before it is killed."""

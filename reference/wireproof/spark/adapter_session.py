@@ -16,13 +16,13 @@ from attrs import evolve
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryView
 from wireproof.formats import FORMATS
 from wireproof.runner.claims import observed_fields
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge, needs_value
 from wireproof.runner.judge_context import JudgeContext
-from wireproof.runner.reference_answers import reference_answer
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import signature
 from wireproof.runner.verdicts import Verdict

@@ -11,16 +11,15 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.case_capabilities import ATTRIBUTE_CAPABILITIES, capabilities_of_case
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.columnar.canonical_digest import EntryDigests, entry_json
 from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.signature import Signature
 from wireproof.spark.split_points import HEKA, KAFKA, StreamFraming
-from wireproof.wire.json_values import Json
+from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 

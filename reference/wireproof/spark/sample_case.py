@@ -12,8 +12,8 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Source
 from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.signature import Signature
 from wireproof.spark import job_files, source_settings, verdict_matrix
 from wireproof.spark.errors import SourceError

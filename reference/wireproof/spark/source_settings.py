@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from attrs import frozen
 
@@ -12,7 +12,7 @@ from wireproof.spark.columns import SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
 from wireproof.suggestions import suggestion
-from wireproof.wire.options import MAX_OUTPUT, Options
+from wireproof.wire.options import CODEC_OPTIONS, Compression, Options, ResyncMode
 
 
 @frozen
@@ -127,8 +127,8 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
     "max_unpacked": _number,
     "max_output": _number,
     "max_message": _number,
-    "resync": _one_of("strict", "go", "c"),
-    "compression": _one_of("none", "snappy"),
+    "resync": _one_of(*get_args(ResyncMode)),
+    "compression": _one_of(*get_args(Compression)),
     "keys": _keys,
     "maxbytespertrigger": _number,
     "maxfilespertrigger": _number,
@@ -160,7 +160,7 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
         max_bytes=parsed.get("maxbytespertrigger"),
         max_files=parsed.get("maxfilespertrigger"),
-        options=_codec(parsed),
+        options=Options(**{name: parsed[name] for name in CODEC_OPTIONS & parsed.keys()}),
     )
 
 
@@ -168,13 +168,3 @@ def _framing(kind: SourceKind, revision: str) -> StreamFraming:
     if revision not in kind.framings:
         raise SourceError(f"option revision: {revision!r} is not one of {', '.join(kind.framings)}")
     return kind.framings[revision]
-
-
-def _codec(parsed: Mapping[str, Any]) -> Options:
-    return Options(
-        max_output=parsed.get("max_output", MAX_OUTPUT),
-        max_message=parsed.get("max_message"),
-        resync=parsed.get("resync", "strict"),
-        compression=parsed.get("compression", "none"),
-        keys=parsed.get("keys"),
-    )

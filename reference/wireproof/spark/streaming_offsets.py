@@ -1,7 +1,7 @@
 """The offsets of a stream over growing logs: how far each log may be read now.
 
 Each byte is read once. The offset of a log is a settled split point: bytes that arrive later cannot change
-the items before it. A torn tail is left until it is complete, and garbage until something valid follows it.
+the items before it. A cut tail is left until it is complete, and garbage until something valid follows it.
 If a log has to wait for more bytes, this is logged, once for each position.
 """
 

@@ -136,6 +136,14 @@ def to_json(value: Any) -> Json:  # noqa: ANN401 - any value class
     return tree
 
 
+def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON already
+    """Return the JSON form of a value class; return JSON unchanged."""
+    if has(type(value)):
+        return to_json(value)
+    tree: Json = value
+    return tree
+
+
 def _with_lists(tree: Any) -> Any:  # noqa: ANN401 - any output of cattrs
     """Replace tuples by lists."""
     if isinstance(tree, dict):

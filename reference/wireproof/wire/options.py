@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 Profile = Literal["reader", "produce"]
 
@@ -15,6 +15,13 @@ ResyncMode = Literal["strict", "go", "c"]
 """The reader whose rules decide how a Heka stream continues after bytes that are not a frame."""
 
 
+Compression = Literal["none", "snappy"]
+"""The declared compression of a Heka message."""
+
+Isolation = Literal["read_uncommitted", "read_committed"]
+"""The isolation level of a Kafka consumer."""
+
+
 @frozen
 class Options:
     """The options of all formats together; a codec ignores those of other formats.
@@ -22,8 +29,8 @@ class Options:
     Attributes:
         profile: `reader` checks what a reader must accept, `produce` what a producer may send.
         max_output: limit for decompressed data, in bytes.
-        max_message: limit for one Heka message or Kafka entry, in bytes; None means the format's default.
         keys: Heka: HMAC keys by `<signer>_<version>`; with None no signature is verified.
+        max_message: limit for one Heka message or Kafka entry, in bytes; None means the format's default.
         resync: Heka: rules to find the next frame, `strict`, `go` or `c`: heka.md section 2.
         compression: Heka: declared compression of a message, `none` or `snappy`.
         fetch_offset: Kafka: records below this offset are not delivered.
@@ -33,13 +40,16 @@ class Options:
 
     profile: Profile = "reader"
     max_output: int = MAX_OUTPUT
-    max_message: int | None = None
     keys: Mapping[str, bytes] | None = None
+    max_message: int | None = None
     resync: ResyncMode = "strict"
-    compression: Literal["none", "snappy"] = "none"
+    compression: Compression = "none"
     fetch_offset: int | None = None
-    isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
+    isolation: Isolation = "read_uncommitted"
     aborted: tuple[tuple[int, int], ...] = field(default=())
 
 
 DEFAULT_OPTIONS: Final = Options()
+
+CODEC_OPTIONS: Final = frozenset(one.name for one in fields(Options)) - {"profile"}
+"""The names of all options but the profile, which belongs to the caller and not to the codec."""

@@ -1,4 +1,4 @@
-"""Bytes of Heka messages and frames from named parts, their values, and the shelves the cases stand on.
+"""Bytes of Heka messages and frames from named parts, their values, and the items of a scan.
 
 Nothing here comes from the codec under test: heka.md, sections 1, 2, 3 and 8.
 """
@@ -8,17 +8,10 @@ Nothing here comes from the codec under test: heka.md, sections 1, 2, 3 and 8.
 
 import hashlib
 import hmac
-import json
-import os
 import struct
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
-from book import Book
-from heka_rulebook import FRAME, MINIMAL, message
-from kafka_shelf import Shelf
+from tests.authoring.heka.documented_bytes import FRAME, MINIMAL, message
 
 UUID = bytes.fromhex("101112131415161718191a1b1c1d2e2f")
 F = bytes.fromhex(FRAME)
@@ -126,32 +119,7 @@ FV = frame_value()
 """The value of `F`."""
 
 
-# --- shelves ---
-
-
-class Heka(Shelf):
-    """Cases of one Heka format."""
-
-    def scan(self, name: str, title: str, chunks: list[bytes], items: list[Json], *, doc: str, why: str, rules: tuple[str, ...], **more: Any) -> str:
-        remarks = more.pop("remarks", ())
-        accept: dict[str, Any] = {"value": {"items": items}, "consumed": sum(map(len, chunks))}
-        accept |= {"remarks": sorted(remarks)} if remarks else {}
-        return self.other(name, title, "scan", {"chunks": [chunk.hex() for chunk in chunks]}, {"accept": accept}, doc=doc, why=why, rules=rules, **more)
-
-    def encode(self, name: str, title: str, given: Json, data: bytes | None, *, doc: str, why: str, rules: tuple[str, ...], back: Json = None, **more: Any) -> str:
-        accept: dict[str, Any] = {"value": back or given}
-        accept |= {} if data is None else {"bytes": [data.hex()]}
-        return self.other(name, title, "encode", {"value": given}, {"accept": accept}, doc=doc, why=why, rules=rules, **more)
-
-    def unfit(self, name: str, title: str, given: Json, twin: str, *, doc: str, why: str, rules: tuple[str, ...], **more: Any) -> str:
-        reject = {"class": "invalid-value", "also": ["bad-length", "limit-exceeded", "type-mismatch", "auth-failed"]}
-        return self.other(name, title, "encode", {"value": given}, {"reject": reject}, doc=doc, why=why, rules=rules, twin=self.prefix + twin, **more)
-
-    def other(self, name: str, title: str, op: str, given: Json, expect: Json, *, doc: str, why: str, rules: tuple[str, ...], **more: Any) -> str:
-        level, origin = more.pop("level", "must"), more.pop("origin", "builder")
-        case = {"id": self.prefix + name, "title": title, "why": why, "op": op, "level": level, "rules": list(rules), "input": given, "expect": expect,
-                "source": {"origin": origin, "document": doc}, **more}
-        return self.book.add(case)
+# --- items of a scan ---
 
 
 def whole(at: int, length: int, content: Json, cls: str | None = None) -> Json:
@@ -171,34 +139,3 @@ def tail(at: int, length: int) -> Json:
 def rule_bytes(name: str) -> bytes:
     """A message of section 4."""
     return message(name)
-
-
-# --- witnesses ---
-
-
-def witness(book: Book) -> dict[str, int]:
-    """Run protobuf's two Python decoders on every plain message, read or written; note where each agrees."""
-    cases = [case for case in book.cases.values() if case["id"].startswith("heka.message/") and "options" not in case and _bytes(case)]
-    counts = {}
-    for kind in ("upb", "python"):
-        lines = "".join(_bytes(case)[0] + "\n" for case in cases)
-        program = Path(__file__).resolve().parent / "heka_witness.py"
-        done = subprocess.run([sys.executable, str(program)], input=lines, capture_output=True, text=True, check=True, env={**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": kind})
-        said = [json.loads(line) for line in done.stdout.splitlines()]
-        name, version = f"protobuf-{said[0]['kind']}", said[0]["version"]
-        if said[0]["kind"] != kind:
-            raise ValueError(f"asked for protobuf's {kind}, got {name}")
-        agreeing = [case for case, answer in zip(cases, said[1:], strict=True) if _agrees(case["expect"], answer)]
-        for case in agreeing:
-            case["source"].setdefault("witnesses", []).append({"name": name, "version": version})
-        counts[name] = len(agreeing)
-    return counts
-
-
-def _agrees(expect: Json, answer: Json) -> bool:
-    return answer is None if "reject" in expect else answer == expect["accept"]["value"]
-
-
-def _bytes(case: Json) -> list[str]:
-    """The message of a decode case, in a list of one, or the first bytes that an encode case takes."""
-    return [case["input"]["hex"]] if case["op"] == "decode" else case["expect"].get("accept", {}).get("bytes", [])[:1]

@@ -1,8 +1,8 @@
-"""One format and revision of Iggy cases: the Kafka shelf, and encodes and scans beside decodes."""
+"""One format and revision of Iggy cases: encodes and scans beside decodes."""
 
 from typing import Any
 
-from kafka_shelf import Shelf as Decodes
+from tests.authoring.case_builder import CaseBuilder as DecodeBuilder
 
 
 def needed(value: Any) -> list[str]:
@@ -17,7 +17,7 @@ def needed(value: Any) -> list[str]:
     return capabilities
 
 
-class Shelf(Decodes):
+class CaseBuilder(DecodeBuilder):
     """Adds cases under `<format>/<revision>/`."""
 
     def writes(
@@ -56,7 +56,7 @@ class Shelf(Decodes):
         rules: tuple[str, ...],
         **more: Any,
     ) -> str:
-        return self.book.add(
+        return self.writer.add(
             {
                 "id": self.prefix + name,
                 "title": title,
@@ -84,7 +84,7 @@ class Shelf(Decodes):
         rules: tuple[str, ...],
     ) -> str:
         """A scan of `chunks` that must give `items`."""
-        return self.book.add(
+        return self.writer.add(
             {
                 "id": self.prefix + name,
                 "title": title,

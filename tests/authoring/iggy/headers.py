@@ -2,19 +2,30 @@
 
 from struct import pack
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.json_send import CAPTURE
+from tests.authoring.iggy.json_send import value as json_value
+from tests.authoring.iggy.message_bytes import (
     ALL,
     BLOG,
     CODES,
     KEY1,
     entry,
     map_value,
+    sent_value,
     tlv,
     u8,
     unhex,
 )
-from iggy_shelf import Shelf
+
+
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.headers", "0.0.30")
+    for chapter in (_kinds, _map, _bounds, _written):
+        chapter(s)
+    _zero_bytes(s, CaseBuilder(writer, "iggy.json.send", "0.0.30"))
+
 
 WIDE = {
     "int8": 1,
@@ -30,23 +41,15 @@ WIDE = {
 }
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.headers", "0.0.30")
-    _kinds(s)
-    _map(s)
-    _bounds(s)
-    _written(s)
-
-
-def _kinds(s: Shelf) -> None:
+def _kinds(s: CaseBuilder) -> None:
     layout, kinds = "iggy.headers.layout", "iggy.headers.kinds"
-    s.ok(
+    s.accepts(
         "kinds/string",
         "One string (W1)",
         unhex("050000006b65792d31020700000056616c75652031"),
         {"headers": map_value(KEY1)},
         doc="iggy.md §13 W1",
-        origin="rulebook",
+        origin="document",
         rules=(
             layout,
             kinds,
@@ -57,19 +60,19 @@ def _kinds(s: Shelf) -> None:
         ),
         why="The smallest useful block.",
     )
-    s.ok(
+    s.accepts(
         "kinds/all",
         "All fifteen kinds (W3)",
         tlv(*ALL),
         {"headers": map_value(*ALL)},
         doc="iggy.md §13 W3",
-        origin="rulebook",
+        origin="document",
         rules=(layout, kinds, "iggy.headers.kind", "iggy.headers.size"),
         why="C# had no kinds Int8, Int16, Uint8 and Uint16 before 667e69ea4 and failed the whole poll.",
     )
     for kind in CODES:
         value = next(value for _, known, value in ALL if known == kind)
-        s.ok(
+        s.accepts(
             f"kinds/only-{kind}",
             f"One {kind}",
             entry(b"k", kind, value),
@@ -80,7 +83,7 @@ def _kinds(s: Shelf) -> None:
         )
     for kind, size in WIDE.items():
         low = b"\x00" * (size - 1) + b"\x80"
-        s.ok(
+        s.accepts(
             f"kinds/{kind}-high-bit",
             f"{kind} with only its highest bit",
             entry(b"k", kind, low),
@@ -95,7 +98,7 @@ def _kinds(s: Shelf) -> None:
         ("minus-zero", "float32", pack("<f", -0.0)),
         ("infinity", "float64", pack("<d", float("inf"))),
     ):
-        s.ok(
+        s.accepts(
             f"kinds/{kind}-{label}",
             f"{kind}, {label}",
             entry(b"k", kind, value),
@@ -105,7 +108,7 @@ def _kinds(s: Shelf) -> None:
             why="Values are compared bit by bit: NaN equals the same NaN, 0.0 is not −0.0.",
         )
     for code in (0, 16, 255):
-        s.no(
+        s.rejects(
             f"kinds/kind-{code}",
             f"Kind {code}",
             entry(b"k", code, b"v"),
@@ -116,7 +119,7 @@ def _kinds(s: Shelf) -> None:
             rules=("iggy.headers.kind",),
             why="Go and C++ keep the value; Rust fails the whole poll.",
         )
-    s.no(
+    s.rejects(
         "kinds/node-without-kind",
         "The kind byte overwritten by the value's length",
         unhex("050000006b65792d31070000000056616c75652031"),
@@ -135,7 +138,7 @@ def _kinds(s: Shelf) -> None:
         ("bool-is-2", "bool", b"\x02", "iggy-header-bool"),
         ("string-bad-utf8", "string", b"\xff\xfe", "iggy-header-utf8"),
     ):
-        s.ok(
+        s.accepts(
             f"kinds/{label}",
             f"{kind} of {value.hex()}",
             entry(b"k", kind, value),
@@ -147,30 +150,30 @@ def _kinds(s: Shelf) -> None:
         )
 
 
-def _map(s: Shelf) -> None:
+def _map(s: CaseBuilder) -> None:
     order, doc = ("iggy.headers.order",), "iggy.md §13 W2"
     blog = {"headers": map_value(*BLOG)}
-    s.ok(
+    s.accepts(
         "map/blog",
         "The three headers of the announcement (W2)",
         tlv(*BLOG),
         blog,
         doc=doc,
-        origin="rulebook",
+        origin="document",
         rules=("iggy.headers.layout", *order),
         why="Three kinds and keys with a blank, a hyphen and an underscore.",
     )
-    s.ok(
+    s.accepts(
         "map/blog-permuted",
         "The same in another order",
         tlv(BLOG[2], BLOG[0], BLOG[1]),
         blog,
         doc=doc,
-        origin="rulebook",
+        origin="document",
         rules=order,
         why="Rust writes a hash map: every order is the same map.",
     )
-    s.ok(
+    s.accepts(
         "map/blog-reversed",
         "The same, backwards",
         tlv(*reversed(BLOG)),
@@ -179,7 +182,7 @@ def _map(s: Shelf) -> None:
         rules=order,
         why="An order that no client sorts by.",
     )
-    s.ok(
+    s.accepts(
         "map/empty",
         "No headers",
         b"",
@@ -188,7 +191,7 @@ def _map(s: Shelf) -> None:
         rules=("iggy.headers.empty",),
         why="None and an empty map are both 0 bytes.",
     )
-    s.ok(
+    s.accepts(
         "map/keys-of-two-cases",
         "K and k are two keys",
         tlv((b"K", "string", b"a"), (b"k", "string", b"b")),
@@ -197,7 +200,7 @@ def _map(s: Shelf) -> None:
         rules=("iggy.headers.case",),
         why="HeaderKey::new lowercases, the decoder does not: lowercased, one of the two is lost.",
     )
-    s.ok(
+    s.accepts(
         "map/upper-case-key",
         "An upper-case key",
         tlv((b"Trace-ID", "string", b"a")),
@@ -207,7 +210,7 @@ def _map(s: Shelf) -> None:
         why="Lowercased, it cannot be looked up by the name it was sent under.",
     )
     twice = ((b"k", "string", b"a"), (b"k", "string", b"b"))
-    s.ok(
+    s.accepts(
         "map/duplicate-key",
         "One key twice",
         tlv(*twice),
@@ -218,7 +221,7 @@ def _map(s: Shelf) -> None:
         why="Rust, Java and C# keep the last, Go and Node both.",
     )
     apart = (twice[0], (b"a", "uint8", b"\x07"), twice[1])
-    s.ok(
+    s.accepts(
         "map/duplicate-key-apart",
         "One key twice, another between",
         tlv(*apart),
@@ -230,7 +233,7 @@ def _map(s: Shelf) -> None:
     )
 
 
-def _bounds(s: Shelf) -> None:
+def _bounds(s: CaseBuilder) -> None:
     keys, values, cut = (
         ("iggy.headers.key-length",),
         ("iggy.headers.value-length",),
@@ -238,7 +241,7 @@ def _bounds(s: Shelf) -> None:
     )
     doc, past = "iggy.md §9, §10.3", ("length-past-end",)
     for size in (1, 255):
-        s.ok(
+        s.accepts(
             f"bounds/key-{size}",
             f"A key of {size} bytes",
             tlv((b"k" * size, "string", b"v")),
@@ -247,7 +250,7 @@ def _bounds(s: Shelf) -> None:
             rules=keys,
             why="The limits are 1 and 255, though the length has 32 bits.",
         )
-        s.ok(
+        s.accepts(
             f"bounds/value-{size}",
             f"A value of {size} bytes",
             tlv((b"k", "raw", b"v" * size)),
@@ -256,7 +259,7 @@ def _bounds(s: Shelf) -> None:
             rules=values,
             why="The limits are 1 and 255, though the length has 32 bits.",
         )
-    s.ok(
+    s.accepts(
         "bounds/key-utf8",
         "A key of two UTF-8 bytes",
         tlv(("é".encode(), "string", b"v")),
@@ -266,7 +269,7 @@ def _bounds(s: Shelf) -> None:
         why="Java and C# counted UTF-16 units and misframed it.",
     )
     for size in (0, 256):
-        s.no(
+        s.rejects(
             f"bounds/key-{size}",
             f"A key of {size} bytes",
             tlv((b"k" * size, "string", b"v")),
@@ -277,7 +280,7 @@ def _bounds(s: Shelf) -> None:
             rules=keys,
             why="InvalidHeaderKey; the first build of 0.0.30 took it.",
         )
-        s.no(
+        s.rejects(
             f"bounds/value-{size}",
             f"A value of {size} bytes",
             tlv((b"k", "raw", b"v" * size)),
@@ -288,7 +291,7 @@ def _bounds(s: Shelf) -> None:
             rules=values,
             why="InvalidHeaderValue; the first build of 0.0.30 took it.",
         )
-    s.no(
+    s.rejects(
         "bounds/key-length-huge",
         "A key length of 2^32 − 1",
         entry(b"k", "string", b"v", key_len=0xFFFFFFFF),
@@ -302,7 +305,7 @@ def _bounds(s: Shelf) -> None:
         flags=["resource"],
         why="The length must not be trusted for an allocation.",
     )
-    s.no(
+    s.rejects(
         "bounds/value-length-huge",
         "A value length of 2^32 − 1",
         entry(b"k", "string", b"v", val_len=0xFFFFFFFF),
@@ -316,7 +319,7 @@ def _bounds(s: Shelf) -> None:
         flags=["resource"],
         why="The length must not be trusted for an allocation.",
     )
-    s.no(
+    s.rejects(
         "bounds/key-bad-utf8",
         "A key that is not UTF-8",
         tlv((b"\xff\xfe", "string", b"v")),
@@ -345,7 +348,7 @@ def _bounds(s: Shelf) -> None:
     ):
         also = ("length-past-end", "trailing-data", "bad-length", "bad-kind")
         cls = "bad-length" if label == "opaque" else "truncated"
-        s.no(
+        s.rejects(
             f"bounds/{label}",
             f"A block cut short: {label.replace('-', ' ')}",
             data,
@@ -359,7 +362,7 @@ def _bounds(s: Shelf) -> None:
         )
 
 
-def _written(s: Shelf) -> None:
+def _written(s: CaseBuilder) -> None:
     layout, doc = ("iggy.headers.layout",), "iggy.md §2.4"
     s.writes(
         "encode/string",
@@ -428,3 +431,61 @@ def _written(s: Shelf) -> None:
             also=("bad-length", "type-mismatch", "bad-utf8", "bad-kind", "duplicate-field"),
             why=why,
         )
+
+
+def _zero_bytes(block: CaseBuilder, json: CaseBuilder) -> None:
+    """§2.4, §9: a length ends a key, and a zero byte is UTF-8 as any other."""
+    doc, rules, why = (
+        "iggy.md §2.4, §9",
+        ("iggy.headers.layout", "iggy.headers.key-length"),
+        "Read as a string of C, the key ends too soon, and two keys become one.",
+    )
+    one, other = (b"k\0a", "raw", b"v"), (b"k\0b", "raw", b"w")
+    block.accepts(
+        "bounds/key-zero-byte",
+        "A key with a zero byte inside",
+        tlv(one),
+        {"headers": map_value(one)},
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    block.accepts(
+        "bounds/key-only-zero-byte",
+        "A key of one zero byte",
+        tlv((b"\0", "raw", b"v")),
+        {"headers": map_value((b"\0", "raw", b"v"))},
+        doc=doc,
+        rules=rules,
+        why="It has one byte, and is not empty.",
+    )
+    block.accepts(
+        "map/keys-alike-to-a-zero-byte",
+        "Two keys that differ behind a zero byte",
+        tlv(one, other),
+        {"headers": map_value(one, other)},
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    block.writes(
+        "encode/key-zero-byte",
+        "A key with a zero byte inside, written",
+        {"headers": map_value(one)},
+        tlv(one),
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    text = CAPTURE.replace(
+        b'"payload"', b'"headers":{"k\\u0000a":{"kind":"raw","value":"dg=="}},"payload"', 1
+    )
+    json.accepts(
+        "headers/key-zero-byte",
+        "A key with a zero byte inside, escaped",
+        text,
+        json_value(sent_value(0, b"hello", one)),
+        doc="iggy.md §8.1; RFC 8259 §7",
+        rules=("iggy.json.headers",),
+        why=why,
+    )

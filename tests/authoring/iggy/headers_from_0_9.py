@@ -1,4 +1,4 @@
-"""TLV v2 out of named parts, and `iggy.headers` of 0.9 and 0.10: iggy.md §2.4, §10.1, §10.2."""
+"""TLV v2 from named parts, and `iggy.headers` of 0.9 and 0.10: iggy.md §2.4, §10.1, §10.2."""
 
 # fmt: off
 
@@ -6,9 +6,9 @@ from itertools import permutations
 from struct import pack
 from typing import Any
 
-from book import Book
-from iggy_parts import ALL, BLOG, CODES, kind_value, u8, u32, unhex
-from iggy_shelf import Shelf
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import ALL, BLOG, CODES, kind_value, u8, u32, unhex
 
 Keyed = tuple[str, bytes, str, bytes]
 """Kind and bytes of the key, kind and bytes of the value."""
@@ -60,98 +60,98 @@ SORTED = (MIXED[2], MIXED[3], MIXED[4], MIXED[1], MIXED[0])
 """§2.4 [RUN-R11]: raw z, string Key, key, z, int32 123."""
 
 
-def write(book: Book) -> None:
+def write(writer: FixtureWriter) -> None:
     for revision in ("0.9", "0.10"):
-        s = Shelf(book, "iggy.headers", revision)
+        s = CaseBuilder(writer, "iggy.headers", revision)
         _kinds(s)
         _map(s)
         _faults(s)
         _bounds(s)
         _written(s)
-    _strict(Shelf(book, "iggy.headers", "0.9"), Shelf(book, "iggy.headers", "0.10"))
+    _strict(CaseBuilder(writer, "iggy.headers", "0.9"), CaseBuilder(writer, "iggy.headers", "0.10"))
 
 
-def _kinds(s: Shelf) -> None:
+def _kinds(s: CaseBuilder) -> None:
     layout, keys, kinds = "iggy.headers.keyed.layout", "iggy.headers.keyed.keys", "iggy.headers.kinds"
     whole = ("iggy.headers.kind", "iggy.headers.key-length", "iggy.headers.value-length", "iggy.headers.truncated", "iggy.headers.keyed.kind")
-    s.ok(ONE, "One string (W20)", W20, shown(KEY1), doc="iggy.md §13 W20 [RUN-R11]", origin="rulebook", rules=(layout, kinds, *whole), why="Captured verbatim from iggy 0.11.0; read as TLV v1 the first length is 1282.")
-    s.ok("kinds/int-key", "A key that is a number (W21)", W21, shown(MIXED[0]), doc="iggy.md §13 W21", origin="rulebook", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="The website says that keys are strings; the code takes every kind.")
-    s.ok("kinds/all", "All fifteen kinds of values (W22)", W22, shown(*EVERY), doc="iggy.md §13 W22 [RUN]", origin="rulebook", rules=(layout, kinds), why="Rust 0.11.0, Java and Node read the same values.")
+    s.accepts(ONE, "One string (W20)", W20, shown(KEY1), doc="iggy.md §13 W20 [RUN-R11]", origin="document", rules=(layout, kinds, *whole), why="Captured verbatim from iggy 0.11.0; read as TLV v1 the first length is 1282.")
+    s.accepts("kinds/int-key", "A key that is a number (W21)", W21, shown(MIXED[0]), doc="iggy.md §13 W21", origin="document", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="The website says that keys are strings; the code takes every kind.")
+    s.accepts("kinds/all", "All fifteen kinds of values (W22)", W22, shown(*EVERY), doc="iggy.md §13 W22 [RUN]", origin="document", rules=(layout, kinds), why="Rust 0.11.0, Java and Node read the same values.")
     all_keys = tuple((kind, value, "raw", key) for key, kind, value in ALL)
-    s.ok("kinds/all-keys", "All fifteen kinds of keys", block(*all_keys), shown(*all_keys), doc="iggy.md §2.3, §2.4", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="Node encodes keys of three kinds only, and must read them all.")
-    s.ok("kinds/float32-nan", "A NaN of 32 bits", unhex("02010000006b0e040000000000c07f"), shown(("string", b"k", "float32", pack("<I", 0x7FC00000))), doc=DOC + " f32_nan", origin="rulebook", rules=("iggy.headers.float",), why="The accessor of Python refuses it, the block does not.")
+    s.accepts("kinds/all-keys", "All fifteen kinds of keys", block(*all_keys), shown(*all_keys), doc="iggy.md §2.3, §2.4", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="Node encodes keys of three kinds only, and must read them all.")
+    s.accepts("kinds/float32-nan", "A NaN of 32 bits", unhex("02010000006b0e040000000000c07f"), shown(("string", b"k", "float32", pack("<I", 0x7FC00000))), doc=DOC + " f32_nan", origin="document", rules=("iggy.headers.float",), why="The accessor of Python refuses it, the block does not.")
     payload = pack("<Q", 0x7FF8000000000001)
-    s.ok("kinds/float64-nan-bits", "A NaN with a payload", block(("string", b"k", "float64", payload)), shown(("string", b"k", "float64", payload)), doc="iggy.md §10.1", rules=("iggy.headers.float",), why="NaN equals the same bit pattern and no other.")
+    s.accepts("kinds/float64-nan-bits", "A NaN with a payload", block(("string", b"k", "float64", payload)), shown(("string", b"k", "float64", payload)), doc="iggy.md §10.1", rules=("iggy.headers.float",), why="NaN equals the same bit pattern and no other.")
 
 
-def _map(s: Shelf) -> None:
+def _map(s: CaseBuilder) -> None:
     order, keys = ("iggy.headers.order",), ("iggy.headers.keyed.keys",)
     three = tuple(("string", *header) for header in BLOG)
     for label, rows in (("blog", three), ("blog-reversed", three[::-1])):
-        s.ok(f"map/{label}", f"Three headers{', backwards' * (rows != three)}", block(*rows), shown(*three), doc="iggy.md §2.4", rules=order, why="Rust 0.9 writes them in the order of its hash table.")
-    s.ok("map/mixed", "Keys of three kinds, in the order of their insertion", block(*MIXED), shown(*MIXED), doc="iggy.md §2.4 [RUN-R11]", rules=(*order, *keys), why="Node, Go and C# write headers as they were put in.")
-    s.ok("map/empty", "No headers", b"", shown(), doc=DOC + " empty", origin="rulebook", rules=("iggy.headers.empty",), why="None and an empty map are one.")
+        s.accepts(f"map/{label}", f"Three headers{', backwards' * (rows != three)}", block(*rows), shown(*three), doc="iggy.md §2.4", rules=order, why="Rust 0.9 writes them in the order of its hash table.")
+    s.accepts("map/mixed", "Keys of three kinds, in the order of their insertion", block(*MIXED), shown(*MIXED), doc="iggy.md §2.4 [RUN-R11]", rules=(*order, *keys), why="Node, Go and C# write headers as they were put in.")
+    s.accepts("map/empty", "No headers", b"", shown(), doc=DOC + " empty", origin="document", rules=("iggy.headers.empty",), why="None and an empty map are one.")
     two: tuple[Keyed, ...] = (("string", b"k", "string", b"a"), ("raw", b"k", "string", b"b"))
-    s.ok("map/one-key-of-two-kinds", "k as a string and k as raw bytes", unhex("02010000006b02010000006101010000006b020100000062"), shown(*two), doc=DOC + " dup_key_diff_kind", origin="rulebook", rules=keys, why="Two keys: a map by bytes alone loses one.")
+    s.accepts("map/one-key-of-two-kinds", "k as a string and k as raw bytes", unhex("02010000006b02010000006101010000006b020100000062"), shown(*two), doc=DOC + " dup_key_diff_kind", origin="document", rules=keys, why="Two keys: a map by bytes alone loses one.")
     case: tuple[Keyed, ...] = (("string", b"K", "string", b"a"), ("string", b"k", "string", b"b"))
-    s.ok("map/keys-of-two-cases", "K and k are two keys", block(*case), shown(*case), doc="iggy.md §11.1 R1", rules=("iggy.headers.case",), why="No reader lowercases from 0.9.0 on.")
+    s.accepts("map/keys-of-two-cases", "K and k are two keys", block(*case), shown(*case), doc="iggy.md §11.1 R1", rules=("iggy.headers.case",), why="No reader lowercases from 0.9.0 on.")
     twice: tuple[Keyed, ...] = (("string", b"k", "string", b"a"), ("string", b"k", "string", b"b"))
-    s.ok("map/duplicate-key", "One key twice", unhex("02010000006b02010000006102010000006b020100000062"), shown(*twice), doc=DOC + " dup_key", origin="rulebook", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Rust, Java and C# keep the last, Go and Node both.")
-    s.ok("map/duplicate-key-apart", "One key twice, another between", block(twice[0], MIXED[0], twice[1]), shown(*twice, MIXED[0]), doc="iggy.md §10.1", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Not only neighbours are one key.")
+    s.accepts("map/duplicate-key", "One key twice", unhex("02010000006b02010000006102010000006b020100000062"), shown(*twice), doc=DOC + " dup_key", origin="document", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Rust, Java and C# keep the last, Go and Node both.")
+    s.accepts("map/duplicate-key-apart", "One key twice, another between", block(twice[0], MIXED[0], twice[1]), shown(*twice, MIXED[0]), doc="iggy.md §10.1", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Not only neighbours are one key.")
 
 
-def _faults(s: Shelf) -> None:
+def _faults(s: CaseBuilder) -> None:
     """What the accessor alone refuses: kinds and lengths hold."""
     utf8, fault = ("iggy.headers.keyed.utf8",), ("iggy.headers.size",)
-    s.ok("kinds/bool-is-2", "A bool of 2", unhex("02010000006b030100000002"), shown(("string", b"k", "bool", b"\x02")), doc=DOC + " bool_is_2", origin="rulebook", remarks=("iggy-header-bool",), rules=fault, why="Java and Node read false, C# true, Rust refuses the accessor.")
-    s.ok("kinds/key-bool-is-2", "A key that is a bool of 2", block(("bool", b"\x02", "raw", b"v")), shown(("bool", b"\x02", "raw", b"v")), doc="iggy.md §2.3", remarks=("iggy-header-bool",), rules=fault, why="Two keys of one truth are two keys.")
-    s.ok("kinds/string-bad-utf8", "A string that is not UTF-8", unhex("02010000006b0202000000fffe"), shown(("string", b"k", "string", b"\xff\xfe")), doc=DOC + " utf8_bad_val", origin="rulebook", remarks=("iggy-header-utf8",), rules=utf8, why="Java and Node put U+FFFD there, and the bytes are lost.")
-    s.ok("kinds/key-bad-utf8", "A key that is a string and not UTF-8", unhex("0202000000fffe020100000076"), shown(("string", b"\xff\xfe", "string", b"v")), doc=DOC + " utf8_bad_key", origin="rulebook", remarks=("iggy-header-utf8",), rules=utf8, why="Replaced by U+FFFD, two keys become one.")
-    s.ok("kinds/key-raw", "A key of bytes that are no text", block(("raw", b"\xff\xfe", "string", b"v")), shown(("raw", b"\xff\xfe", "string", b"v")), doc="iggy.md §2.3", rules=(*utf8, "iggy.headers.keyed.keys"), why="Only a string need be UTF-8.")
+    s.accepts("kinds/bool-is-2", "A bool of 2", unhex("02010000006b030100000002"), shown(("string", b"k", "bool", b"\x02")), doc=DOC + " bool_is_2", origin="document", remarks=("iggy-header-bool",), rules=fault, why="Java and Node read false, C# true, Rust refuses the accessor.")
+    s.accepts("kinds/key-bool-is-2", "A key that is a bool of 2", block(("bool", b"\x02", "raw", b"v")), shown(("bool", b"\x02", "raw", b"v")), doc="iggy.md §2.3", remarks=("iggy-header-bool",), rules=fault, why="Two keys of one truth are two keys.")
+    s.accepts("kinds/string-bad-utf8", "A string that is not UTF-8", unhex("02010000006b0202000000fffe"), shown(("string", b"k", "string", b"\xff\xfe")), doc=DOC + " utf8_bad_val", origin="document", remarks=("iggy-header-utf8",), rules=utf8, why="Java and Node put U+FFFD there, and the bytes are lost.")
+    s.accepts("kinds/key-bad-utf8", "A key that is a string and not UTF-8", unhex("0202000000fffe020100000076"), shown(("string", b"\xff\xfe", "string", b"v")), doc=DOC + " utf8_bad_key", origin="document", remarks=("iggy-header-utf8",), rules=utf8, why="Replaced by U+FFFD, two keys become one.")
+    s.accepts("kinds/key-raw", "A key of bytes that are no text", block(("raw", b"\xff\xfe", "string", b"v")), shown(("raw", b"\xff\xfe", "string", b"v")), doc="iggy.md §2.3", rules=(*utf8, "iggy.headers.keyed.keys"), why="Only a string need be UTF-8.")
 
 
-def _bounds(s: Shelf) -> None:
+def _bounds(s: CaseBuilder) -> None:
     kind, keys = ("iggy.headers.kind",), ("iggy.headers.keyed.kind",)
     for label, code in (("0", 0), ("16", 16), ("255", 255)):
-        s.no(f"kinds/kind-{label}", f"Kind {label} of a value", keyed("string", b"k", code, b"v"), "bad-kind", at=6, twin=ONE, doc=DOC, rules=kind, why="Java gives no headers, Go keeps the kind.")
-        s.no(f"kinds/key-kind-{label}", f"Kind {label} of a key", keyed(code, b"k", "string", b"v"), "bad-kind", at=0, twin=ONE, doc=DOC, rules=keys, why="The validator of 0.10.0 passes 16 to 255, what makes a map of it does not.")
+        s.rejects(f"kinds/kind-{label}", f"Kind {label} of a value", keyed("string", b"k", code, b"v"), "bad-kind", at=6, twin=ONE, doc=DOC, rules=kind, why="Java gives no headers, Go keeps the kind.")
+        s.rejects(f"kinds/key-kind-{label}", f"Kind {label} of a key", keyed(code, b"k", "string", b"v"), "bad-kind", at=0, twin=ONE, doc=DOC, rules=keys, why="The validator of 0.10.0 passes 16 to 255, what makes a map of it does not.")
     key, value, cut = ("iggy.headers.key-length",), ("iggy.headers.value-length",), ("iggy.headers.truncated",)
     for label, rows in (("key-255", ("string", b"k" * 255, "string", b"v")), ("value-255", ("string", b"k", "string", b"v" * 255)), ("key-1", K)):
-        s.ok(f"bounds/{label}", f"Of 255 bytes: {label}" if label != "key-1" else "One byte each", block(rows), shown(rows), doc="iggy.md §9", rules=(*key, *value), why="The longest and the shortest that there are.")
+        s.accepts(f"bounds/{label}", f"Of 255 bytes: {label}" if label != "key-1" else "One byte each", block(rows), shown(rows), doc="iggy.md §9", rules=(*key, *value), why="The longest and the shortest that there are.")
     for label, data, at, rule in (
         ("key-empty", keyed("string", b"", "string", b"v"), 1, key),
         ("key-256", keyed("string", b"k" * 256, "string", b"v"), 1, key),
         ("value-empty", keyed("string", b"k", "string", b""), 7, value),
         ("value-256", keyed("string", b"k", "string", b"v" * 256), 7, value),
     ):
-        s.no(f"bounds/{label}", f"A length of 0 or 256: {label}", data, "bad-length", at=at, twin="bounds/key-1", doc=DOC, rules=rule, why="Java takes it, Node throws.")
+        s.rejects(f"bounds/{label}", f"A length of 0 or 256: {label}", data, "bad-length", at=at, twin="bounds/key-1", doc=DOC, rules=rule, why="Java takes it, Node throws.")
     for label, data in (("raw-value-empty", "02010000006b0100000000"), ("raw-value-256", "02010000006b0100010000" + "76" * 256)):
-        s.no(f"bounds/{label}", f"A raw value of 0 or 256 bytes: {label}", unhex(data), "bad-length", at=7, twin="bounds/key-1", doc=DOC, origin="rulebook", rules=value, why="Java takes it, Node throws.")
+        s.rejects(f"bounds/{label}", f"A raw value of 0 or 256 bytes: {label}", unhex(data), "bad-length", at=7, twin="bounds/key-1", doc=DOC, origin="document", rules=value, why="Java takes it, Node throws.")
     blank: Keyed = ("string", b" ", "string", b" ")
-    s.ok("bounds/blank", "A key and a value of one blank", block(blank), shown(blank), doc="iggy.md §11.1 J4", rules=(*key, *value), why="One byte is one byte: Java refuses to write it, and others do.")
-    s.no("bounds/negative-length", "A key of 2^32 − 1 bytes", unhex("02ffffffff6b020100000076"), "bad-length", at=1, also=("length-past-end", "truncated", "negative-length"), twin="bounds/key-1", doc=DOC + " neg_len", origin="rulebook", rules=key, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="Signed, it is −1, which passes C#'s check.")
+    s.accepts("bounds/blank", "A key and a value of one blank", block(blank), shown(blank), doc="iggy.md §11.1 J4", rules=(*key, *value), why="One byte is one byte: Java refuses to write it, and others do.")
+    s.rejects("bounds/negative-length", "A key of 2^32 − 1 bytes", unhex("02ffffffff6b020100000076"), "bad-length", at=1, also=("length-past-end", "truncated", "negative-length"), twin="bounds/key-1", doc=DOC + " neg_len", origin="document", rules=key, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="Signed, it is −1, which passes C#'s check.")
     for label, data, at in (
         ("value-past-end", "02010000006b020a000000616263", 11), ("length-cut", "02010000006b020100", 7), ("odd", "02020000006162", 7),
         ("one-byte-more", "02010000006b020100000076ff", 12), ("one-zero-more", "02010000006b02010000007600", 12), ("opaque", "757365722d6865616465722d6279746573", 0),
     ):
-        s.no(f"bounds/{label}", f"A block that is no whole list of entries: {label}", unhex(data), "bad-kind" if label in ("one-byte-more", "one-zero-more", "opaque") else "truncated", at=at, also=("truncated", "length-past-end", "trailing-data", "bad-kind", "bad-length"), twin="bounds/key-1", doc=DOC, origin="rulebook", rules=cut, why="Node shortens a value to what is there, Java gives no headers.")
+        s.rejects(f"bounds/{label}", f"A block that is no whole list of entries: {label}", unhex(data), "bad-kind" if label in ("one-byte-more", "one-zero-more", "opaque") else "truncated", at=at, also=("truncated", "length-past-end", "trailing-data", "bad-kind", "bad-length"), twin="bounds/key-1", doc=DOC, origin="document", rules=cut, why="Node shortens a value to what is there, Java gives no headers.")
 
 
-def _strict(loose: Shelf, strict: Shelf) -> None:
+def _strict(loose: CaseBuilder, strict: CaseBuilder) -> None:
     """§10.2: from 0.10.0 on the size must be that of the kind; §11.1 R11."""
     sound, rules = ("string", b"k", "int32", b"\x01\x02\x03\x04"), ("iggy.headers.keyed.size",)
-    strict.ok("kinds/int32", "An int32 of four bytes", block(sound), shown(sound), doc="iggy.md §2.3", rules=(*rules, "iggy.headers.keyed.key-size"), why="The twin of those of another size.")
+    strict.accepts("kinds/int32", "An int32 of four bytes", block(sound), shown(sound), doc="iggy.md §2.3", rules=(*rules, "iggy.headers.keyed.key-size"), why="The twin of those of another size.")
     rows: tuple[tuple[str, Keyed, int], ...] = (
         ("int32-3-bytes", ("string", b"k", "int32", b"\x01\x02\x03"), 7), ("bool-2-bytes", ("string", b"k", "bool", b"\x01\x00"), 7), ("float64-4-bytes", ("string", b"k", "float64", bytes(4)), 7),
         ("key-int32-3-bytes", ("int32", b"\x01\x02\x03", "raw", b"v"), 1), ("key-uint128-8-bytes", ("uint128", bytes(8), "raw", b"v"), 1),
     )
     for label, row, at in rows:
         key = label.startswith("key")
-        loose.ok(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), shown(row), doc="iggy.md §10.3, §11.1 R11", remarks=("iggy-header-size",), rules=("iggy.headers.size",), why="0.9.0 reads it and its accessor fails; padded, it is another number.")
-        strict.no(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), "bad-length", at=at, also=("length-mismatch", "type-mismatch", "invalid-value"), twin="kinds/int32", doc=DOC, rules=("iggy.headers.keyed.key-size",) if key else rules, why="Java takes it and fails later, or reads true.")
+        loose.accepts(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), shown(row), doc="iggy.md §10.3, §11.1 R11", remarks=("iggy-header-size",), rules=("iggy.headers.size",), why="0.9.0 reads it and its accessor fails; padded, it is another number.")
+        strict.rejects(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), "bad-length", at=at, also=("length-mismatch", "type-mismatch", "invalid-value"), twin="kinds/int32", doc=DOC, rules=("iggy.headers.keyed.key-size",) if key else rules, why="Java takes it and fails later, or reads true.")
 
 
-def _written(s: Shelf) -> None:
+def _written(s: CaseBuilder) -> None:
     doc, layout, refused = "iggy.md §2.4", ("iggy.headers.keyed.layout",), ("iggy.headers.encode",)
     s.writes("encode/string", "One string (W20)", shown(KEY1), W20, doc="iggy.md §13 W20", rules=layout, why="The worked example.")
     s.writes("encode/int-key", "A key that is a number (W21)", shown(MIXED[0]), W21, doc="iggy.md §13 W21", rules=layout, why="The worked example.")
@@ -162,7 +162,7 @@ def _written(s: Shelf) -> None:
     if s.prefix == "iggy.headers/0.10/":
         value = {"headers": [[kind_value(a, b), kind_value(c, d)] for a, b, c, d in MIXED]}
         expect = {"accept": {"value": shown(*MIXED), "bytes": [block(*SORTED).hex()]}}
-        s.book.add({"id": s.prefix + "encode/sorted", "title": "Five headers, sorted by kind and bytes of the key", "why": "Rust, and with it Python and C++, write what does not depend on a hash; Node, Go and C# write the order of insertion.", "op": "encode",
+        s.writer.add({"id": s.prefix + "encode/sorted", "title": "Five headers, sorted by kind and bytes of the key", "why": "Rust, and with it Python and C++, write what does not depend on a hash; Node, Go and C# write the order of insertion.", "op": "encode",
                     "level": "may", "rules": ["iggy.headers.keyed.sorted"], "input": {"value": value}, "expect": expect, "source": {"origin": "builder", "document": "iggy.md §2.4 [RUN-R11]"}})
     for label, row in (("value-empty", ("string", b"k", "string", b"")), ("key-empty", ("string", b"", "string", b"v")), ("key-256-bytes", ("string", b"k" * 256, "string", b"v")), ("int32-3-bytes", ("string", b"k", "int32", b"123")),
                        ("key-int32-3-bytes", ("int32", b"123", "raw", b"v")), ("bool-is-2", ("string", b"k", "bool", b"\x02")), ("key-bad-utf8", ("string", b"\xff", "raw", b"v"))):

@@ -1,7 +1,8 @@
 """`iggy.identifier` and `iggy.partitioning` of 0.0.30: iggy.md §2.2."""
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     BALANCED,
     kind_value,
     name,
@@ -10,29 +11,31 @@ from iggy_parts import (
     u32,
     unhex,
 )
-from iggy_shelf import Shelf
 
 
-def write(book: Book) -> None:
-    _identifier(Shelf(book, "iggy.identifier", "0.0.30"))
-    _partitioning(Shelf(book, "iggy.partitioning", "0.0.30"))
+def write(writer: FixtureWriter) -> None:
+    names = CaseBuilder(writer, "iggy.identifier", "0.0.30")
+    parts = CaseBuilder(writer, "iggy.partitioning", "0.0.30")
+    _identifier(names)
+    _partitioning(parts)
+    _longest(names, parts)
 
 
-def _identifier(s: Shelf) -> None:
+def _identifier(s: CaseBuilder) -> None:
     doc, kind = "iggy.md §2.2", ("iggy.identifier.kind",)
     size, utf8, zero = ("iggy.identifier.length",), ("iggy.identifier.utf8",), ("iggy.identifier.zero",)
     layout = "iggy.identifier.layout"
-    s.ok(
+    s.accepts(
         "identifier/numeric",
         "Numeric 1",
         numeric(1),
         kind_value("numeric", u32(1)),
         doc=doc + ", §13 W5",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size, *zero, "iggy.identifier.truncated"),
         why="Read big-endian it is stream 16777216.",
     )
-    s.ok(
+    s.accepts(
         "identifier/numeric-max",
         "Numeric 2^32 − 1",
         numeric((1 << 32) - 1),
@@ -41,7 +44,7 @@ def _identifier(s: Shelf) -> None:
         rules=(layout,),
         why="The id is unsigned.",
     )
-    s.ok(
+    s.accepts(
         "identifier/numeric-bytes",
         "Numeric 0x01020304",
         numeric(0x01020304),
@@ -50,17 +53,17 @@ def _identifier(s: Shelf) -> None:
         rules=(layout,),
         why="Four different bytes show the order.",
     )
-    s.ok(
+    s.accepts(
         "identifier/string",
         "The name sample",
         name(b"sample"),
         kind_value("string", b"sample"),
         doc=doc + ", §13 W5",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size),
         why="Streams are commonly addressed by name.",
     )
-    s.ok(
+    s.accepts(
         "identifier/string-255",
         "A name of 255 bytes",
         name(b"n" * 255),
@@ -69,7 +72,7 @@ def _identifier(s: Shelf) -> None:
         rules=size,
         why="The length is one unsigned byte; read as signed it is −1.",
     )
-    s.ok(
+    s.accepts(
         "identifier/string-utf8",
         "A name of two UTF-8 bytes",
         name("é".encode()),
@@ -78,7 +81,7 @@ def _identifier(s: Shelf) -> None:
         rules=(*utf8, *size),
         why="The length counts bytes, not UTF-16 units.",
     )
-    s.ok(
+    s.accepts(
         "identifier/followed",
         "What follows is not its own",
         numeric(7) + b"\xff\xff",
@@ -88,7 +91,7 @@ def _identifier(s: Shelf) -> None:
         rules=(layout,),
         why="In a request two identifiers follow each other.",
     )
-    s.no(
+    s.rejects(
         "identifier/kind-0",
         "Kind 0",
         tagged(0, u32(1)),
@@ -99,7 +102,7 @@ def _identifier(s: Shelf) -> None:
         rules=kind,
         why="Taken for a name it addresses another stream.",
     )
-    s.no(
+    s.rejects(
         "identifier/kind-3",
         "Kind 3",
         tagged(3, u32(1)),
@@ -110,7 +113,7 @@ def _identifier(s: Shelf) -> None:
         rules=kind,
         why="There is none.",
     )
-    s.no(
+    s.rejects(
         "identifier/numeric-3-bytes",
         "A numeric of three bytes",
         tagged(1, u32(1)[:3]),
@@ -122,7 +125,7 @@ def _identifier(s: Shelf) -> None:
         rules=size,
         why="A reader that takes four bytes all the same eats the next field.",
     )
-    s.no(
+    s.rejects(
         "identifier/numeric-8-bytes",
         "A numeric of eight bytes",
         tagged(1, u32(1) * 2),
@@ -134,7 +137,7 @@ def _identifier(s: Shelf) -> None:
         rules=size,
         why="The number is 32 bits wide.",
     )
-    s.no(
+    s.rejects(
         "identifier/string-empty",
         "A name of no bytes",
         tagged(2, b""),
@@ -145,7 +148,7 @@ def _identifier(s: Shelf) -> None:
         rules=size,
         why="An empty name addresses nothing.",
     )
-    s.no(
+    s.rejects(
         "identifier/string-bad-utf8",
         "A name that is not UTF-8",
         name(b"\xff\xfe"),
@@ -156,7 +159,7 @@ def _identifier(s: Shelf) -> None:
         rules=utf8,
         why="Replaced by U+FFFD, two names become one.",
     )
-    s.no(
+    s.rejects(
         "identifier/string-utf16-length",
         "The length of é in UTF-16 units",
         tagged(2, "é".encode(), 1),
@@ -168,7 +171,7 @@ def _identifier(s: Shelf) -> None:
         rules=utf8,
         why="The Java SDK counts String.length() and writes an identifier that nobody can read.",
     )
-    s.no(
+    s.rejects(
         "identifier/truncated",
         "The last byte is missing",
         numeric(1)[:-1],
@@ -179,7 +182,7 @@ def _identifier(s: Shelf) -> None:
         rules=("iggy.identifier.truncated",),
         why="Half a number is another stream.",
     )
-    s.no(
+    s.rejects(
         "identifier/string-past-end",
         "A name longer than what is left",
         tagged(2, b"sample", 7),
@@ -190,7 +193,7 @@ def _identifier(s: Shelf) -> None:
         rules=("iggy.identifier.truncated",),
         why="The Go SDK once sliced beyond the end.",
     )
-    s.no(
+    s.rejects(
         "identifier/zero",
         "Numeric 0",
         numeric(0),
@@ -259,21 +262,21 @@ def _identifier(s: Shelf) -> None:
     )
 
 
-def _partitioning(s: Shelf) -> None:
+def _partitioning(s: CaseBuilder) -> None:
     doc, kind, size = "iggy.md §2.2", ("iggy.partitioning.kind",), ("iggy.partitioning.length",)
     layout = "iggy.partitioning.layout"
     key = kind_value("messages_key", b"order-7")
-    s.ok(
+    s.accepts(
         "partitioning/partition-id",
         "Partition 1 (W6)",
         unhex("020401000000"),
         kind_value("partition_id", u32(1)),
         doc="iggy.md §13 W6",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size),
         why="Read big-endian it is partition 16777216.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/partition-id-bytes",
         "Partition 0x01020304",
         tagged(2, u32(0x01020304)),
@@ -282,17 +285,17 @@ def _partitioning(s: Shelf) -> None:
         rules=(layout,),
         why="Four different bytes show the order.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/messages-key",
         "The key order-7 (W7)",
         unhex("03076f726465722d37"),
         key,
         doc="iggy.md §13 W7",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size, "iggy.partitioning.truncated"),
         why="Messages of one key stay in order only if every client sends the same key.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/messages-key-binary",
         "A key that is no text",
         tagged(3, b"\x00\xff"),
@@ -301,7 +304,7 @@ def _partitioning(s: Shelf) -> None:
         rules=(layout,),
         why="A key is bytes.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/messages-key-255",
         "A key of 255 bytes",
         tagged(3, b"k" * 255),
@@ -310,7 +313,7 @@ def _partitioning(s: Shelf) -> None:
         rules=size,
         why="The length is one unsigned byte.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/balanced",
         "Balanced, with bytes of a body behind it",
         BALANCED + b"\x00" * 16,
@@ -320,7 +323,7 @@ def _partitioning(s: Shelf) -> None:
         rules=(layout, *kind, "iggy.partitioning.balanced"),
         why="The server chooses; the value is empty, and the messages follow.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/balanced-bare",
         "Balanced, and nothing behind it",
         BALANCED,
@@ -330,7 +333,7 @@ def _partitioning(s: Shelf) -> None:
         rules=("iggy.partitioning.balanced",),
         why="The server's own reader wants three bytes and answers InvalidCommand.",
     )
-    s.ok(
+    s.accepts(
         "partitioning/balanced-value",
         "Balanced with two bytes",
         tagged(1, b"\xaa\xbb"),
@@ -340,7 +343,7 @@ def _partitioning(s: Shelf) -> None:
         rules=("iggy.partitioning.balanced",),
         why="Not looked at up to 8594d7d4c; a reader that takes no bytes reads the messages two bytes early.",
     )
-    s.no(
+    s.rejects(
         "partitioning/kind-0",
         "Kind 0",
         tagged(0, u32(1)),
@@ -351,7 +354,7 @@ def _partitioning(s: Shelf) -> None:
         rules=kind,
         why="There is none.",
     )
-    s.no(
+    s.rejects(
         "partitioning/kind-4",
         "Kind 4",
         tagged(4, u32(1)),
@@ -362,7 +365,7 @@ def _partitioning(s: Shelf) -> None:
         rules=kind,
         why="There is none.",
     )
-    s.no(
+    s.rejects(
         "partitioning/messages-key-empty",
         "A key of no bytes",
         tagged(3, b"") + b"\x00",
@@ -374,7 +377,7 @@ def _partitioning(s: Shelf) -> None:
         why="InvalidKeyValueLength: all such messages would go to one partition.",
     )
     for length in (0, 3, 8):
-        s.no(
+        s.rejects(
             f"partitioning/partition-id-{length}-bytes",
             f"A partition id of {length} bytes",
             tagged(2, u32(1) * 2, length)[: 2 + length] + b"\x00",
@@ -386,7 +389,7 @@ def _partitioning(s: Shelf) -> None:
             rules=size,
             why="The server takes the length and fails in the topic with CannotParseSlice.",
         )
-    s.no(
+    s.rejects(
         "partitioning/truncated",
         "The last byte of the key is missing",
         unhex("03076f726465722d"),
@@ -461,4 +464,28 @@ def _partitioning(s: Shelf) -> None:
         doc=doc,
         rules=refused,
         why="Later servers refuse it.",
+    )
+
+
+def _longest(names: CaseBuilder, parts: CaseBuilder) -> None:
+    names.rejects(
+        "identifier/numeric-5-bytes",
+        "A numeric of five bytes",
+        tagged(1, u32(1) + b"\0"),
+        "bad-length",
+        at=1,
+        also=("length-mismatch",),
+        twin="identifier/numeric",
+        doc="iggy.md §2.2",
+        rules=("iggy.identifier.length",),
+        why="A reader that takes four bytes all the same reads the fifth as the next kind.",
+    )
+    parts.accepts(
+        "partitioning/key-of-1-byte",
+        "A key of one byte, three bytes in all",
+        tagged(3, b"k"),
+        kind_value("messages_key", b"k"),
+        doc="iggy.md §2.2",
+        rules=("iggy.partitioning.layout", "iggy.partitioning.length"),
+        why="Three bytes are what the server's reader wants to see.",
     )

@@ -5,13 +5,25 @@
 import json
 from typing import Any
 
-from book import Book
-from iggy_headed import OT, ST
-from iggy_jsonsend import CAPTURE, PID7, PID7_VALUE
-from iggy_keyed import KEY1, OPAQUE, Keyed, block, keyed_value
-from iggy_parts import ALL, HELLO, WORLD, Header, b64, json_headers, kind_value, map_value, text, tlv, u32
-from iggy_parts import KEY1 as OLD1
-from iggy_shelf import Shelf
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.headers_from_0_9 import KEY1, OPAQUE, Keyed, block, keyed_value
+from tests.authoring.iggy.json_send import CAPTURE, PID7, PID7_VALUE
+from tests.authoring.iggy.message_bytes import (
+    ALL,
+    HELLO,
+    WORLD,
+    Header,
+    b64,
+    json_headers,
+    kind_value,
+    map_value,
+    text,
+    tlv,
+    u32,
+)
+from tests.authoring.iggy.message_bytes import KEY1 as OLD1
+from tests.authoring.iggy.message_bytes_from_0_7 import OT, ST
 
 SEND, POLL = "iggy.md §8.1", "iggy.md §8.2"
 UUID = "00112233-4455-6677-8899-aabbccddeeff"
@@ -27,11 +39,11 @@ CAPTURE_110 = (
 """§8.1 [RUN-R11]."""
 
 
-def write(book: Book) -> None:
+def write(writer: FixtureWriter) -> None:
     for revision in ("0.7", "0.8", "0.9", "0.10"):
-        _send(Shelf(book, "iggy.json.send", revision), revision)
+        _send(CaseBuilder(writer, "iggy.json.send", revision), revision)
     for revision in ("0.7", "0.9", "0.10"):
-        _poll(Shelf(book, "iggy.json.poll", revision), revision)
+        _poll(CaseBuilder(writer, "iggy.json.poll", revision), revision)
 
 
 def listed(*headers: Keyed) -> list[Any]:
@@ -65,25 +77,25 @@ def _message(number: Any, payload: bytes, **more: Any) -> dict[str, Any]:
     return {"id": number, "payload": b64(payload), **more}
 
 
-def _send(s: Shelf, revision: str) -> None:
+def _send(s: CaseBuilder, revision: str) -> None:
     shape, ident, fields = ("iggy.json.send.shape",), ("iggy.json.id.later",), ("iggy.json.fields",)
     plain = "send/captured"
     one = _value(_row(0, HELLO))
-    s.ok(plain, "As captured from the Rust SDK", CAPTURE_90 if _keyed(revision) else CAPTURE, one, doc=SEND + (" [RUN-R09]" if _keyed(revision) else " [RUN-R08]"), origin="rulebook", rules=(*shape, *ident, *fields, "iggy.json.types", "iggy.json.base64", "iggy.json.send.count", "iggy.json.send.partitioning", "iggy.json.text", "iggy.json.headers.forms"), why="Any order of the members is one value.")
-    s.ok("send/id-absent", "Without an id", text(_body({"payload": b64(HELLO)})), one, doc=SEND, rules=(*ident, *fields), why="0: the server mints one.")
-    s.ok("send/balanced", "Balanced", text(_body(_message(1, HELLO), partitioning={"kind": "balanced", "value": ""})), _value(_row(1, HELLO), partitioning=kind_value("balanced", b"")), doc=SEND, rules=("iggy.json.send.partitioning", *shape), why="An empty text is no bytes.")
+    s.accepts(plain, "As captured from the Rust SDK", CAPTURE_90 if _keyed(revision) else CAPTURE, one, doc=SEND + (" [RUN-R09]" if _keyed(revision) else " [RUN-R08]"), origin="document", rules=(*shape, *ident, *fields, "iggy.json.types", "iggy.json.base64", "iggy.json.send.count", "iggy.json.send.partitioning", "iggy.json.text", "iggy.json.headers.forms"), why="Any order of the members is one value.")
+    s.accepts("send/id-absent", "Without an id", text(_body({"payload": b64(HELLO)})), one, doc=SEND, rules=(*ident, *fields), why="0: the server mints one.")
+    s.accepts("send/balanced", "Balanced", text(_body(_message(1, HELLO), partitioning={"kind": "balanced", "value": ""})), _value(_row(1, HELLO), partitioning=kind_value("balanced", b"")), doc=SEND, rules=("iggy.json.send.partitioning", *shape), why="An empty text is no bytes.")
     filled = text(_body(_message(1, HELLO), partitioning={"kind": "balanced", "value": b64(b"x")}))
     if _keyed(revision):
-        s.no("send/balanced-value", "Balanced with a value", filled, "bad-length", at=filled.index(b'"eA=="'), also=("length-mismatch", "invalid-value"), twin="send/balanced", doc="iggy.md §2.2", rules=("iggy.json.send.partitioning",), why="8594d7d4c looks at the length of every kind.")
+        s.rejects("send/balanced-value", "Balanced with a value", filled, "bad-length", at=filled.index(b'"eA=="'), also=("length-mismatch", "invalid-value"), twin="send/balanced", doc="iggy.md §2.2", rules=("iggy.json.send.partitioning",), why="8594d7d4c looks at the length of every kind.")
     else:
-        s.ok("send/balanced-value", "Balanced with a value", filled, _value(_row(1, HELLO), partitioning=kind_value("balanced", b"x")), doc="iggy.md §2.2", remarks=("iggy-balanced-value",), rules=("iggy.json.send.partitioning",), why="Not looked at up to 8594d7d4c.")
+        s.accepts("send/balanced-value", "Balanced with a value", filled, _value(_row(1, HELLO), partitioning=kind_value("balanced", b"x")), doc="iggy.md §2.2", remarks=("iggy-balanced-value",), rules=("iggy.json.send.partitioning",), why="Not looked at up to 8594d7d4c.")
     _ids(s, revision, plain, ident)
     _send_headers(s, revision, plain)
     empty, none = text(_body(_message(1, b""))), text(_body())
-    s.no("send/payload-empty", "An empty payload", empty, "bad-length", at=empty.rindex(b'""'), also=("invalid-value", "missing-field"), twin=plain, doc=SEND, rules=("iggy.json.send.count",), why="The builder refuses it.")
-    s.no("send/messages-none", "No messages", none, "count-mismatch", at=none.index(b"[]"), also=("missing-field", "bad-length"), twin=plain, doc=SEND, rules=("iggy.json.send.count",), why="InvalidMessagesCount.")
-    s.no("send/payload-number", "A payload that is a number", text(_body({"id": 1, "payload": 5})), "type-mismatch", twin=plain, doc=SEND, rules=("iggy.json.types",), why="It is a text of base64.")
-    s.no("send/no-payload", "Without a payload", text(_body({"id": 1})), "missing-field", twin=plain, doc=SEND, rules=fields, why="There is no default.")
+    s.rejects("send/payload-empty", "An empty payload", empty, "bad-length", at=empty.rindex(b'""'), also=("invalid-value", "missing-field"), twin=plain, doc=SEND, rules=("iggy.json.send.count",), why="The builder refuses it.")
+    s.rejects("send/messages-none", "No messages", none, "count-mismatch", at=none.index(b"[]"), also=("missing-field", "bad-length"), twin=plain, doc=SEND, rules=("iggy.json.send.count",), why="InvalidMessagesCount.")
+    s.rejects("send/payload-number", "A payload that is a number", text(_body({"id": 1, "payload": 5})), "type-mismatch", twin=plain, doc=SEND, rules=("iggy.json.types",), why="It is a text of base64.")
+    s.rejects("send/no-payload", "Without a payload", text(_body({"id": 1})), "missing-field", twin=plain, doc=SEND, rules=fields, why="There is no default.")
     writes = ("iggy.json.send.shape",)
     s.writes("encode/plain", "One message", one, doc=SEND, rules=writes, why="Judged by decoding back.")
     s.writes("encode/id-63-bits", "Id 2^63 − 1", _value(_row((1 << 63) - 1, HELLO)), doc=SEND, rules=(*writes, *ident), why="As a double it is 2^63.")
@@ -97,29 +109,29 @@ def _send(s: Shelf, revision: str) -> None:
     s.writes("encode/header-id-0", "The same, its id minted by the server", _value(_row(0, HELLO, shown)), doc=SEND, rules=("iggy.json.headers.forms",), why="Java's client loses ids over HTTP (J7); what else it writes shows here.")
 
 
-def _ids(s: Shelf, revision: str, plain: str, ident: tuple[str, ...]) -> None:
+def _ids(s: CaseBuilder, revision: str, plain: str, ident: tuple[str, ...]) -> None:
     """§8.1: a number to 64 bits; from 0.8.0 on a text of up to 128, decimal or of a UUID."""
     for label, number in (("above-2-53", (1 << 53) + 1), ("64-bits", BIG - 1)):
-        s.ok(f"id/{label}", f"Id {number}", text(_body(_message(number, HELLO))), _value(_row(number, HELLO)), doc=SEND, rules=ident, why="As a double it is another.")
+        s.accepts(f"id/{label}", f"Id {number}", text(_body(_message(number, HELLO))), _value(_row(number, HELLO)), doc=SEND, rules=ident, why="As a double it is another.")
     wide, at = text(_body(_message(BIG, HELLO))), len(b'{"partitioning":{"kind":"partition_id","value":"BwAAAA=="},"messages":[{"id":')
-    s.no("id/65-bits", "A number of 2^64", wide, "invalid-value", at=at, also=("type-mismatch", "limit-exceeded"), twin="id/64-bits", doc="iggy.md §8.1, §11.1 R13", rules=ident, why="0.7.x takes it for 0 without a word, later servers refuse it.")
+    s.rejects("id/65-bits", "A number of 2^64", wide, "invalid-value", at=at, also=("type-mismatch", "limit-exceeded"), twin="id/64-bits", doc="iggy.md §8.1, §11.1 R13", rules=ident, why="0.7.x takes it for 0 without a word, later servers refuse it.")
     for label, bad in (("negative", b"-1"), ("fraction", b"1.0"), ("exponent", b"1e0"), ("null", b"null"), ("object", b"{}")):
-        s.no(f"id/{label}", f"An id of another type: {label}", text(_body(_message(7, HELLO))).replace(b'"id":7', b'"id":' + bad), "type-mismatch", at=at, also=("invalid-value",), twin=plain, doc=SEND, rules=ident, why="An id is a whole number.")
+        s.rejects(f"id/{label}", f"An id of another type: {label}", text(_body(_message(7, HELLO))).replace(b'"id":7', b'"id":' + bad), "type-mismatch", at=at, also=("invalid-value",), twin=plain, doc=SEND, rules=ident, why="An id is a whole number.")
     texts = (("text-decimal", "5", 5), ("text-max", str(TOP), TOP), ("text-65-bits", str(BIG), BIG), ("text-zeros", "007", 7), ("uuid", UUID, int(UUID.replace("-", ""), 16)), ("uuid-bare", UUID.replace("-", ""), int(UUID.replace("-", ""), 16)), ("uuid-upper", UUID.upper(), int(UUID.replace("-", ""), 16)), ("text-32-digits", "1" * 32, int("1" * 32)))
     for label, said, number in texts:
         data = text(_body(_message(said, HELLO)))
         if revision == "0.7":
-            s.no(f"id/{label}", f"An id as a text: {label}", data, "type-mismatch", at=at, also=("invalid-value",), twin=plain, doc=SEND, rules=ident, why="A number only, to 0.7.x.")
+            s.rejects(f"id/{label}", f"An id as a text: {label}", data, "type-mismatch", at=at, also=("invalid-value",), twin=plain, doc=SEND, rules=ident, why="A number only, to 0.7.x.")
         else:
-            s.ok(f"id/{label}", f"An id as a text: {label}", data, _value(_row(number, HELLO)), doc="iggy.md §8.1, §11.2", rules=("iggy.json.id.text",), why="The digits of a UUID are those of the number, so that the wire shows them backwards; 32 decimal digits are decimal.")
+            s.accepts(f"id/{label}", f"An id as a text: {label}", data, _value(_row(number, HELLO)), doc="iggy.md §8.1, §11.2", rules=("iggy.json.id.text",), why="The digits of a UUID are those of the number, so that the wire shows them backwards; 32 decimal digits are decimal.")
     nested = text(_body({"header": {"id": 5}, "payload": b64(HELLO)}))
-    s.ok("id/nested-in-header", "An id inside a header, as Java once sent it", nested, _value(_row(0, HELLO)), doc="iggy.md §11.1 J7", remarks=("iggy-json-unknown-field",), rules=("iggy.json.fields",), why="The server ignores it and mints another.")
+    s.accepts("id/nested-in-header", "An id inside a header, as Java once sent it", nested, _value(_row(0, HELLO)), doc="iggy.md §11.1 J7", remarks=("iggy-json-unknown-field",), rules=("iggy.json.fields",), why="The server ignores it and mints another.")
     if revision != "0.7":
         for label, bad in (("empty", ""), ("word", "not-a-valid-id"), ("129-bits", str(1 << 128)), ("31-digits", "f" * 31), ("33-digits", "f" * 33), ("minus-1", "-1"), ("blank", " 5")):
-            s.no(f"id/text-{label}", f"A text that is no id: {label}", text(_body(_message(bad, HELLO))), "invalid-value", at=at, also=("type-mismatch", "bad-json"), twin="id/text-decimal", doc=SEND, rules=("iggy.json.id.text",), why="Neither decimal nor a UUID.")
+            s.rejects(f"id/text-{label}", f"A text that is no id: {label}", text(_body(_message(bad, HELLO))), "invalid-value", at=at, also=("type-mismatch", "bad-json"), twin="id/text-decimal", doc=SEND, rules=("iggy.json.id.text",), why="Neither decimal nor a UUID.")
 
 
-def _send_headers(s: Shelf, revision: str, plain: str) -> None:
+def _send_headers(s: CaseBuilder, revision: str, plain: str) -> None:
     name, forms, field = _name(revision), ("iggy.json.headers.forms",), ("iggy.json.headers.length",)
     head = text(_body(_message(1, HELLO, **{name: 0})))
     at = head.rindex(b":0") + 1
@@ -127,41 +139,41 @@ def _send_headers(s: Shelf, revision: str, plain: str) -> None:
     def made(tree: Any) -> bytes:
         return text(_body(_message(1, HELLO, **{name: tree})))
 
-    s.ok("headers/null", "null", made(None), _value(_row(1, HELLO)), doc=SEND, rules=forms, why="None.")
+    s.accepts("headers/null", "null", made(None), _value(_row(1, HELLO)), doc=SEND, rules=forms, why="None.")
     if _keyed(revision):
         both = (KEY1, ("int32", u32(123), "bool", b"\1"))
-        s.ok("headers/captured", "Two headers as captured from iggy 0.11.0", CAPTURE_110, _value(_row(2, WORLD, keyed_value(*both))), doc=SEND + " [RUN-R11]", origin="rulebook", rules=(*forms, "iggy.json.headers.keyed"), why="A key is kind and value too.")
+        s.accepts("headers/captured", "Two headers as captured from iggy 0.11.0", CAPTURE_110, _value(_row(2, WORLD, keyed_value(*both))), doc=SEND + " [RUN-R11]", origin="document", rules=(*forms, "iggy.json.headers.keyed"), why="A key is kind and value too.")
         rows = tuple(("string", *header) for header in ALL)
-        s.ok("headers/all", "All fifteen kinds", made(listed(*rows)), _value(_row(1, HELLO, keyed_value(*rows))), doc=SEND, rules=("iggy.json.headers.keyed", *field), why="Integers are base64 of their little-endian bytes.")
-        s.ok("headers/empty", "An empty array", made([]), _value(_row(1, HELLO)), doc=SEND, rules=forms, why="None.")
+        s.accepts("headers/all", "All fifteen kinds", made(listed(*rows)), _value(_row(1, HELLO, keyed_value(*rows))), doc=SEND, rules=("iggy.json.headers.keyed", *field), why="Integers are base64 of their little-endian bytes.")
+        s.accepts("headers/empty", "An empty array", made([]), _value(_row(1, HELLO)), doc=SEND, rules=forms, why="None.")
         twice: tuple[Keyed, ...] = (("string", b"k", "string", b"a"), ("string", b"k", "string", b"b"))
-        s.ok("headers/duplicate", "One key twice", made(listed(*twice)), _value(_row(1, HELLO, keyed_value(*twice))), doc=POLL, remarks=("iggy-duplicate-header",), rules=("iggy.json.headers.keyed",), why="The last one wins in Rust.")
-        s.no("headers/object", "The object of 0.8", made(json_headers(OLD1)), "type-mismatch", at=at, twin="headers/captured", doc="iggy.md §8.1, §11.1 R15", rules=forms, why="Accepted, its headers would be lost.")
-        s.no("headers/kind-str", "A kind that there is none of", made([{"key": {"kind": "str", "value": "aw=="}, "value": {"kind": "raw", "value": "dg=="}}]), "bad-kind", at=made([{"key": {"kind": "str"}}]).rindex(b'"str"'), twin="headers/captured", doc=POLL, rules=("iggy.json.headers.kind",), why="Fifteen names.")
-        s.no("headers/no-value", "An entry without a value", made([{"key": {"kind": "raw", "value": "aw=="}}]), "missing-field", twin="headers/captured", doc=SEND, rules=("iggy.json.fields",), why="There is no default.")
+        s.accepts("headers/duplicate", "One key twice", made(listed(*twice)), _value(_row(1, HELLO, keyed_value(*twice))), doc=POLL, remarks=("iggy-duplicate-header",), rules=("iggy.json.headers.keyed",), why="The last one wins in Rust.")
+        s.rejects("headers/object", "The object of 0.8", made(json_headers(OLD1)), "type-mismatch", at=at, twin="headers/captured", doc="iggy.md §8.1, §11.1 R15", rules=forms, why="Accepted, its headers would be lost.")
+        s.rejects("headers/kind-str", "A kind that there is none of", made([{"key": {"kind": "str", "value": "aw=="}, "value": {"kind": "raw", "value": "dg=="}}]), "bad-kind", at=made([{"key": {"kind": "str"}}]).rindex(b'"str"'), twin="headers/captured", doc=POLL, rules=("iggy.json.headers.kind",), why="Fifteen names.")
+        s.rejects("headers/no-value", "An entry without a value", made([{"key": {"kind": "raw", "value": "aw=="}}]), "missing-field", twin="headers/captured", doc=SEND, rules=("iggy.json.fields",), why="There is no default.")
         for label, row in (("key-empty", ("string", b"", "raw", b"v")), ("value-empty", ("string", b"k", "raw", b"")), ("key-256-bytes", ("string", b"k" * 256, "raw", b"v"))):
-            s.no(f"headers/{label}", f"A length of 0 or 256: {label}", made(listed(row)), "bad-length", also=("invalid-value",), twin="headers/all", doc="iggy.md §9", rules=field, why="InvalidHeaderKey or InvalidHeaderValue.")
+            s.rejects(f"headers/{label}", f"A length of 0 or 256: {label}", made(listed(row)), "bad-length", also=("invalid-value",), twin="headers/all", doc="iggy.md §9", rules=field, why="InvalidHeaderKey or InvalidHeaderValue.")
     else:
-        s.ok("headers/one", "One header", made(json_headers(OLD1)), _value(_row(1, HELLO, map_value(OLD1))), doc=SEND, rules=(*forms, *field, "iggy.json.headers.kind"), why="The form of the announcement.")
+        s.accepts("headers/one", "One header", made(json_headers(OLD1)), _value(_row(1, HELLO, map_value(OLD1))), doc=SEND, rules=(*forms, *field, "iggy.json.headers.kind"), why="The form of the announcement.")
         upper: Header = (b"Trace-ID", "string", b"a")
-        s.ok("headers/upper-case-key", "An upper-case key", made(json_headers(upper)), _value(_row(1, HELLO, map_value(upper))), doc="iggy.md §11.1 R1", rules=("iggy.json.headers.case",), why="JSON does not lowercase.")
-        s.no("headers/array", "The array of 0.9", made(listed(KEY1)), "type-mismatch", at=at, twin="headers/one", doc=SEND, rules=forms, why="A client of 0.9 at a server of 0.8.")
-        s.no("headers/value-empty", "A value of no bytes", made(json_headers((b"k", "raw", b""))), "bad-length", also=("invalid-value",), twin="headers/one", doc="iggy.md §9", rules=field, why="InvalidHeaderValue.")
+        s.accepts("headers/upper-case-key", "An upper-case key", made(json_headers(upper)), _value(_row(1, HELLO, map_value(upper))), doc="iggy.md §11.1 R1", rules=("iggy.json.headers.case",), why="JSON does not lowercase.")
+        s.rejects("headers/array", "The array of 0.9", made(listed(KEY1)), "type-mismatch", at=at, twin="headers/one", doc=SEND, rules=forms, why="A client of 0.9 at a server of 0.8.")
+        s.rejects("headers/value-empty", "A value of no bytes", made(json_headers((b"k", "raw", b""))), "bad-length", also=("invalid-value",), twin="headers/one", doc="iggy.md §9", rules=field, why="InvalidHeaderValue.")
     packed, opaque = block(KEY1) if _keyed(revision) else tlv(OLD1), made(b64(OPAQUE))
     if revision == "0.10":
         rule = ("iggy.json.headers.packed",)
-        s.ok("headers/encrypted", "A base64 text of an encrypted block", opaque, _value(_row(1, HELLO, OPAQUE.hex())), doc=SEND, remarks=("iggy-opaque-headers",), rules=(*rule, *forms), why="What encrypts headers cannot give a map.")
-        s.ok("headers/packed", "A base64 text of a block that is a map", made(b64(packed)), _value(_row(1, HELLO, keyed_value(KEY1))), doc=SEND, rules=rule, why="The bytes are those of the map.")
-        s.no("headers/no-base64", "A text that is no base64", made("not base64"), "bad-json", at=at, also=("type-mismatch",), twin="headers/encrypted", doc=SEND, rules=("iggy.json.base64",), why="Nobody can tell its bytes.")
+        s.accepts("headers/encrypted", "A base64 text of an encrypted block", opaque, _value(_row(1, HELLO, OPAQUE.hex())), doc=SEND, remarks=("iggy-opaque-headers",), rules=(*rule, *forms), why="What encrypts headers cannot give a map.")
+        s.accepts("headers/packed", "A base64 text of a block that is a map", made(b64(packed)), _value(_row(1, HELLO, keyed_value(KEY1))), doc=SEND, rules=rule, why="The bytes are those of the map.")
+        s.rejects("headers/no-base64", "A text that is no base64", made("not base64"), "bad-json", at=at, also=("type-mismatch",), twin="headers/encrypted", doc=SEND, rules=("iggy.json.base64",), why="Nobody can tell its bytes.")
         s.writes("encode/encrypted", "An encrypted block", _value(_row(1, HELLO, OPAQUE.hex())), doc=SEND, rules=rule, why="As a text.")
     else:
-        s.no("headers/packed", "A base64 text", made(b64(packed)), "type-mismatch", at=at, twin=plain, doc=SEND, rules=forms, why="What came with 0.10.0.")
+        s.rejects("headers/packed", "A base64 text", made(b64(packed)), "type-mismatch", at=at, twin=plain, doc=SEND, rules=forms, why="What came with 0.10.0.")
 
 
 # --- polls ---
 
 
-def _poll(s: Shelf, revision: str) -> None:  # noqa: C901 - a row of cases; what differs by edition stands where it differs
+def _poll(s: CaseBuilder, revision: str) -> None:  # noqa: C901 - a row of cases; what differs by edition stands where it differs
     keyed = _keyed(revision)
     one: Any = KEY1 if keyed else OLD1
 
@@ -191,50 +203,50 @@ def _poll(s: Shelf, revision: str) -> None:  # noqa: C901 - a row of cases; what
 
     shape, forms, fields, ident = ("iggy.json.poll.headed.shape",), ("iggy.json.poll.headed.forms",), ("iggy.json.fields",), ("iggy.json.poll.headed.id",)
     plain, header = "messages/one", size(one)
-    s.ok(plain, "One message without headers", page(row(0, HELLO)), value(shown(0, HELLO)), doc=POLL, rules=(*shape, *forms, *fields, "iggy.json.types", "iggy.json.poll.headed.editions"), why="Headers that are left out are none.")
-    s.ok("messages/two", "Two messages, the second with a header", page(row(0, HELLO), row(1, WORLD, length=header, user_headers=tree(one))), value(shown(0, HELLO), shown(1, WORLD, told(one))), doc=POLL, rules=(*shape, *forms), why="The fields of a message header are an object of their own.")
-    s.ok("messages/none", "No messages", page(), value(), doc=POLL, rules=shape, why="The consumer is up to date.")
+    s.accepts(plain, "One message without headers", page(row(0, HELLO)), value(shown(0, HELLO)), doc=POLL, rules=(*shape, *forms, *fields, "iggy.json.types", "iggy.json.poll.headed.editions"), why="Headers that are left out are none.")
+    s.accepts("messages/two", "Two messages, the second with a header", page(row(0, HELLO), row(1, WORLD, length=header, user_headers=tree(one))), value(shown(0, HELLO), shown(1, WORLD, told(one))), doc=POLL, rules=(*shape, *forms), why="The fields of a message header are an object of their own.")
+    s.accepts("messages/none", "No messages", page(), value(), doc=POLL, rules=shape, why="The consumer is up to date.")
     wide = {"checksum": (1 << 64) - 1, "offset": (1 << 63) + 1, "timestamp": 0x0102030405060708, "origin_timestamp": (1 << 53) + 1}
-    s.ok("messages/wide", "Numbers beyond what a double holds", page(row(0, HELLO, header=wide)), value(shown(0, HELLO, **wide)), doc=POLL, rules=(*shape, *ident), why="Bare numbers of 64 bits.")
+    s.accepts("messages/wide", "Numbers beyond what a double holds", page(row(0, HELLO, header=wide)), value(shown(0, HELLO, **wide)), doc=POLL, rules=(*shape, *ident), why="Bare numbers of 64 bits.")
     for label, number in (("above-2-53", (1 << 53) + 1), ("65-bits", BIG), ("max", TOP)):
-        s.ok(f"id/{label}", f"Id {number}", page(row(0, HELLO, header={"id": number})), value(shown(0, HELLO, id=number)), doc=POLL, rules=ident, why="A bare number of 128 bits, also above 2^64.")
+        s.accepts(f"id/{label}", f"Id {number}", page(row(0, HELLO, header={"id": number})), value(shown(0, HELLO, id=number)), doc=POLL, rules=ident, why="A bare number of 128 bits, also above 2^64.")
     texted = page(row(0, HELLO, header={"id": "1"}))
-    s.no("id/text", "An id as a text", texted, "type-mismatch", at=texted.index(b'"id":') + 5, twin="id/max", doc=POLL, rules=ident, why="Every released client refuses it.")
-    s.ok("messages/empty-payload", "An empty payload", page(row(0, b"")), value(shown(0, b"")), doc=POLL, rules=shape, why="Delivered as in the binary form.")
-    s.ok("messages/unordered", "Offset 1 before offset 0", page(row(1, WORLD), row(0, HELLO)), value(shown(1, WORLD), shown(0, HELLO)), doc=POLL, rules=shape, why="Nobody sorts.")
+    s.rejects("id/text", "An id as a text", texted, "type-mismatch", at=texted.index(b'"id":') + 5, twin="id/max", doc=POLL, rules=ident, why="Every released client refuses it.")
+    s.accepts("messages/empty-payload", "An empty payload", page(row(0, b"")), value(shown(0, b"")), doc=POLL, rules=shape, why="Delivered as in the binary form.")
+    s.accepts("messages/unordered", "Offset 1 before offset 0", page(row(1, WORLD), row(0, HELLO)), value(shown(1, WORLD), shown(0, HELLO)), doc=POLL, rules=shape, why="Nobody sorts.")
     for number in (0, 9):
-        s.ok(f"messages/count-{number}", f"Count {number} for two", page(row(0, HELLO), row(1, WORLD), count=number), value(shown(0, HELLO), shown(1, WORLD)), doc=POLL, remarks=("iggy-message-count",), rules=("iggy.json.poll.headed.lengths",), why="The array tells how many there are.")
+        s.accepts(f"messages/count-{number}", f"Count {number} for two", page(row(0, HELLO), row(1, WORLD), count=number), value(shown(0, HELLO), shown(1, WORLD)), doc=POLL, remarks=("iggy-message-count",), rules=("iggy.json.poll.headed.lengths",), why="The array tells how many there are.")
     for name in ("user_headers_length", "payload_length"):
-        s.ok(f"messages/{name.replace('_', '-')}-9", f"{name} of 9", page(row(0, HELLO, header={name: 9})), value(shown(0, HELLO)), doc=POLL, remarks=("iggy-json-length",), rules=("iggy.json.poll.headed.lengths",), why="The text tells how long it is.")
-    s.ok("messages/unknown-field", "A member that nobody knows", page(row(0, HELLO, x=1)), value(shown(0, HELLO)), doc=POLL, remarks=("iggy-json-unknown-field",), rules=fields, why="A later server may add one.")
+        s.accepts(f"messages/{name.replace('_', '-')}-9", f"{name} of 9", page(row(0, HELLO, header={name: 9})), value(shown(0, HELLO)), doc=POLL, remarks=("iggy-json-length",), rules=("iggy.json.poll.headed.lengths",), why="The text tells how long it is.")
+    s.accepts("messages/unknown-field", "A member that nobody knows", page(row(0, HELLO, x=1)), value(shown(0, HELLO)), doc=POLL, remarks=("iggy-json-unknown-field",), rules=fields, why="A later server may add one.")
     _poll_headers(s, revision, row, shown, page, value, forms)
     for label, data in (("header", page({"payload": b64(HELLO)})), ("payload", page({"header": row(0, HELLO)["header"]})), ("offset", page(row(0, HELLO)).replace(b'"offset":0,', b""))):
-        s.no(f"messages/no-{label}", f"Without {label}", data, "missing-field", twin=plain, doc=POLL, rules=fields, why="There is no default.")
+        s.rejects(f"messages/no-{label}", f"Without {label}", data, "missing-field", twin=plain, doc=POLL, rules=fields, why="There is no default.")
     old = text({"partition_id": 1, "current_offset": 0, "messages": [{"offset": 0, "state": "available", "timestamp": ST, "id": 1, "checksum": 7, "headers": None, "payload": b64(HELLO)}]})
-    s.no("editions/0-6", "A response of 0.6", old, "missing-field", at=0, also=("unknown-field", "type-mismatch"), twin=plain, doc="iggy.md §8.2", rules=("iggy.json.poll.headed.editions",), why="Neither a count nor a header.")
+    s.rejects("editions/0-6", "A response of 0.6", old, "missing-field", at=0, also=("unknown-field", "type-mismatch"), twin=plain, doc="iggy.md §8.2", rules=("iggy.json.poll.headed.editions",), why="Neither a count nor a header.")
     lean = json.loads(page(row(0, HELLO)))
     lean["messages"][0]["header"].pop("reserved", None)
     if keyed:
         reserved = ("iggy.json.poll.headed.reserved",)
         data = text(lean)
-        s.no("editions/0-8", "A response of 0.8: no reserved", data, "missing-field", at=data.index(b'{"checksum"'), twin=plain, doc="iggy.md §8.2, §11.1 R16", rules=("iggy.json.poll.headed.editions",), why="A client of 0.9 cannot read a server of 0.8.")
-        s.ok("messages/reserved-1", "reserved is 1", page(row(0, HELLO, header={"reserved": 1})), value(shown(0, HELLO)), doc="iggy.md §8.2, §11.1 R16", remarks=("iggy-json-reserved",), rules=reserved, why="Refused in the binary form, and not looked at here.")
-        s.ok("messages/reserved-0", "reserved is 0", page(row(0, HELLO)), value(shown(0, HELLO)), doc=POLL, rules=reserved, why="What every server writes.")
+        s.rejects("editions/0-8", "A response of 0.8: no reserved", data, "missing-field", at=data.index(b'{"checksum"'), twin=plain, doc="iggy.md §8.2, §11.1 R16", rules=("iggy.json.poll.headed.editions",), why="A client of 0.9 cannot read a server of 0.8.")
+        s.accepts("messages/reserved-1", "reserved is 1", page(row(0, HELLO, header={"reserved": 1})), value(shown(0, HELLO)), doc="iggy.md §8.2, §11.1 R16", remarks=("iggy-json-reserved",), rules=reserved, why="Refused in the binary form, and not looked at here.")
+        s.accepts("messages/reserved-0", "reserved is 0", page(row(0, HELLO)), value(shown(0, HELLO)), doc=POLL, rules=reserved, why="What every server writes.")
     else:
-        s.ok("messages/reserved-1", "reserved is 1, as of 0.9", page(row(0, HELLO, header={"reserved": 1})), value(shown(0, HELLO)), doc="iggy.md §8.2", remarks=("iggy-json-unknown-field",), rules=fields, why="0.8.0 ignores it.")
+        s.accepts("messages/reserved-1", "reserved is 1, as of 0.9", page(row(0, HELLO, header={"reserved": 1})), value(shown(0, HELLO)), doc="iggy.md §8.2", remarks=("iggy-json-unknown-field",), rules=fields, why="0.8.0 ignores it.")
     s.writes("encode/two", "Two messages, the second with a header", value(shown(0, HELLO), shown(1, WORLD, told(one))), doc=POLL, rules=shape, why="Judged by decoding back.")
     s.writes("encode/none", "No messages", value(), doc=POLL, rules=shape, why="An empty array.")
     s.refuses("encode/offset-65-bits", "An offset of 65 bits", value(shown(0, HELLO, offset=BIG)), twin="encode/two", doc=POLL, rules=("iggy.json.encode",), why="No client reads it.")
 
 
-def _poll_headers(s: Shelf, revision: str, row: Any, shown: Any, page: Any, value: Any, forms: tuple[str, ...]) -> None:
+def _poll_headers(s: CaseBuilder, revision: str, row: Any, shown: Any, page: Any, value: Any, forms: tuple[str, ...]) -> None:
     """§8.2: what released Rust clients accept."""
     def refused(label: str, tree: Any) -> None:
         data = page(row(0, HELLO, user_headers=tree))
-        s.no(f"headers/{label}", f"user_headers as {label}", data, "type-mismatch", at=data.index(b'"user_headers":') + 15, twin="messages/two", doc=POLL + ", §11.1 R15", rules=forms, why="A form of another edition: accepted, headers would be lost.")
+        s.rejects(f"headers/{label}", f"user_headers as {label}", data, "type-mismatch", at=data.index(b'"user_headers":') + 15, twin="messages/two", doc=POLL + ", §11.1 R15", rules=forms, why="A form of another edition: accepted, headers would be lost.")
 
     def accepted(label: str, tree: Any, headers: Any, length: int = 0, remarks: tuple[str, ...] = ()) -> None:
-        s.ok(f"headers/{label}", f"user_headers as {label}", page(row(0, HELLO, length=length, user_headers=tree)), value(shown(0, HELLO, headers)), doc=POLL, remarks=remarks, rules=forms, why="What the client of this edition reads.")
+        s.accepts(f"headers/{label}", f"user_headers as {label}", page(row(0, HELLO, length=length, user_headers=tree)), value(shown(0, HELLO, headers)), doc=POLL, remarks=remarks, rules=forms, why="What the client of this edition reads.")
 
     keyed, packed = _keyed(revision), block(KEY1)
     if keyed:
@@ -246,9 +258,9 @@ def _poll_headers(s: Shelf, revision: str, row: Any, shown: Any, page: Any, valu
         short: Keyed = ("string", b"k", "int32", b"\1\2\3")
         accepted("int32-3-bytes", listed(short), keyed_value(short), len(block(short)), ("iggy-header-size",))
         data = page(row(0, HELLO, user_headers=[{"key": {"kind": "str", "value": "aw=="}, "value": {"kind": "raw", "value": "dg=="}}]))
-        s.no("headers/kind-str", "A kind that there is none of", data, "bad-kind", at=data.index(b'"str"'), twin="messages/two", doc=POLL, rules=("iggy.json.headers.kind",), why="Every released client refuses it.")
+        s.rejects("headers/kind-str", "A kind that there is none of", data, "bad-kind", at=data.index(b'"str"'), twin="messages/two", doc=POLL, rules=("iggy.json.headers.kind",), why="Every released client refuses it.")
         data = page(row(0, HELLO, user_headers=listed(("string", b"k", "raw", b""))))
-        s.no("headers/value-empty", "A value of no bytes", data, "bad-length", at=data.rindex(b'""'), twin="messages/two", doc=POLL, level="should", rules=("iggy.json.headers.length",), why="Released clients deliver the message and no headers.")
+        s.rejects("headers/value-empty", "A value of no bytes", data, "bad-length", at=data.rindex(b'""'), twin="messages/two", doc=POLL, level="should", rules=("iggy.json.headers.length",), why="Released clients deliver the message and no headers.")
     else:
         accepted("object", json_headers(OLD1), map_value(OLD1), len(tlv(OLD1)))
         refused("array", listed(KEY1))

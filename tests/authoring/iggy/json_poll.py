@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     HELLO,
     KEY1,
     STATES,
@@ -15,15 +16,14 @@ from iggy_parts import (
     polled40_value,
     text,
 )
-from iggy_shelf import Shelf
 
 
-def write(book: Book) -> None:
+def write(writer: FixtureWriter) -> None:
     for revision in ("0.0.30", "0.0.40", "0.0.60"):
-        _poll(Shelf(book, "iggy.json.poll", revision), revision)
+        _poll(CaseBuilder(writer, "iggy.json.poll", revision), revision)
 
 
-def _poll(s: Shelf, revision: str) -> None:
+def _poll(s: CaseBuilder, revision: str) -> None:
     shown = polled30_value if revision == "0.0.30" else polled40_value
     wide = revision == "0.0.60"
     top, head = (
@@ -53,7 +53,7 @@ def _poll(s: Shelf, revision: str) -> None:
 
     one, plain = held(shown(0, HELLO)), "messages/one"
     two = held(shown(0, HELLO), shown(1, WORLD, KEY1))
-    s.ok(
+    s.accepts(
         "messages/two",
         "Two messages, the second with a header",
         page(row(0, HELLO), row(1, WORLD, headers=json_headers(KEY1))),
@@ -62,7 +62,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=(*shape, "iggy.json.headers"),
         why="The messages of the worked example.",
     )
-    s.ok(
+    s.accepts(
         plain,
         "One message",
         page(row(0, HELLO)),
@@ -72,7 +72,7 @@ def _poll(s: Shelf, revision: str) -> None:
         why="headers: null is none.",
     )
     absent = {key: part for key, part in row(0, HELLO).items() if key != "headers"}
-    s.ok(
+    s.accepts(
         "messages/headers-absent",
         "No headers field",
         page(absent),
@@ -81,7 +81,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=fields,
         why="Absent is none, too.",
     )
-    s.ok(
+    s.accepts(
         "messages/none",
         "No messages",
         page(),
@@ -91,7 +91,7 @@ def _poll(s: Shelf, revision: str) -> None:
         why="The consumer is up to date.",
     )
     big = (1 << 64) + 1
-    s.ok(
+    s.accepts(
         "messages/id-above-2-64",
         f"Id {big}",
         page(row(0, HELLO, id=big)),
@@ -100,7 +100,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.id",),
         why="Ids are bare numbers of 128 bits; a double loses them.",
     )
-    s.ok(
+    s.accepts(
         "messages/offset-max",
         "Offset 2^64 − 1",
         page(row(0, HELLO, offset=(1 << 64) - 1)),
@@ -109,7 +109,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.types",),
         why="Offsets are unsigned 64 bits; a double loses them.",
     )
-    s.ok(
+    s.accepts(
         "messages/unordered",
         "Offset 1 before offset 0",
         page(row(1, WORLD), row(0, HELLO)),
@@ -119,7 +119,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.poll.shape",),
         why="The order of the text, or of the offsets.",
     )
-    s.ok(
+    s.accepts(
         "messages/empty-payload",
         "An empty payload",
         page(row(0, b"")),
@@ -129,7 +129,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.poll.shape",),
         why="No server writes it, no reader may drop it.",
     )
-    s.no(
+    s.rejects(
         "messages/offset-missing",
         "The offset is missing",
         page({key: part for key, part in row(0, HELLO).items() if key != "offset"}),
@@ -139,7 +139,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=fields,
         why="An offset of 0 in its place is another message.",
     )
-    s.no(
+    s.rejects(
         "messages/offset-text",
         "The offset as text",
         page(row(0, HELLO, offset="0")),
@@ -150,7 +150,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.types",),
         why="Numbers are bare.",
     )
-    s.no(
+    s.rejects(
         "messages/offset-65-bits",
         "Offset 2^64",
         page(row(0, HELLO, offset=1 << 64)),
@@ -162,7 +162,7 @@ def _poll(s: Shelf, revision: str) -> None:
         why="Cut to 64 bits it is offset 0.",
     )
     other = text([row(0, HELLO)]) if wide else text({"messages": [row(0, HELLO)]})
-    s.no(
+    s.rejects(
         "messages/other-envelope",
         "The envelope of another edition",
         other,
@@ -186,7 +186,7 @@ def _poll(s: Shelf, revision: str) -> None:
     if revision == "0.0.30":
         return
     for name in STATES:
-        s.ok(
+        s.accepts(
             f"state/{name.replace('_', '-')}",
             f"State {name}",
             page(row(0, HELLO, state=name)),
@@ -195,7 +195,7 @@ def _poll(s: Shelf, revision: str) -> None:
             rules=("iggy.json.poll.state",),
             why="A state is its name here, its code in the binary form.",
         )
-    s.no(
+    s.rejects(
         "state/unknown",
         "State lost",
         page(row(0, HELLO, state="lost")),
@@ -206,7 +206,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.poll.state",),
         why="There is none.",
     )
-    s.no(
+    s.rejects(
         "state/code",
         "State 1",
         page(row(0, HELLO, state=1)),
@@ -217,7 +217,7 @@ def _poll(s: Shelf, revision: str) -> None:
         rules=("iggy.json.poll.state",),
         why="The code belongs to the binary form.",
     )
-    s.ok(
+    s.accepts(
         "checksum/wrong",
         "A checksum that does not match",
         page(row(0, HELLO, checksum=1)),
@@ -228,7 +228,7 @@ def _poll(s: Shelf, revision: str) -> None:
         why="No client verifies it.",
     )
     if wide:
-        s.no(
+        s.rejects(
             "messages/current-offset-missing",
             "current_offset is missing",
             text({"partition_id": 1, "messages": []}),

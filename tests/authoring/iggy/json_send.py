@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     BLOG,
     HELLO,
     WORLD,
@@ -14,7 +15,6 @@ from iggy_parts import (
     text,
     u32,
 )
-from iggy_shelf import Shelf
 
 PID7 = {"kind": "partition_id", "value": b64(u32(7))}
 PID7_VALUE = kind_value("partition_id", u32(7))
@@ -38,24 +38,24 @@ def value(*messages: Any, partitioning: Any = None) -> dict[str, Any]:
     return {"partitioning": PID7_VALUE if partitioning is None else partitioning, "messages": list(messages)}
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.json.send", "0.0.30")
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.json.send", "0.0.30")
     _shape(s)
     _ids(s)
     _headers(s)
     _written(s)
 
 
-def _shape(s: Shelf) -> None:
+def _shape(s: CaseBuilder) -> None:
     doc, shape, fields = "iggy.md §8.1", ("iggy.json.send.shape",), ("iggy.json.fields",)
     one = value(sent_value(0, HELLO))
-    s.ok(
+    s.accepts(
         TWIN,
         "One message, as captured from the Rust client 0.8.0",
         CAPTURE,
         one,
         doc=doc + " [RUN-R08]",
-        origin="rulebook",
+        origin="document",
         rules=(
             *shape,
             *fields,
@@ -66,8 +66,8 @@ def _shape(s: Shelf) -> None:
         ),
         why="The form did not change from 0.0.30 to 0.8.x.",
     )
-    s.book.cases[s.prefix + TWIN]["source"]["witnesses"] = [{"name": "iggy", "version": "0.8.0"}]
-    s.ok(
+    s.writer.cases[s.prefix + TWIN]["source"]["witnesses"] = [{"name": "iggy", "version": "0.8.0"}]
+    s.accepts(
         "send/no-id",
         "No id",
         text(body({"payload": b64(HELLO)})),
@@ -76,7 +76,7 @@ def _shape(s: Shelf) -> None:
         rules=fields,
         why="It defaults to 0, and the server mints one.",
     )
-    s.ok(
+    s.accepts(
         "send/other-order",
         "Fields in another order",
         text(
@@ -90,7 +90,7 @@ def _shape(s: Shelf) -> None:
         rules=shape,
         why="iggy 0.9.0 writes them so; an object has no order.",
     )
-    s.ok(
+    s.accepts(
         "send/balanced",
         "Balanced",
         text(body(message(0, HELLO), partitioning={"kind": "balanced", "value": ""})),
@@ -99,7 +99,7 @@ def _shape(s: Shelf) -> None:
         rules=("iggy.json.send.partitioning",),
         why="The value is the empty string, not absent.",
     )
-    s.ok(
+    s.accepts(
         "send/messages-key",
         "By key",
         text(body(message(0, HELLO), partitioning={"kind": "messages_key", "value": b64(b"order-7")})),
@@ -108,7 +108,7 @@ def _shape(s: Shelf) -> None:
         rules=("iggy.json.send.partitioning",),
         why="The key is base64 like all bytes.",
     )
-    s.ok(
+    s.accepts(
         "send/two",
         "Two messages",
         text(body(message(1, HELLO), message(2, WORLD))),
@@ -117,7 +117,7 @@ def _shape(s: Shelf) -> None:
         rules=shape,
         why="In order.",
     )
-    s.ok(
+    s.accepts(
         "send/unknown-field",
         "A field that nobody knows",
         text({**body(message(0, HELLO)), "note": {"a": [1, None, True]}}),
@@ -133,7 +133,7 @@ def _shape(s: Shelf) -> None:
         ("payload", body({"id": 0})),
         ("partitioning-value", body(message(0, HELLO), partitioning={"kind": "balanced"})),
     ):
-        s.no(
+        s.rejects(
             f"send/no-{label}",
             f"{label.replace('-', ' ')} is missing",
             text(tree),
@@ -143,7 +143,7 @@ def _shape(s: Shelf) -> None:
             rules=fields,
             why="It has no default.",
         )
-    s.no(
+    s.rejects(
         "send/id-twice",
         "Two ids in one message",
         CAPTURE.replace(b'"id":0', b'"id":0,"id":1'),
@@ -154,7 +154,7 @@ def _shape(s: Shelf) -> None:
         rules=fields,
         why="Two readers that keep another of the two disagree on what was sent.",
     )
-    s.no(
+    s.rejects(
         "send/messages-none",
         "No messages",
         text(body()),
@@ -165,7 +165,7 @@ def _shape(s: Shelf) -> None:
         rules=("iggy.json.send.count",),
         why="InvalidMessagesCount, as in the binary form.",
     )
-    s.no(
+    s.rejects(
         "send/payload-empty",
         "An empty payload",
         text(body(message(0, b""))),
@@ -176,7 +176,7 @@ def _shape(s: Shelf) -> None:
         rules=("iggy.json.send.count",),
         why="EmptyMessagePayload, as in the binary form.",
     )
-    s.no(
+    s.rejects(
         "send/kind-unknown",
         "A partitioning of kind random",
         text(body(message(0, HELLO), partitioning={"kind": "random", "value": ""})),
@@ -187,7 +187,7 @@ def _shape(s: Shelf) -> None:
         rules=("iggy.json.send.partitioning",),
         why="There is none.",
     )
-    s.no(
+    s.rejects(
         "send/partition-id-3-bytes",
         "A partition id of three bytes",
         text(body(message(0, HELLO), partitioning={"kind": "partition_id", "value": b64(b"\x07\x00\x00")})),
@@ -205,7 +205,7 @@ def _shape(s: Shelf) -> None:
         ("payload-number", body({"id": 0, "payload": 1})),
         ("id-null", body({"id": None, "payload": b64(HELLO)})),
     ):
-        s.no(
+        s.rejects(
             f"types/{label}",
             f"Another JSON type: {label.replace('-', ' ')}",
             text(tree),
@@ -218,14 +218,14 @@ def _shape(s: Shelf) -> None:
         )
 
 
-def _ids(s: Shelf) -> None:
+def _ids(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §8.1", ("iggy.json.id",)
     for label, number in (
         ("above-2-53", (1 << 53) + 1),
         ("above-2-64", (1 << 64) + 1),
         ("max", (1 << 128) - 1),
     ):
-        s.ok(
+        s.accepts(
             f"id/{label}",
             f"Id {number}",
             text(body(message(number, HELLO))),
@@ -243,7 +243,7 @@ def _ids(s: Shelf) -> None:
         ("text", '"1"', "type-mismatch"),
         ("leading-zero", "01", "bad-json"),
     ):
-        s.no(
+        s.rejects(
             f"id/{label}",
             f"Id {digits[:40]}",
             CAPTURE.replace(b'"id":0', b'"id":' + digits.encode()),
@@ -257,10 +257,10 @@ def _ids(s: Shelf) -> None:
         )
 
 
-def _headers(s: Shelf) -> None:
+def _headers(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §8.1", ("iggy.json.headers",)
     none = value(sent_value(0, HELLO))
-    s.ok(
+    s.accepts(
         "headers/blog",
         "The three headers of the announcement",
         text(body(message(2, WORLD, headers=json_headers(*BLOG)))),
@@ -269,7 +269,7 @@ def _headers(s: Shelf) -> None:
         rules=(*rule, "iggy.json.headers.kind", "iggy.json.headers.length"),
         why="Numbers are base64 of their little-endian bytes.",
     )
-    s.ok(
+    s.accepts(
         "headers/null",
         "headers: null",
         text(body(message(0, HELLO, headers=None))),
@@ -278,7 +278,7 @@ def _headers(s: Shelf) -> None:
         rules=rule,
         why="None.",
     )
-    s.ok(
+    s.accepts(
         "headers/empty",
         "headers: {}",
         text(body(message(0, HELLO, headers={}))),
@@ -287,7 +287,7 @@ def _headers(s: Shelf) -> None:
         rules=rule,
         why="None and an empty map are one.",
     )
-    s.ok(
+    s.accepts(
         "headers/upper-case-key",
         "An upper-case key",
         text(body(message(0, HELLO, headers=json_headers((b"Trace-ID", "raw", b"\x00"))))),
@@ -296,7 +296,7 @@ def _headers(s: Shelf) -> None:
         rules=("iggy.json.headers.case",),
         why="The JSON reader does not lowercase.",
     )
-    s.ok(
+    s.accepts(
         "headers/two-cases",
         "K and k",
         text(body(message(0, HELLO, headers=json_headers((b"K", "raw", b"a"), (b"k", "raw", b"b"))))),
@@ -308,7 +308,7 @@ def _headers(s: Shelf) -> None:
     escaped = text(body(message(0, HELLO, headers=json_headers((b"k", "raw", b"a"))))).replace(
         b'"k":', b'"\\u00e9\\ud83d\\ude00":'
     )
-    s.ok(
+    s.accepts(
         "headers/escaped-key",
         "A key of two escaped characters",
         escaped,
@@ -320,7 +320,7 @@ def _headers(s: Shelf) -> None:
     twice = text(
         body(message(0, HELLO, headers=json_headers((b"k", "raw", b"a"), (b"j", "raw", b"b"))))
     ).replace(b'"j":', b'"k":')
-    s.ok(
+    s.accepts(
         "headers/duplicate-key",
         "One key twice",
         twice,
@@ -331,7 +331,7 @@ def _headers(s: Shelf) -> None:
         why="The server's map keeps the last.",
     )
     odd = (b"k", "int32", b"\x01\x02\x03")
-    s.ok(
+    s.accepts(
         "headers/int32-3-bytes",
         "An int32 of three bytes",
         text(body(message(0, HELLO, headers=json_headers(odd)))),
@@ -344,7 +344,7 @@ def _headers(s: Shelf) -> None:
     kinds = ("iggy.json.headers.kind",)
     for kind in ("str", "String", "float", ""):
         tree = body(message(0, HELLO, headers={"k": {"kind": kind, "value": b64(b"a")}}))
-        s.no(
+        s.rejects(
             f"headers/kind-{kind.lower() + ('-title' if kind == 'String' else '') or 'empty'}",
             f"Kind {kind!r}",
             text(tree),
@@ -362,7 +362,7 @@ def _headers(s: Shelf) -> None:
         ("key-256-bytes", "k" * 256, b"v"),
     ):
         tree = body(message(0, HELLO, headers={key: {"kind": "raw", "value": b64(held)}}))
-        s.no(
+        s.rejects(
             f"headers/{label}",
             f"A header with {label.replace('-', ' ')}",
             text(tree),
@@ -376,7 +376,7 @@ def _headers(s: Shelf) -> None:
         )
 
 
-def _written(s: Shelf) -> None:
+def _written(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §8.1", ("iggy.json.send.shape",)
     s.writes(
         "encode/captured",

@@ -1,22 +1,31 @@
 """The JSON text and the base64 of `iggy.json.send`: RFC 8259, RFC 4648."""
 
-from book import Book
-from iggy_jsonsend import CAPTURE, TWIN, body, message, value
-from iggy_parts import HELLO, sent_value, text
-from iggy_shelf import Shelf
+from binascii import a2b_base64
+
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.json_send import CAPTURE, TWIN, body, message, value
+from tests.authoring.iggy.message_bytes import (
+    HELLO,
+    kind_value,
+    polled40_value,
+    sent_value,
+    text,
+)
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.json.send", "0.0.30")
-    _text(s)
-    _base64(s)
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.json.send", "0.0.30")
+    for chapter in (_text, _base64, _escapes, _base64_lengths):
+        chapter(s)
+    _letters(s, CaseBuilder(writer, "iggy.json.poll", "0.0.60"))
 
 
-def _text(s: Shelf) -> None:
+def _text(s: CaseBuilder) -> None:
     doc, rule = "RFC 8259", ("iggy.json.text",)
     one = value(sent_value(0, HELLO))
     spaced = b" \t\r\n" + CAPTURE.replace(b",", b" ,\n ").replace(b":", b"\t: ") + b" \n"
-    s.ok(
+    s.accepts(
         "text/blanks",
         "Blanks between all tokens",
         spaced,
@@ -25,7 +34,7 @@ def _text(s: Shelf) -> None:
         rules=rule,
         why="Blanks mean nothing, at the end neither.",
     )
-    s.ok(
+    s.accepts(
         "text/escaped-names",
         "A field name and a payload with escapes",
         CAPTURE.replace(b'"id"', b'"\\u0069d"').replace(b"aGVsbG8=", b"aGVsb\\u0047\\u0038="),
@@ -54,7 +63,7 @@ def _text(s: Shelf) -> None:
         ),
         ("bad-escape", CAPTURE.replace(b"partition_id", b"partition\\qid"), "bad-json"),
     ):
-        s.no(
+        s.rejects(
             f"text/{label}",
             f"No JSON: {label.replace('-', ' ')}",
             data,
@@ -82,11 +91,11 @@ def _text(s: Shelf) -> None:
     )
 
 
-def _base64(s: Shelf) -> None:
+def _base64(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §8", ("iggy.json.base64",)
     for size in (1, 2, 3):
         payload = b"\xfb\xff\xfe"[:size]
-        s.ok(
+        s.accepts(
             f"base64/payload-{size}",
             f"A payload of {size} bytes",
             text(body(message(0, payload))),
@@ -106,7 +115,7 @@ def _base64(s: Shelf) -> None:
         ("no-letters", "===="),
         ("no-base64", "hello!!!"),
     ):
-        s.no(
+        s.rejects(
             f"base64/{label}",
             f"A payload of {letters}",
             CAPTURE.replace(b"aGVsbG8=", letters.encode()),
@@ -117,7 +126,7 @@ def _base64(s: Shelf) -> None:
             rules=rule,
             why="Standard base64 with padding and nothing else; a lax reader gives other bytes or none.",
         )
-    s.ok(
+    s.accepts(
         "base64/bits-left-over",
         "The last letter holds bits that mean nothing",
         CAPTURE.replace(b"aGVsbG8=", b"aGVsbG9="),
@@ -126,4 +135,125 @@ def _base64(s: Shelf) -> None:
         remarks=("iggy-base64-bits",),
         rules=rule,
         why="A strict reader refuses it, a common one drops the bits.",
+    )
+
+
+def _escapes(s: CaseBuilder) -> None:
+    doc, shape = "iggy.md §8.1", ("iggy.json.send.partitioning", "iggy.json.encode")
+    balanced = value(sent_value(0, HELLO), partitioning=kind_value("balanced", b""))
+    s.writes(
+        "encode/balanced",
+        "Balanced, written",
+        balanced,
+        doc=doc,
+        rules=shape,
+        why="Its value is the empty string.",
+    )
+    wrong = {**balanced, "partitioning": kind_value("balanced", b"\x01")}
+    s.refuses(
+        "encode/balanced-value",
+        "Balanced, with a value",
+        wrong,
+        twin="encode/balanced",
+        doc=doc,
+        rules=shape,
+        why="What the binary form refuses to write, this one refuses too.",
+    )
+    for name, title, inside in (
+        ("name-true", "true in place of a name", b"true:1"),
+        ("name-number", "A number in place of a name", b"1:1"),
+        ("name-end", "The end of the object in place of a second name", b'"z":1,'),
+    ):
+        wrong_text = CAPTURE[:-1] + b"," + inside + b"}"
+        s.rejects(
+            f"text/{name}",
+            title,
+            wrong_text,
+            "bad-json",
+            at=len(wrong_text) - 1 if name == "name-end" else len(CAPTURE),
+            twin=TWIN,
+            doc="iggy.md §8; RFC 8259 §4",
+            rules=("iggy.json.text",),
+            why="Names are strings.",
+        )
+
+
+def _base64_lengths(s: CaseBuilder) -> None:
+    """RFC 4648 §3.5: left-over bits, and letters that sort otherwise than they count. RFC 8259 §4."""
+    for letters in ("A9==", "AA9=", "Az==", "A/=="):
+        payload = a2b_base64(letters)
+        s.accepts(
+            f"base64/bits-left-over-{letters.rstrip('=').lower().replace('/', 'slash')}",
+            f"A payload of {letters}",
+            CAPTURE.replace(b"aGVsbG8=", letters.encode()),
+            value(sent_value(0, payload)),
+            doc="RFC 4648 §3.5",
+            remarks=("iggy-base64-bits",),
+            rules=("iggy.json.base64",),
+            why="A strict reader refuses it, a common one drops the bits.",
+        )
+    here = CAPTURE.index(b'"id":0') + len(b'"id"')
+    for label, title, changed, at in (
+        ("colon-is-comma", "A comma in place of a colon", b'"id",0', here),
+        ("colon-is-number", "A number in place of a colon", b'"id" 5 0', here + 1),
+        ("colon-missing", "No colon", b'"id" 0', here + 1),
+        ("colon-is-bracket", "A bracket in place of a colon", b'"id"[0', here),
+    ):
+        s.rejects(
+            f"text/{label}",
+            title,
+            CAPTURE.replace(b'"id":0', changed),
+            "bad-json",
+            at=at,
+            twin=TWIN,
+            doc="iggy.md §8; RFC 8259 §4",
+            rules=("iggy.json.text",),
+            why="Between a name and its value stands a colon.",
+        )
+
+
+def _letters(sends: CaseBuilder, polls: CaseBuilder) -> None:
+    """§8: standard base64; RFC 4648 §4, letters 62 and 63, in which the alphabet for URLs differs."""
+    data, doc, why = (
+        a2b_base64("+/+/"),
+        "iggy.md §8; RFC 4648 §4",
+        "Written in the alphabet for URLs, the server refuses it.",
+    )
+    rules = ("iggy.json.base64", "iggy.json.send.shape")
+    sends.writes(
+        "encode/base64-letters-payload",
+        "A payload of letters 62 and 63, written",
+        value(sent_value(0, data)),
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    sends.writes(
+        "encode/base64-letters-header",
+        "A header value of letters 62 and 63, written",
+        value(sent_value(0, b"hello", (b"k", "raw", data))),
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    sends.writes(
+        "encode/base64-letters-key",
+        "A messages key of letters 62 and 63, written",
+        value(sent_value(0, b"hello"), partitioning=kind_value("messages_key", data)),
+        doc=doc,
+        rules=rules,
+        why=why,
+    )
+    page = {
+        "partition_id": "1",
+        "current_offset": "0",
+        "messages": [polled40_value(0, data, (b"k", "raw", data))],
+    }
+    polls.writes(
+        "encode/base64-letters",
+        "A payload and a header value of letters 62 and 63, written",
+        page,
+        doc="iggy.md §8, §8.2; RFC 4648 §4",
+        rules=("iggy.json.base64", "iggy.json.poll.shape"),
+        why="Written in the alphabet for URLs, a client refuses it.",
     )

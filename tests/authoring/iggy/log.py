@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     HELLO,
     KEY1,
     WORLD,
@@ -15,8 +16,7 @@ from iggy_parts import (
     tlv,
     unhex,
 )
-from iggy_poll import W13
-from iggy_shelf import Shelf
+from tests.authoring.iggy.poll import W13
 
 W15 = unhex(
     "00000000000000000060f09e340306000100000000000000000000000000000086a61036000000000500000068656c6c6f010000"
@@ -25,34 +25,34 @@ W15 = unhex(
 )
 
 
-def write(book: Book) -> None:
-    first = Shelf(book, "iggy.log", "0.0.30")
+def write(writer: FixtureWriter) -> None:
+    first = CaseBuilder(writer, "iggy.log", "0.0.30")
     _worked(first)
     _records(first, stored30, stored30_value)
-    second = Shelf(book, "iggy.log", "0.0.40")
+    second = CaseBuilder(writer, "iggy.log", "0.0.40")
     value = {"messages": [polled40_value(0, HELLO), polled40_value(1, WORLD, KEY1)]}
-    second.ok(
+    second.accepts(
         "records/worked",
         "The messages of W13, as they lie on disk",
         W13[4:],
         value,
         doc="iggy.md §7, §13 W13",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.log.layout",),
         why="From 0.0.40 on the record is the message of a poll.",
     )
     _records(second, polled40, polled40_value)
 
 
-def _worked(s: Shelf) -> None:
+def _worked(s: CaseBuilder) -> None:
     value = {"messages": [stored30_value(0, HELLO), stored30_value(1, WORLD, KEY1)]}
-    s.ok(
+    s.accepts(
         "records/worked",
         "Two records, the second with a header (W15)",
         W15,
         value,
         doc="iggy.md §13 W15",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.log.layout", "iggy.log.checksum"),
         why="The worked example; the checksum is not on the wire of this edition.",
     )
@@ -67,12 +67,12 @@ def _worked(s: Shelf) -> None:
     )
 
 
-def _records(s: Shelf, made: Any, shown: Any) -> None:
+def _records(s: CaseBuilder, made: Any, shown: Any) -> None:
     doc, tail, check = "iggy.md §7", ("iggy.log.tail",), ("iggy.log.checksum",)
     a, b, c = made(0, HELLO), made(1, WORLD, tlv(KEY1)), made(2, HELLO)
     both = {"messages": [shown(0, HELLO), shown(1, WORLD, KEY1)]}
     twin = "records/two"
-    s.ok(
+    s.accepts(
         twin,
         "Two records",
         a + b,
@@ -81,7 +81,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=("iggy.log.layout", *check, "iggy.log.headers"),
         why="Back to back, no file header.",
     )
-    s.ok(
+    s.accepts(
         "records/none",
         "An empty file",
         b"",
@@ -90,7 +90,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=tail,
         why="A segment that was opened and not written.",
     )
-    s.ok(
+    s.accepts(
         "records/torn-last-byte",
         "The last byte is missing",
         (a + b)[:-1],
@@ -100,7 +100,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=tail,
         why="The server died while it wrote; what is whole before it must not be lost.",
     )
-    s.ok(
+    s.accepts(
         "records/torn-in-fixed-part",
         "Twenty bytes of the second record",
         a + b[:20],
@@ -110,7 +110,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=tail,
         why="Not even its lengths are there.",
     )
-    s.ok(
+    s.accepts(
         "records/torn-first",
         "Half of the first record",
         a[:30],
@@ -120,7 +120,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=tail,
         why="There is nothing whole.",
     )
-    s.ok(
+    s.accepts(
         "records/length-huge",
         "payload_len 2^32 − 1 in the second record",
         a + made(1, WORLD, payload_len=0xFFFFFFFF),
@@ -132,7 +132,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         limits={"ms": 1000, "rss_mb": 512},
         why="A tail as far as anybody can tell; no allocation of that size.",
     )
-    s.ok(
+    s.accepts(
         "records/empty-payload",
         "An empty payload",
         made(0, b"") + c,
@@ -143,7 +143,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         why="No server writes it, no reader may drop it.",
     )
     bad = made(1, WORLD, checksum=1)
-    s.no(
+    s.rejects(
         "records/checksum-wrong",
         "The second checksum does not match",
         a + bad + c,
@@ -154,7 +154,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=check,
         why="InvalidMessageChecksum: on disk the payload is what the checksum was made of.",
     )
-    s.no(
+    s.rejects(
         "records/payload-flipped",
         "A bit of the first payload is flipped",
         a[:-1] + bytes([a[-1] ^ 1]) + b,
@@ -164,7 +164,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
         rules=check,
         why="A reader that skips the check hands a rotten payload to the application.",
     )
-    s.no(
+    s.rejects(
         "records/kind-16",
         "An unknown header kind in the second record",
         a + made(1, WORLD, entry(b"k", 16, b"v")),

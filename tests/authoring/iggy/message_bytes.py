@@ -1,4 +1,4 @@
-"""Iggy's bytes and values out of named parts: iggy.md §2 and §3. None of this is the codec under test.
+"""Bytes and values of Iggy from named parts: iggy.md §2 and §3. No code of the codec under test.
 
 Functions in lower case give bytes; those that end in `_value` give the JSON form that stands for them.
 """

@@ -1,4 +1,4 @@
-"""Messages with a header of 56 or 64 bytes out of named parts, by edition: iggy.md §5. None of it is the codec."""
+"""Messages with a header of 56 or 64 bytes out of named parts, by revision: iggy.md §5. No code of the codec."""
 
 # fmt: off
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import xxhash
 from attrs import frozen
-from iggy_keyed import KEY1 as KEYED1
-from iggy_keyed import block, keyed_value
-from iggy_parts import BALANCED, KEY1, PLACE, map_value, tlv, u32, u64, u128
+
+from tests.authoring.iggy.headers_from_0_9 import KEY1 as KEYED1
+from tests.authoring.iggy.headers_from_0_9 import block, keyed_value
+from tests.authoring.iggy.message_bytes import BALANCED, KEY1, PLACE, map_value, tlv, u32, u64, u128
 
 OT, ST = 1745000000000000, 1745000000000100
 """Origin and server timestamp of the worked examples, in microseconds."""

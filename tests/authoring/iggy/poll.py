@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     HELLO,
     KEY1,
     STATES,
@@ -18,20 +19,43 @@ from iggy_parts import (
     u64,
     unhex,
 )
-from iggy_shelf import Shelf
+
+
+def write(writer: FixtureWriter) -> None:
+    first, second = CaseBuilder(writer, "iggy.poll", "0.0.30"), CaseBuilder(writer, "iggy.poll", "0.0.40")
+    third = CaseBuilder(writer, "iggy.poll", "0.0.60")
+    _first(first)
+    _headers(first)
+    _shared(first, b"", {}, polled30, polled30_value, 40)
+    _shared(second, b"", {}, polled40, polled40_value, 45)
+    _shared(
+        third, u32(1) + u64(1), {"partition_id": "1", "current_offset": "1"}, polled40, polled40_value, 45
+    )
+    _second(second)
+    _third(third)
+    _count_limits(first)
+
 
 W12 = unhex(
     "0200000000000000000000000060f09e3403060001000000000000000000000000000000000000000500000068656c6c6f01000000"
     "000000000160f09e340306000200000000000000000000000000000015000000050000006b65792d31020700000056616c75652031"
     "05000000776f726c64"
 )
+
+
 W13 = unhex(
     "020000000000000000000000010060f09e340306000100000000000000000000000000000086a61036000000000500000068656c6c"
     "6f0100000000000000010160f09e34030600020000000000000000000000000000004311773a15000000050000006b65792d310207"
     "00000056616c7565203105000000776f726c64"
 )
+
+
 W14 = unhex("010000000100000000000000") + W13
+
+
 LOSS = "The Rust client stops here and drops what is left without a word."
+
+
 EMPTY = {"remarks": ("iggy-empty-payload",), "rules": ("iggy.poll.payload.empty",)}
 
 
@@ -43,27 +67,13 @@ def messages(*rows: Any) -> dict[str, Any]:
     return {"messages": list(rows)}
 
 
-def write(book: Book) -> None:
-    first, second = Shelf(book, "iggy.poll", "0.0.30"), Shelf(book, "iggy.poll", "0.0.40")
-    third = Shelf(book, "iggy.poll", "0.0.60")
-    _first(first)
-    _headers(first)
-    _shared(first, b"", {}, polled30, polled30_value, 40)
-    _shared(second, b"", {}, polled40, polled40_value, 45)
-    _shared(
-        third, u32(1) + u64(1), {"partition_id": "1", "current_offset": "1"}, polled40, polled40_value, 45
-    )
-    _second(second)
-    _third(third)
-
-
-def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, fixed: int) -> None:
+def _shared(s: CaseBuilder, head: bytes, top: dict[str, str], made: Any, shown: Any, fixed: int) -> None:
     """What the three editions have in common; `head` stands before the count, `top` beside the messages."""
     doc, twin = "iggy.md §3.3", "messages/plain"
     a, b = made(0, HELLO), made(1, WORLD)
     two, one = {**top, **messages(shown(0, HELLO), shown(1, WORLD))}, {**top, **messages(shown(0, HELLO))}
     numbers, torn = ("iggy.poll.count",), ("iggy.poll.truncated",)
-    s.ok(
+    s.accepts(
         twin,
         "Two messages without headers",
         head + count(2, a, b),
@@ -72,7 +82,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=("iggy.poll.layout", *numbers, *torn),
         why="The common response.",
     )
-    s.ok(
+    s.accepts(
         "messages/none",
         "No messages",
         head + count(0),
@@ -81,7 +91,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=numbers,
         why="The consumer is up to date.",
     )
-    s.ok(
+    s.accepts(
         "messages/one",
         "One message",
         head + count(1, a),
@@ -90,7 +100,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=("iggy.poll.layout",),
         why="The smallest useful response.",
     )
-    s.ok(
+    s.accepts(
         "count/zero-for-two",
         "Count 0, two messages",
         head + count(0, a, b),
@@ -100,7 +110,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=numbers,
         why="No client looks at the count; one that did would lose both.",
     )
-    s.no(
+    s.rejects(
         "count/nine-for-two",
         "Count 9, two messages",
         head + count(9, a, b),
@@ -113,7 +123,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=numbers,
         why="A body cut between two messages looks so; no client notices.",
     )
-    s.no(
+    s.rejects(
         "count/huge",
         "Count 2^32 − 1, two messages",
         head + count(0xFFFFFFFF, a, b),
@@ -128,7 +138,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         limits={"ms": 1000, "rss_mb": 512},
         why="The count must not be trusted for an allocation.",
     )
-    s.ok(
+    s.accepts(
         "messages/unordered",
         "Offset 1 before offset 0",
         head + count(2, b, a),
@@ -138,7 +148,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=("iggy.poll.order",),
         why="The Rust client of this edition sorts, the later ones do not.",
     )
-    s.ok(
+    s.accepts(
         "messages/empty-payload-last",
         "The last payload is empty",
         head + count(2, a, made(1, b"")),
@@ -147,7 +157,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         why=LOSS,
         **EMPTY,
     )
-    s.ok(
+    s.accepts(
         "messages/empty-payload-first",
         "The first payload is empty",
         head + count(2, made(0, b""), b),
@@ -163,7 +173,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         ("one-byte-more", count(2, a, b, b"\xff"), "trailing-data"),
         (f"{fixed}-bytes-more", count(2, a, b, b"\x01" * fixed), "trailing-data"),
     ):
-        s.no(
+        s.rejects(
             f"torn/{label}",
             f"A body with {label.replace('-', ' ')}",
             head + data,
@@ -174,7 +184,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
             rules=torn,
             why=LOSS,
         )
-    s.no(
+    s.rejects(
         "torn/count-cut",
         "The count itself is cut",
         (head + count(0))[:-1],
@@ -184,7 +194,7 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
         rules=torn,
         why="Not even the number of messages is there.",
     )
-    s.no(
+    s.rejects(
         "torn/payload-length-huge",
         "payload_len 2^32 − 1",
         head + count(1, made(0, HELLO, payload_len=0xFFFFFFFF)),
@@ -249,24 +259,24 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
     )
 
 
-def _first(s: Shelf) -> None:
+def _first(s: CaseBuilder) -> None:
     value = messages(polled30_value(0, HELLO), polled30_value(1, WORLD, KEY1))
-    s.ok(
+    s.accepts(
         "messages/worked",
         "Two messages, the second with a header (W12)",
         W12,
         value,
         doc="iggy.md §13 W12",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.poll.layout", "iggy.poll.headers"),
         why="The worked example.",
     )
 
 
-def _headers(s: Shelf) -> None:
+def _headers(s: CaseBuilder) -> None:
     rule, doc, twin = ("iggy.poll.headers",), "iggy.md §10.3", "messages/worked"
     twice = ((b"k", "string", b"a"), (b"k", "string", b"b"))
-    s.ok(
+    s.accepts(
         "headers/duplicate-key",
         "One key twice, and a message behind it",
         count(2, polled30(0, HELLO, tlv(*twice)), polled30(1, WORLD)),
@@ -283,7 +293,7 @@ def _headers(s: Shelf) -> None:
         ("value-missing", unhex("010000006b0201000000"), "length-past-end"),
         ("length-cut", unhex("010000006b020100"), "length-past-end"),
     ):
-        s.no(
+        s.rejects(
             f"headers/{label}",
             f"A header block with {label.replace('-', ' ')}",
             count(1, polled30(0, HELLO, block)),
@@ -297,21 +307,21 @@ def _headers(s: Shelf) -> None:
         )
 
 
-def _second(s: Shelf) -> None:
+def _second(s: CaseBuilder) -> None:
     doc, state = "iggy.md §3.3", ("iggy.poll.state",)
     value = messages(polled40_value(0, HELLO), polled40_value(1, WORLD, KEY1))
-    s.ok(
+    s.accepts(
         "messages/worked",
         "Two messages, the second with a header (W13)",
         W13,
         value,
         doc="iggy.md §13 W13",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.poll.layout", "iggy.poll.checksum", *state),
         why="The worked example.",
     )
     for name, code in STATES.items():
-        s.ok(
+        s.accepts(
             f"state/{name.replace('_', '-')}",
             f"State {code}",
             count(1, polled40(0, HELLO, state=code)),
@@ -321,7 +331,7 @@ def _second(s: Shelf) -> None:
             why="A poisoned message is not one to be handed on as if it were sound.",
         )
     for code in (0, 2, 255):
-        s.no(
+        s.rejects(
             f"state/code-{code}",
             f"State {code}",
             count(1, polled40(0, HELLO, state=code)),
@@ -332,7 +342,7 @@ def _second(s: Shelf) -> None:
             rules=state,
             why="InvalidCommand.",
         )
-    s.ok(
+    s.accepts(
         "checksum/wrong",
         "A checksum that does not match",
         count(1, polled40(0, HELLO, checksum=1)),
@@ -342,7 +352,7 @@ def _second(s: Shelf) -> None:
         rules=("iggy.poll.checksum",),
         why="With server-side encryption it covers the ciphertext; no client verifies it.",
     )
-    s.ok(
+    s.accepts(
         "checksum/bytes",
         "The payload 123456789",
         count(1, polled40(0, b"123456789", checksum=0xCBF43926)),
@@ -351,7 +361,7 @@ def _second(s: Shelf) -> None:
         rules=("iggy.poll.checksum",),
         why="The check value of CRC-32 ISO-HDLC.",
     )
-    s.ok(
+    s.accepts(
         "checksum/headers-not-covered",
         "Headers lie outside the checksum",
         count(1, polled40(0, HELLO, tlv(KEY1), checksum=0x3610A686)),
@@ -382,25 +392,25 @@ def _second(s: Shelf) -> None:
     )
 
 
-def _third(s: Shelf) -> None:
+def _third(s: CaseBuilder) -> None:
     value = {
         "partition_id": "1",
         "current_offset": "1",
         **messages(polled40_value(0, HELLO), polled40_value(1, WORLD, KEY1)),
     }
     rule = ("iggy.poll.prefix",)
-    s.ok(
+    s.accepts(
         "messages/worked",
         "Two messages, the second with a header (W14)",
         W14,
         value,
         doc="iggy.md §13 W14",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.poll.layout", *rule),
         why="The worked example, decoded by the released Rust client.",
     )
     top = {"partition_id": str(0x01020304), "current_offset": str((1 << 64) - 1)}
-    s.ok(
+    s.accepts(
         "prefix/bytes",
         "Partition 0x01020304, offset 2^64 − 1",
         unhex("04030201") + b"\xff" * 8 + count(0),
@@ -409,7 +419,7 @@ def _third(s: Shelf) -> None:
         rules=rule,
         why="Four and eight bytes, little-endian, unsigned.",
     )
-    s.no(
+    s.rejects(
         "prefix/cut",
         "A prefix of eleven bytes",
         (u32(1) + u64(1))[:11],
@@ -427,4 +437,18 @@ def _third(s: Shelf) -> None:
         doc="iggy.md §3.3",
         rules=("iggy.poll.encode",),
         why="Cut to 32 bits it is partition 0.",
+    )
+
+
+def _count_limits(s: CaseBuilder) -> None:
+    """§3.3: more messages than one byte counts."""
+    numbers = range(257)
+    s.accepts(
+        "count/257",
+        "257 messages",
+        u32(257) + b"".join(polled30(number, b"p") for number in numbers),
+        {"messages": [polled30_value(number, b"p") for number in numbers]},
+        doc="iggy.md §3.3",
+        rules=("iggy.poll.count", "iggy.poll.layout"),
+        why="The count has four bytes.",
     )

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from book import Book
-from iggy_parts import (
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.iggy.case_builder import CaseBuilder
+from tests.authoring.iggy.message_bytes import (
     BALANCED,
     HELLO,
     KEY1,
@@ -21,7 +22,6 @@ from iggy_parts import (
     u32,
     unhex,
 )
-from iggy_shelf import Shelf
 
 W5 = unhex(
     "010401000000020673616d706c65010000000000000000000000000000000000000000000b00000068656c6c6f2d776f726c64"
@@ -48,8 +48,8 @@ def value(*messages: Any, partitioning: Any = None, **place: Any) -> dict[str, A
     return {**PLACE_VALUE, **place, "partitioning": chosen, "messages": list(messages)}
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "iggy.send", "0.0.30")
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "iggy.send", "0.0.30")
     _messages(s)
     _place(s)
     _headers(s)
@@ -58,20 +58,20 @@ def write(book: Book) -> None:
     _written(s)
 
 
-def _messages(s: Shelf) -> None:
+def _messages(s: CaseBuilder) -> None:
     doc, layout = "iggy.md §3.1", ("iggy.send.layout",)
     two = value(sent_value(0, b"hello-world"), sent_value(2, WORLD, KEY1))
-    s.ok(
+    s.accepts(
         "messages/two",
         "Two messages, the second with a header (W4, W5)",
         W5,
         two,
         doc="iggy.md §13 W4, W5",
-        origin="rulebook",
+        origin="document",
         rules=(*layout, "iggy.send.id", "iggy.send.headers-length"),
         why="The worked example: no count, no total length.",
     )
-    s.ok(
+    s.accepts(
         TWIN,
         "One message",
         send(sent(1, HELLO)),
@@ -80,7 +80,7 @@ def _messages(s: Shelf) -> None:
         rules=(*layout, "iggy.send.count", "iggy.send.payload.empty", "iggy.send.truncated"),
         why="The smallest useful send.",
     )
-    s.ok(
+    s.accepts(
         "messages/rust-capture",
         "As captured from the Rust SDK 0.6.202",
         send(sent(0, HELLO), partitioning=tagged(2, u32(1))),
@@ -89,7 +89,7 @@ def _messages(s: Shelf) -> None:
         rules=layout,
         why="What the last client of this edition writes.",
     )
-    s.ok(
+    s.accepts(
         "messages/three",
         "Three messages",
         send(sent(1, b"a"), sent(2, b"bb"), sent(3, b"ccc")),
@@ -98,7 +98,7 @@ def _messages(s: Shelf) -> None:
         rules=("iggy.send.count", *layout),
         why="The list runs to the end of the body.",
     )
-    s.ok(
+    s.accepts(
         "messages/id-max",
         "Id 2^128 − 1",
         send(sent((1 << 128) - 1, HELLO)),
@@ -108,7 +108,7 @@ def _messages(s: Shelf) -> None:
         why="An id has 128 bits; in 64 or 53 two of them are one.",
     )
     number = 0x0102030405060708090A0B0C0D0E0F10
-    s.ok(
+    s.accepts(
         "messages/id-bytes",
         "An id of sixteen different bytes",
         send(sent(number, HELLO)),
@@ -117,7 +117,7 @@ def _messages(s: Shelf) -> None:
         rules=("iggy.send.id",),
         why="The whole is little-endian; UUIDs are written in four orders by five SDKs.",
     )
-    s.ok(
+    s.accepts(
         "messages/id-0",
         "Id 0",
         send(sent(0, HELLO)),
@@ -126,7 +126,7 @@ def _messages(s: Shelf) -> None:
         rules=("iggy.send.id",),
         why="Not set: the server mints one. It is no null.",
     )
-    s.ok(
+    s.accepts(
         "messages/binary-payload",
         "A payload of zeros and 255s",
         send(sent(1, b"\x00\xff\x00")),
@@ -135,7 +135,7 @@ def _messages(s: Shelf) -> None:
         rules=layout,
         why="A payload is bytes.",
     )
-    s.no(
+    s.rejects(
         "messages/none",
         "No messages",
         send(),
@@ -146,7 +146,7 @@ def _messages(s: Shelf) -> None:
         rules=("iggy.send.count",),
         why="InvalidMessagesCount.",
     )
-    s.no(
+    s.rejects(
         "messages/payload-empty",
         "An empty payload",
         send(sent(1, b"")),
@@ -157,7 +157,7 @@ def _messages(s: Shelf) -> None:
         rules=("iggy.send.payload.empty",),
         why="EmptyMessagePayload: accepted, the poll would lose it without a word.",
     )
-    s.no(
+    s.rejects(
         "messages/second-payload-empty",
         "The second payload is empty",
         send(sent(1, HELLO), sent(2, b"")),
@@ -170,10 +170,10 @@ def _messages(s: Shelf) -> None:
     )
 
 
-def _place(s: Shelf) -> None:
+def _place(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §2.2, §3.1", ("iggy.send.place",)
     named = {"stream": kind_value("string", b"s1"), "topic": kind_value("numeric", u32(7))}
-    s.ok(
+    s.accepts(
         "place/name-and-number",
         "A stream by name, a topic by number",
         send(sent(1, HELLO), place=name(b"s1") + numeric(7)),
@@ -182,7 +182,7 @@ def _place(s: Shelf) -> None:
         rules=rule,
         why="Both kinds stand in both places.",
     )
-    s.ok(
+    s.accepts(
         "place/messages-key",
         "Partitioned by key",
         send(sent(1, HELLO), partitioning=tagged(3, b"order-7")),
@@ -191,7 +191,7 @@ def _place(s: Shelf) -> None:
         rules=rule,
         why="The messages begin behind the key.",
     )
-    s.no(
+    s.rejects(
         "place/stream-kind-0",
         "A stream of kind 0",
         send(sent(1, HELLO), place=tagged(0, u32(1)) + name(b"sample")),
@@ -202,7 +202,7 @@ def _place(s: Shelf) -> None:
         rules=rule,
         why="InvalidCommand.",
     )
-    s.no(
+    s.rejects(
         "place/stream-0",
         "Stream 0",
         send(sent(1, HELLO), place=numeric(0) + name(b"sample")),
@@ -213,7 +213,7 @@ def _place(s: Shelf) -> None:
         rules=rule,
         why="InvalidIdentifier up to 0.7.x.",
     )
-    s.no(
+    s.rejects(
         "place/topic-name-empty",
         "A topic with an empty name",
         send(sent(1, HELLO), place=numeric(1) + name(b"")),
@@ -223,7 +223,7 @@ def _place(s: Shelf) -> None:
         rules=rule,
         why="InvalidCommand.",
     )
-    s.no(
+    s.rejects(
         "place/messages-key-empty",
         "An empty key",
         send(sent(1, HELLO), partitioning=tagged(3, b"")),
@@ -233,7 +233,7 @@ def _place(s: Shelf) -> None:
         rules=rule,
         why="InvalidKeyValueLength.",
     )
-    s.no(
+    s.rejects(
         "place/body-of-10-bytes",
         "A body of ten bytes",
         send()[:10],
@@ -246,10 +246,10 @@ def _place(s: Shelf) -> None:
     )
 
 
-def _headers(s: Shelf) -> None:
+def _headers(s: CaseBuilder) -> None:
     frame, doc = ("iggy.send.frame",), "iggy.md §3.1, §10.4"
     upper = (b"Trace-ID", "string", b"a")
-    s.ok(
+    s.accepts(
         "headers/upper-case-key",
         "An upper-case key",
         send(sent(1, HELLO, tlv(upper))),
@@ -258,18 +258,18 @@ def _headers(s: Shelf) -> None:
         rules=("iggy.send.layout",),
         why="The key that was sent is the key that is stored.",
     )
-    s.ok(
+    s.accepts(
         "headers/duplicate-key",
         "One key twice (desync30_body)",
         DESYNC,
         value(sent_value(1, HELLO, *TWICE)),
         doc="iggy.md §10.4",
-        origin="rulebook",
+        origin="document",
         remarks=("iggy-duplicate-header",),
         rules=frame,
         why="The old server counts the entries of its map and reads what follows 11 bytes too early.",
     )
-    s.ok(
+    s.accepts(
         "headers/duplicate-key-then-another",
         "One key twice, and a message behind it",
         send(sent(1, HELLO, tlv(*TWICE)), sent(2, WORLD)),
@@ -281,7 +281,7 @@ def _headers(s: Shelf) -> None:
     )
     # Eleven bytes too early, the end of the first payload and the second message read as a message, too.
     phantom = int.from_bytes(b"abcde" + u32(0) + u32(16) + b"xyz", "little")
-    s.ok(
+    s.accepts(
         "headers/duplicate-key-phantom",
         "One key twice, and a phantom message behind it",
         send(sent(1, b"0123456789abc", tlv(*TWICE)), sent(phantom, WORLD)),
@@ -291,7 +291,7 @@ def _headers(s: Shelf) -> None:
         rules=frame,
         why="A reader that counts the entries of its map delivers a message that nobody sent.",
     )
-    s.ok(
+    s.accepts(
         "headers/size-fault-then-another",
         "An int32 of three bytes, and a message behind it",
         send(sent(1, HELLO, entry(b"k", "int32", b"\x01\x02\x03")), sent(2, WORLD)),
@@ -306,7 +306,7 @@ def _headers(s: Shelf) -> None:
         ("short", len(one) - 1, "length-past-end"),
         ("long", len(one) + 1, "length-past-end"),
     ):
-        s.no(
+        s.rejects(
             f"headers/length-one-too-{label}",
             f"headers_len is one too {label}",
             send(sent(1, HELLO, one, headers_len=headers_len)),
@@ -318,7 +318,7 @@ def _headers(s: Shelf) -> None:
             why="The block ends inside an entry.",
         )
     for label, length in (("past-end", 200), ("huge", 0xFFFFFFFF)):
-        s.no(
+        s.rejects(
             f"headers/length-{label}",
             f"headers_len {length}",
             send(sent(1, HELLO, one, headers_len=length)),
@@ -331,7 +331,7 @@ def _headers(s: Shelf) -> None:
             limits={"ms": 1000, "rss_mb": 512},
             why="All servers up to 8594d7d4c panic here: one client takes a connection task down.",
         )
-    s.no(
+    s.rejects(
         "headers/kind-16",
         "An unknown kind inside",
         send(sent(1, HELLO, entry(b"k", 16, b"v"))),
@@ -341,7 +341,7 @@ def _headers(s: Shelf) -> None:
         rules=("iggy.send.headers",),
         why="Stored, it makes every poll of this partition fail.",
     )
-    s.ok(
+    s.accepts(
         "headers/all-but-none",
         "A block of one header of each message",
         send(sent(1, HELLO, one), sent(2, WORLD, one)),
@@ -352,9 +352,9 @@ def _headers(s: Shelf) -> None:
     )
 
 
-def _torn(s: Shelf) -> None:
+def _torn(s: CaseBuilder) -> None:
     whole, rule = send(sent(1, HELLO), sent(2, WORLD)), ("iggy.send.truncated",)
-    s.ok(
+    s.accepts(
         "torn/whole",
         "Two messages, whole",
         whole,
@@ -373,7 +373,7 @@ def _torn(s: Shelf) -> None:
         ),
         ("23-bytes-more", whole + b"\x00" * 23, "One byte less than the least that a message has."),
     ):
-        s.no(
+        s.rejects(
             f"torn/{label}",
             f"A body with {label.replace('-', ' ')}",
             data,
@@ -385,7 +385,7 @@ def _torn(s: Shelf) -> None:
             flags=["security"],
             why=why,
         )
-    s.no(
+    s.rejects(
         "torn/payload-length-huge",
         "payload_len 2^32 − 1",
         send(sent(1, HELLO, payload_len=0xFFFFFFFF)),
@@ -400,10 +400,10 @@ def _torn(s: Shelf) -> None:
     )
 
 
-def _limits(s: Shelf) -> None:
+def _limits(s: CaseBuilder) -> None:
     doc, rule = "iggy.md §3.1, §9", ("iggy.send.limit.headers",)
     first = tuple((b"k%03d" % n, "raw", b"v" * 250) for n in range(200))
-    s.ok(
+    s.accepts(
         "limits/headers-100000",
         "100,000 bytes of header values in two messages",
         send(sent(1, HELLO, tlv(*first)), sent(2, HELLO, tlv(*first))),
@@ -414,7 +414,7 @@ def _limits(s: Shelf) -> None:
         why="Keys and lengths do not count.",
     )
     last = (*first, *((b"m%03d" % n, "raw", b"v" * 240) for n in range(10)), (b"z", "raw", b"v"))
-    s.no(
+    s.rejects(
         "limits/headers-102401",
         "102,401 bytes of header values in two messages",
         send(sent(1, HELLO, tlv(*last)), sent(2, HELLO, tlv(*first))),
@@ -427,7 +427,7 @@ def _limits(s: Shelf) -> None:
     )
 
 
-def _written(s: Shelf) -> None:
+def _written(s: CaseBuilder) -> None:
     doc, layout, refused = "iggy.md §3.1", ("iggy.send.layout",), ("iggy.send.encode",)
     two = value(sent_value(0, b"hello-world"), sent_value(2, WORLD, KEY1))
     s.writes(

@@ -1,4 +1,4 @@
-"""The control records that a value shows typed: kafka.md §1.9."""
+"""Keys and values of control records, and their typed form in a value: kafka.md §1.9."""
 
 import struct
 from typing import Any

@@ -1,31 +1,43 @@
-"""The delivered view further: kafka.md §1.9 and the field reports of §9 that need it.
+"""Entries of `kafka.log/mixed` that a consumer receives: kafka.md §1.9, with the field reports of §9.
 
-The options of design §4 say where a fetch begins, and of which producers transactions are aborted.
+Its options are the offset at which a fetch begins, and the producers whose transactions are aborted.
 """
 
 from typing import Any
 
-from book import Book
-from kafka_control import control_value
-from kafka_edges import below, data
-from kafka_log import ctl, log, one
-from kafka_parts import T, batch, batch_value, gzip, record, record_value
-from kafka_shelf import Shelf
-from kafka_v2 import TWO, marker, two_values
+from tests.authoring.case_builder import CaseBuilder
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka.control_bytes import control_value
+from tests.authoring.kafka.entry_bytes import (
+    TWO,
+    T,
+    batch,
+    batch_value,
+    gzip,
+    marker,
+    message,
+    message_value,
+    record,
+    record_value,
+    two_values,
+)  # fmt: skip
+from tests.authoring.kafka.log import ctl, log, old, one
+from tests.authoring.kafka.message_sets import pair, pair_value
 
 
-def write(book: Book) -> None:
-    s = Shelf(book, "kafka.log", "mixed")
-    for chapter in (_markers, _aborted, _fetched, _both):
+def write(writer: FixtureWriter) -> None:
+    s = CaseBuilder(writer, "kafka.log", "mixed")
+    for chapter in (_isolation, _markers, _aborted, _transactions, _fetched, _offsets, _last_offsets, _both):
         chapter(s)
 
 
-def _ok(s: Shelf, name: str, title: str, entries: list[Any], left: list[Any], why: str, doc: str, rules: tuple[str, ...], *needs: str, remarks: tuple[str, ...] = (), **options: Any) -> None:
-    s.ok(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc=doc, why=why, rules=rules, needs=["feature:control-batch", *needs], remarks=remarks, options=options)
+def _accepts(s: CaseBuilder, name: str, title: str, entries: list[Any], left: list[Any], why: str, doc: str, rules: tuple[str, ...], *needs: str, remarks: tuple[str, ...] = (), **options: Any) -> None:
+    s.accepts(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc=doc, why=why, rules=rules, needs=["feature:control-batch", *needs], remarks=remarks, options=options)
 
 
 def committed(*aborted: tuple[int, int]) -> dict[str, Any]:
-    return {"isolation": "read_committed", "aborted": [[str(producer), str(first)] for producer, first in aborted]}
+    listed = {"aborted": [[str(producer), str(first)] for producer, first in aborted]}
+    return {"isolation": "read_committed", **(listed if aborted else {})}
 
 
 def markers(base: int, *kinds: int, pid: int = 1000) -> tuple[bytes, Any]:
@@ -35,60 +47,183 @@ def markers(base: int, *kinds: int, pid: int = 1000) -> tuple[bytes, Any]:
     return batch(raw, len(kinds), **fields), batch_value([record_value(*marker(kind), off=n, base=base, control=control_value(*marker(kind))) for n, kind in enumerate(kinds)], **fields)
 
 
-def _markers(s: Shelf) -> None:
+def _markers(s: CaseBuilder) -> None:
     """§1.9: only the first record of a control batch is inspected."""
     why, doc = "twmb/franz-go 83131561 panicked on a control batch of two records; Kafka's consumer looks at the first.", "kafka.md §9 no. 22; §7 K09"
     for first, name, left in ((1, "commit", False), (0, "abort", True)):
         entries = [data(0, (b"a",), 1000), markers(1, first, 1 - first), data(3, (b"b",), 1000), ctl(4, 1, 1000)]
-        _ok(s, f"two-markers-{name}-first", f"An aborted transaction, and a control batch whose first marker is {name.upper()}", entries, [entries[2][1]] if left else [], why, doc,
+        _accepts(s, f"two-markers-{name}-first", f"An aborted transaction, and a control batch whose first marker is {name.upper()}", entries, [entries[2][1]] if left else [], why, doc,
             ("kafka.control.first", "kafka.log.committed"), "feature:read-committed", remarks=("control-record-count",), **committed((1000, 0)))
     only = ctl(9, 1, 1000)
-    _ok(s, "only-control", "A fetch that holds a marker and nothing else", [only], [], "IBM/sarama #1115: the consumer was blocked, for nothing was delivered.", "kafka.md §9 no. 12; §7 W17",
+    _accepts(s, "only-control", "A fetch that holds a marker and nothing else", [only], [], "IBM/sarama #1115: the consumer was blocked, for nothing was delivered.", "kafka.md §9 no. 12; §7 W17",
         ("kafka.log.fetch-offset",), "feature:fetch-offset", fetch_offset=9)
     empty = (batch(b"", 0, base=0, attributes=0x30, base_ts=-1, pid=1000, pepoch=0), None)
-    _ok(s, "empty-control", "A control batch that compaction left without its marker, then data", [empty, one(1)], [one(1)[1]], "tulios/kafkajs #1256, KAFKA-7467: there is no first record to look at.", "kafka.md §9 no. 69; §7 W20",
+    _accepts(s, "empty-control", "A control batch that compaction left without its marker, then data", [empty, one(1)], [one(1)[1]], "tulios/kafkajs #1256, KAFKA-7467: there is no first record to look at.", "kafka.md §9 no. 69; §7 W20",
         ("kafka.log.committed",), "feature:read-committed", "feature:empty-batch", **committed((1000, 0)))
 
 
-def _aborted(s: Shelf) -> None:
+def _aborted(s: CaseBuilder) -> None:
     rules, need = ("kafka.log.committed",), "feature:read-committed"
     bare = [ctl(2, 0, 1000), data(3, (b"c",), 1001), ctl(4, 1, 1001), data(5, (b"d",), 1000), ctl(6, 1, 1000)]
-    _ok(s, "aborted-without-records", "An aborted transaction of which compaction left the marker alone", bare, [bare[1][1], bare[3][1]], "librdkafka 140eb1169 lost its place in the list: committed records were dropped.",
+    _accepts(s, "aborted-without-records", "An aborted transaction of which compaction left the marker alone", bare, [bare[1][1], bare[3][1]], "librdkafka 140eb1169 lost its place in the list: committed records were dropped.",
         "kafka.md §9 no. 36", rules, need, **committed((1000, 0)))
     rows = [data(0, (b"a", b"b"), 1000), ctl(2, 0, 1000), data(3, (b"c",), 1001), ctl(4, 1, 1001)]
     again = [data(5, (b"a", b"b"), 1000), ctl(7, 0, 1000), data(8, (b"c",), 1001), ctl(9, 1, 1001)]
-    _ok(s, "aborted-twice-unsorted", "The same two transactions twice, the later abort listed first", [*rows, *again], [rows[2][1], again[2][1]], "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23; §7 X02", rules, need,
+    _accepts(s, "aborted-twice-unsorted", "The same two transactions twice, the later abort listed first", [*rows, *again], [rows[2][1], again[2][1]], "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23; §7 X02", rules, need,
         **committed((1000, 5), (1000, 0)))
-    _ok(s, "only-aborted", "A fetch of aborted records and their marker", rows[:2], [], "librdkafka 2b76b6521 reported an error of size where everything was left out.", "kafka.md §9 no. 46", rules, need, **committed((1000, 0)))
+    _accepts(s, "only-aborted", "A fetch of aborted records and their marker", rows[:2], [], "librdkafka 2b76b6521 reported an error of size where everything was left out.", "kafka.md §9 no. 46", rules, need, **committed((1000, 0)))
     packed = [(batch(gzip(record(bytes([key]), b"v")), 1, base=base, attributes=0x11, pid=pid, pepoch=0, seq=0), batch_value([record_value(bytes([key]), b"v", base=base)], base=base, attributes=0x11, pid=pid, pepoch=0, seq=0))
               for key, base, pid in ((97, 0, 1000), (99, 2, 1001))]
-    _ok(s, "two-transactions-gzip", "An aborted and a committed transaction, both in gzip", [packed[0], ctl(1, 0, 1000), packed[1], ctl(3, 1, 1001)], [packed[1][1]], "librdkafka b1dbb53fc did not filter compressed batches.",
+    _accepts(s, "two-transactions-gzip", "An aborted and a committed transaction, both in gzip", [packed[0], ctl(1, 0, 1000), packed[1], ctl(3, 1, 1001)], [packed[1][1]], "librdkafka b1dbb53fc did not filter compressed batches.",
         "kafka.md §9 no. 37", rules, need, "codec:gzip", **committed((1000, 0)))
     gone = (batch(b"", 0, base=0, last=3, base_ts=-1, pid=1000, pepoch=0, seq=4), None)
-    _ok(s, "committed-empty-batch", "An empty batch, then committed data", [gone, data(4, (b"a",), 1000), ctl(5, 1, 1000)], [data(4, (b"a",), 1000)[1]], "An entry of which nothing is delivered is passed, not waited for.",
+    _accepts(s, "committed-empty-batch", "An empty batch, then committed data", [gone, data(4, (b"a",), 1000), ctl(5, 1, 1000)], [data(4, (b"a",), 1000)[1]], "An entry of which nothing is delivered is passed, not waited for.",
         "kafka.md §1.6, §1.9", rules, need, "feature:empty-batch", **committed())
 
 
-def _fetched(s: Shelf) -> None:
+def _fetched(s: CaseBuilder) -> None:
     rules, need = ("kafka.log.fetch-offset",), "feature:fetch-offset"
     value = batch_value(two_values(), attributes=1, max_ts=T + 1)
-    _ok(s, "from-second-gzip", "A fetch from the second of two records in gzip", [(batch(gzip(TWO), 2, attributes=1, max_ts=T + 1), value)], [below(value, 1)],
+    _accepts(s, "from-second-gzip", "A fetch from the second of two records in gzip", [(batch(gzip(TWO), 2, attributes=1, max_ts=T + 1), value)], [below(value, 1)],
         "segmentio/kafka-go de5fea3, influxdata/rskafka cffa616: a packed batch begins before the offset that was asked for.", "kafka.md §9 no. 79, 95; §7 W06", rules, need, "codec:gzip", fetch_offset=1)
     gaps = batch(record(b"a", b"1", off=1) + record(b"b", b"2", off=3), 2, base=10, last=5)
     left = batch_value([record_value(b"a", b"1", off=1, base=10), record_value(b"b", b"2", off=3, base=10)], base=10, last=5)
     why = "KAFKA-5443: whoever counts from the last record asks for the same batch for ever."
-    _ok(s, "from-gap-between", "A fetch from 12, which compaction took, of a batch of 11 and 13", [(gaps, left), one(16)], [below(left, 12), one(16)[1]], why, "kafka.md §9 no. 140; §7 W22", rules, need, fetch_offset=12)
-    _ok(s, "from-gap-behind", "A fetch from 14, behind the last record and not behind lastOffsetDelta", [(gaps, left), one(16)], [one(16)[1]], why, "kafka.md §9 no. 140; §7 W22", rules, need, fetch_offset=14)
+    _accepts(s, "from-gap-between", "A fetch from 12, which compaction took, of a batch of 11 and 13", [(gaps, left), one(16)], [below(left, 12), one(16)[1]], why, "kafka.md §9 no. 140; §7 W22", rules, need, fetch_offset=12)
+    _accepts(s, "from-gap-behind", "A fetch from 14, behind the last record and not behind lastOffsetDelta", [(gaps, left), one(16)], [one(16)[1]], why, "kafka.md §9 no. 140; §7 W22", rules, need, fetch_offset=14)
 
 
-def _both(s: Shelf) -> None:
-    """Where a fetch begins and what is committed are asked apart."""
+def _both(s: CaseBuilder) -> None:
+    """The fetch offset and the isolation level are independent of each other."""
     rows = [data(0, (b"a", b"b"), 1000), ctl(2, 0, 1000), data(3, (b"c", b"d"), 1001), ctl(5, 1, 1001)]
     rules = ("kafka.log.committed", "kafka.log.fetch-offset")
     needs = ("feature:fetch-offset", "feature:read-committed")
-    _ok(s, "from-inside-aborted", "A fetch of committed records from inside the aborted transaction", rows, [rows[2][1]], "The transaction began below the fetch offset and is aborted all the same.", "kafka.md §1.9", rules, *needs,
+    _accepts(s, "from-inside-aborted", "A fetch of committed records from inside the aborted transaction", rows, [rows[2][1]], "The transaction began below the fetch offset and is aborted all the same.", "kafka.md §1.9", rules, *needs,
         fetch_offset=1, **committed((1000, 0)))
-    _ok(s, "from-inside-committed", "A fetch of committed records from inside the committed transaction", rows, [below(rows[2][1], 4)], "What is committed may still lie below the offset.", "kafka.md §1.9", rules, *needs,
+    _accepts(s, "from-inside-committed", "A fetch of committed records from inside the committed transaction", rows, [below(rows[2][1], 4)], "What is committed may still lie below the offset.", "kafka.md §1.9", rules, *needs,
         fetch_offset=4, **committed((1000, 0)))
-    _ok(s, "from-uncommitted", "A fetch of every record: the aborted ones are delivered, the markers are not", rows, [rows[0][1], rows[2][1]], "Isolation decides on data; a marker is no data in either.", "kafka.md §1.9",
-        ("kafka.log.aborted", "kafka.log.fetch-offset"), "feature:fetch-offset", fetch_offset=0, isolation="read_uncommitted")
+    _accepts(s, "from-uncommitted", "A fetch of every record: the aborted ones are delivered, the markers are not", rows, [rows[0][1], rows[2][1]], "Isolation decides on data; a marker is no data in either.", "kafka.md §1.9",
+        ("kafka.log.aborted", "kafka.log.fetch-offset"), "feature:fetch-offset", fetch_offset=0)
+
+
+def data(base: int, keys: tuple[bytes, ...], pid: int, attributes: int = 0x10, **more: Any) -> tuple[bytes, Any]:
+    """A batch of `keys` by the producer `pid`, transactional unless `attributes` say otherwise."""
+    fields = {"base": base, "attributes": attributes, "pid": pid, "pepoch": 0, "seq": 0, **more}
+    raw = b"".join(record(key, b"v", off=n) for n, key in enumerate(keys))
+    return batch(raw, len(keys), **fields), batch_value([record_value(key, b"v", off=n, base=base) for n, key in enumerate(keys)], **fields)
+
+
+def below(value: Any, offset: int) -> Any:
+    """The batch as it is left once the records below `offset` are gone."""
+    return {**value, "records": [row for row in value["records"] if int(row["offset"]) >= offset]}
+
+
+def _transactions(s: CaseBuilder) -> None:
+    """§1.9: before each batch, the aborted transactions with firstOffset ≤ lastOffset enter the set."""
+    def accepts(name, title, entries, left, aborted, why, doc="kafka.md §1.9"):
+        s.accepts(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc=doc, why=why, rules=("kafka.log.committed",),
+             needs=["feature:control-batch", "feature:read-committed"],
+             options={"isolation": "read_committed", "aborted": [[str(pid), str(first)] for pid, first in aborted]})
+    txn = [data(0, (b"a", b"b"), 1000), ctl(2, 0, 1000)]
+    accepts("aborted-at-last-offset", "The aborted transaction begins at the batch's last offset", txn, [], [(1000, 1)],
+       "librdkafka 35d091327 was off by one here: an aborted record was delivered.", "kafka.md §9 no. 39")
+    accepts("aborted-behind-last-offset", "The aborted transaction begins one behind the batch", txn, [txn[0][1]], [(1000, 2)],
+       "What came before the aborted transaction is committed data.", "kafka.md §9 no. 39")
+    accepts("aborted-by-another", "Another producer's transaction is aborted", txn, [txn[0][1]], [(1001, 0)], "The set holds producer ids.")
+    accepts("not-transactional", "Data outside of transactions by a producer with an aborted one", [data(0, (b"a",), 1000, 0)], [data(0, (b"a",), 1000, 0)[1]],
+       [(1000, 0)], "Only transactional batches are skipped.")
+    accepts("no-producer", "A plain batch while a transaction is aborted", [one(0)], [one(0)[1]], [(1000, 0)], "Most batches belong to no transaction.")
+    accepts("commit-keeps-the-set", "A COMMIT marker of an aborted producer", [data(0, (b"a",), 1000), ctl(1, 1, 1000), data(2, (b"b",), 1000)], [], [(1000, 0)],
+       "An ABORT marker alone takes its producer out of the set.")
+    accepts("marker-of-another", "An ABORT marker of another producer", [data(0, (b"a",), 1000), ctl(1, 0, 1001), data(2, (b"b",), 1000)], [], [(1000, 0)],
+       "A marker ends its own producer's transaction.")
+    twice = [data(0, (b"a",), 1000), ctl(1, 0, 1000), data(2, (b"b",), 1000), ctl(3, 1, 1000), data(4, (b"c",), 1000), ctl(5, 0, 1000)]
+    accepts("aborted-unsorted", "Two aborted transactions of a producer, the later one listed first", twice, [twice[2][1]], [(1000, 4), (1000, 0)],
+       "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23")
+    kept = data(0, (b"a",), 1000, last=4)
+    accepts("aborted-within-compacted", "The transaction begins behind the last record, within lastOffsetDelta", [kept, ctl(5, 0, 1000)], [], [(1000, 4)],
+       "The last offset is that of the header: compaction takes records, not offsets.", "kafka.md §1.9")
+    accepts("old-messages", "Messages of v0 and v1 know no transactions", [old(0, 0), old(1, 1)], [old(0, 0)[1], old(1, 1)[1]], [(-1, 0)], "They have no producer id at all.")
+    gz = (batch(gzip(record(b"a", b"v")), 1, attributes=0x11, pid=1000, pepoch=0, seq=0), None)
+    accepts("aborted-gzip", "An aborted batch in gzip", [gz, ctl(1, 0, 1000)], [], [(1000, 0)], "librdkafka b1dbb53fc did not filter compressed batches.", "kafka.md §9 no. 37")
+
+
+def _offsets(s: CaseBuilder) -> None:
+    """A fetch begins at an offset; what lies below it in the first entry is not delivered."""
+    def accepts(name, title, entries, left, offset, why, doc="kafka.md §9 no. 95", needs=()):
+        s.accepts(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc=doc, why=why, rules=("kafka.log.fetch-offset",),
+             needs=["feature:fetch-offset", *needs], options={"fetch_offset": offset})
+    two = data(5, (b"a", b"b"), -1, 0, pepoch=-1, seq=-1)
+    below_why = "influxdata/rskafka cffa616 returned records below the offset: a consumer reads them twice."
+    accepts("from-first", "A fetch from the first offset", [two], [two[1]], 5, "All of it was asked for.")
+    accepts("from-second", "A fetch from the second of two records", [two], [below(two[1], 6)], 6, below_why)
+    accepts("from-behind", "A fetch from behind the last record", [two, one(7)], [one(7)[1]], 7, below_why)
+    accepts("from-zero", "A fetch from 0 of a log that begins later", [two], [two[1]], 0, "Nothing lies below it.")
+    accepts("from-second-message", "A fetch from the second of two messages", [old(0, 3), old(1, 4)], [old(1, 4)[1]], 4, below_why, needs=["feature:mixed-magic"])
+    raw = message(1, None, gzip(pair(1)[0]), offset=11, attributes=1, ts=T + 1)
+    def left(rows):
+        return message_value(1, None, None, offset=11, attributes=1, ts=T + 1, messages=rows)
+    seek = "dpkp/kafka-python #1239: a seek into a compressed set returned earlier records."
+    wrapper = ("codec:gzip", "feature:wrapper")
+    for offset, name, kept in ((10, "first", pair_value(1)), (11, "second", pair_value(1)[1:])):
+        accepts(f"from-{name}-inner", f"A fetch from the {name} message of a wrapper", [(raw, None)], [left(kept)], offset, seek, "kafka.md §9 no. 59", wrapper)
+    accepts("from-behind-inner", "A fetch from behind a wrapper", [(raw, None), one(12)], [one(12)[1]], 12, seek, "kafka.md §9 no. 59", (*wrapper, "feature:mixed-magic"))
+    accepts("from-hides-control", "A control batch is never delivered", [one(0), ctl(1, 1, 1000), one(2)], [one(0)[1], one(2)[1]], 0,
+       "segmentio/kafka-go #1332: control records reached the application.", "kafka.md §1.9", ("feature:control-batch",))
+
+
+def _last_offsets(s: CaseBuilder) -> None:
+    """§1.9: lastOffset is a sum, and the transactional bit is one of several."""
+    def accepts(name: str, title: str, entries: list[Any], left: list[Any], aborted: list[list[str]], why: str, *needs: str) -> None:
+        s.accepts(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc="kafka.md §1.9", why=why, rules=("kafka.log.committed",),
+             needs=["feature:control-batch", "feature:read-committed", *needs], options={"isolation": "read_committed", "aborted": aborted})
+    accepts("aborted-at-carry", "A batch of offsets 1 and 2, aborted from 2 on", [data(1, (b"a", b"b"), 1000), ctl(3, 0, 1000)], [], [["1000", "2"]], "Base offset and delta are added.")
+    open_ = data(0, (b"a",), 1000)
+    for name, title, plain, needs in (
+        ("horizon", "with a delete horizon", data(1, (b"b",), 1000, 0x40), ("feature:delete-horizon",)),
+        ("gzip", "in gzip", (batch(gzip(record(b"b", b"v")), 1, base=1, attributes=1, pid=1000, pepoch=0, seq=0), batch_value([record_value(b"b", b"v", base=1)], base=1, attributes=1, pid=1000, pepoch=0, seq=0)), ("codec:gzip",)),
+    ):
+        accepts(f"not-transactional-{name}", f"A plain batch {title} of a producer whose transaction is aborted", [open_, plain, ctl(2, 0, 1000)], [plain[1]], [["1000", "0"]],
+           "Only transactional batches are skipped, whatever else the attributes say.", *needs)
+    below = data(-200, (b"a",), 1000, 0)
+    s.accepts("delivered/committed-below-zero", "A batch at offset −200, and no fetch offset", below[0], log(below[1]), doc="kafka.md §1.9; §7 C28", rules=("kafka.log.committed",), remarks=("offset-negative",), level="should",
+         needs=["feature:read-committed"], options={"isolation": "read_committed"}, why="Without a fetch offset nothing lies below it.")
+
+
+def _isolation(s: CaseBuilder) -> None:
+    """The view of a consumer: options of design §4, kafka.md §1.9."""
+    def txn(base, keys, pid):
+        records = [(record(k, b"v", off=n), record_value(k, b"v", off=n, base=base)) for n, k in enumerate(keys)]
+        fields = {"base": base, "attributes": 0x10, "pid": pid, "pepoch": 0, "seq": 0}
+        return batch(b"".join(r for r, _ in records), len(records), **fields), batch_value([v for _, v in records], **fields)
+    entries = [txn(0, (b"a", b"b"), 1000), ctl(2, 0, 1000), txn(3, (b"c",), 1001), ctl(4, 1, 1001)]
+    data = b"".join(d for d, _ in entries)
+    s.accepts("delivered/uncommitted", "Two transactions, as they stand", data, log(*(v for _, v in entries)), doc="kafka.md §6 E32 X02", rules=("kafka.log.join", "kafka.log.aborted"),
+         needs=["feature:control-batch"], why="The log itself holds the aborted records.")
+    again = [txn(0, (b"a",), 1000), ctl(1, 0, 1000), txn(2, (b"b",), 1000), ctl(3, 1, 1000)]
+    s.accepts("delivered/commits-after-abort", "One producer aborts, then commits", b"".join(d for d, _ in again), log(again[2][1]), doc="kafka.md §1.9",
+         rules=("kafka.log.committed",), needs=["feature:control-batch", "feature:read-committed"],
+         options={"isolation": "read_committed", "aborted": [["1000", "0"]]}, why="The ABORT marker ends the exclusion: a producer id that stays excluded loses committed records.")
+    def committed(name, title, rows, left, aborted, why):
+        s.accepts(f"delivered/{name}", title, b"".join(d for d, _ in rows), log(*(rows[n][1] for n in left)), doc="kafka.md §1.9", rules=("kafka.log.committed",),
+             needs=["feature:control-batch", "feature:read-committed"], options={"isolation": "read_committed", "aborted": aborted}, why=why)
+    committed("first-offset-inside-batch", "The aborted transaction begins at the second record of its batch", entries, (2,), [["1000", "1"]],
+              "The first offset is held against the last one of a batch: against its base offset the whole batch is delivered.")
+    both = [txn(0, (b"a",), 1000), txn(1, (b"b",), 1001), ctl(2, 0, 1000), txn(3, (b"c",), 1001), ctl(4, 0, 1001), txn(5, (b"d",), 1000), ctl(6, 1, 1000)]
+    committed("two-aborts-interleaved", "Two producers abort, one while the other goes on", both, (5,), [["1000", "0"], ["1001", "1"]],
+              "A marker ends the transaction of its own producer: if it ends them all, aborted records are delivered.")
+    _fetch_offsets(s)
+
+
+def _fetch_offsets(s: CaseBuilder) -> None:
+    """A fetch gives whole entries; the first may begin before the offset that was asked for."""
+    def fetched(name, title, data, entry, why, *needs):
+        s.accepts(f"delivered/{name}", title, data, log(entry), doc="kafka.md §9", rules=("kafka.log.fetch-offset",), needs=["feature:fetch-offset", *needs], options={"fetch_offset": 11}, why=why)
+    fields = {"offset": 11, "attributes": 1, "ts": T + 1}
+    fetched("fetch-offset-in-wrapper", "Offset 11 of a wrapper of 10 and 11", message(1, None, gzip(pair(1)[0]), **fields), message_value(1, None, None, messages=pair_value(1)[1:], **fields),
+            "dpkp/kafka-python #1239: a seek into a compressed set returned the records before it.", "codec:gzip", "feature:wrapper")
+    records = record(b"a", b"1") + record(b"b", b"2", off=1)
+    fetched("fetch-offset-in-batch", "Offset 11 of a batch of 10 and 11", batch(records, 2, base=10), batch_value([record_value(b"b", b"2", off=1, base=10)], base=10, last=1),
+            "influxdata/rskafka cffa616 returned records below the offset that was asked for.")
+    fetched("fetch-offset-behind-entries", "A batch and a message below offset 11", one(9)[0] + old(1, 10)[0] + one(11)[0], one(11)[1],
+            "Entries of which nothing is left are left out.", "feature:mixed-magic")

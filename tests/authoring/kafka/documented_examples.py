@@ -1,13 +1,13 @@
-"""Bytes that kafka.md §6 prints and that no part of the builder makes: other compressors, other writers."""
+"""Bytes that kafka.md §6 prints and that come from other compressors and other writers."""
 
 from typing import Final
 
-from book import Book
-from kafka_control import LEADER_CHANGE, control_value, kraft_version
-from kafka_legacy import pair_value
-from kafka_log import log
-from kafka_parts import T, batch_value, message_value, record_value
-from kafka_shelf import Shelf
+from tests.authoring.case_builder import CaseBuilder
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka.control_bytes import LEADER_CHANGE, control_value, kraft_version
+from tests.authoring.kafka.entry_bytes import T, batch_value, message_value, record_value
+from tests.authoring.kafka.log import log
+from tests.authoring.kafka.message_sets import pair_value
 
 WORKED: Final[dict[str, bytes]] = {
     "W33": bytes.fromhex(
@@ -56,45 +56,45 @@ WORKED: Final[dict[str, bytes]] = {
 }
 
 
-def write(book: Book) -> None:
-    v0, v1 = Shelf(book, "kafka.batch", "v0"), Shelf(book, "kafka.batch", "v1")
-    v2, whole = Shelf(book, "kafka.batch", "v2"), Shelf(book, "kafka.log", "mixed")
-    printed = {"origin": "rulebook"}
+def write(writer: FixtureWriter) -> None:
+    v0, v1 = CaseBuilder(writer, "kafka.batch", "v0"), CaseBuilder(writer, "kafka.batch", "v1")
+    v2, whole = CaseBuilder(writer, "kafka.batch", "v2"), CaseBuilder(writer, "kafka.log", "mixed")
+    printed = {"origin": "document"}
     inner = pair_value(0)
-    v0.ok("wrapper/snappy-copies", "v0 snappy wrapper whose blocks hold copies", WORKED["W35"],
+    v0.accepts("wrapper/snappy-copies", "v0 snappy wrapper whose blocks hold copies", WORKED["W35"],
           message_value(0, None, None, offset=11, attributes=2, messages=inner), doc="kafka.md §6 E26 W35", rules=("kafka.snappy.frame", "kafka.wrapper.absolute"),
           needs=["codec:snappy", "feature:wrapper"], why="A reader of literals only fails here.", **printed)
-    v0.ok("wrapper/lz4-kip57-compressed", "v0 LZ4 wrapper of a real compressor", WORKED["W37"],
+    v0.accepts("wrapper/lz4-kip57-compressed", "v0 LZ4 wrapper of a real compressor", WORKED["W37"],
           message_value(0, None, None, offset=11, attributes=3, messages=inner), doc="kafka.md §6 E27 W37", rules=("kafka.lz4.kip57",),
           needs=["codec:lz4", "feature:wrapper"], why="KAFKA-9203: an upgrade of a library broke reading these.", **printed)
-    v1.ok("wrapper/lz4-compressed", "v1 LZ4 wrapper of a real compressor", WORKED["W38"],
+    v1.accepts("wrapper/lz4-compressed", "v1 LZ4 wrapper of a real compressor", WORKED["W38"],
           message_value(1, None, None, offset=11, attributes=3, ts=T, messages=pair_value(1, stamps=(T, T + 1))), doc="kafka.md §6 E28 W38",
           rules=("kafka.lz4.kip57", "kafka.wrapper.relative"), needs=["codec:lz4", "feature:wrapper"], why="The same set after KIP-57.", **printed)
-    v1.ok("wrapper/gzip-gap-worked", "v1 wrapper at 13 over inner offsets 0 and 3, as printed", WORKED["W33"],
+    v1.accepts("wrapper/gzip-gap-worked", "v1 wrapper at 13 over inner offsets 0 and 3, as printed", WORKED["W33"],
           message_value(1, None, None, offset=13, attributes=1, ts=T, messages=pair_value(1, (10, 13), stamps=(T, T))), doc="kafka.md §6 E25 W33",
           rules=("kafka.wrapper.relative",), needs=["codec:gzip", "feature:wrapper"], why="Another compressor's member: the gap is in the offsets, not in the count.", **printed)
-    v2.ok("compression/snappy-raw-worked", "snappy without framing, as printed", WORKED["Z01"],
+    v2.accepts("compression/snappy-raw-worked", "snappy without framing, as printed", WORKED["Z01"],
           batch_value([record_value(b"a", b"1"), record_value(b"b", b"2", ts=1, off=1)], attributes=2), doc="kafka.md §6 E07 Z01",
           rules=("kafka.snappy.raw",), needs=["codec:snappy"], remarks=("max-timestamp", "snappy-unframed"), why="Old librdkafka wrote it so, with maxTimestamp of the first record.", **printed)
     three = [message_value(0, b"a", b"0"), message_value(1, b"b", b"1", offset=1), batch_value([record_value(b"c", b"2", base=2)], base=2)]
-    whole.ok("entries/v0-v1-v2-worked", "A message of each format, as printed", WORKED["W39"], log(*three), doc="kafka.md §6 E29 W39",
+    whole.accepts("entries/v0-v1-v2-worked", "A message of each format, as printed", WORKED["W39"], log(*three), doc="kafka.md §6 E29 W39",
              rules=("kafka.log.magic",), needs=["feature:mixed-magic"], why="Three clients take the first magic for that of all.", **printed)
     _kraft(v2)
     _transactions(whole)
 
 
-def _kraft(s: Shelf) -> None:
-    need = {"needs": ["feature:control-batch"], "origin": "rulebook", "rules": ("kafka.control.type",)}
+def _kraft(s: CaseBuilder) -> None:
+    need = {"needs": ["feature:control-batch"], "origin": "document", "rules": ("kafka.control.type",)}
     for name, vector, key, value, control, epoch, title in (
         ("leader-change", "W42", "00000002", "00000000000102000000010002000000010000", LEADER_CHANGE, 1, "LEADER_CHANGE of KRaft"),
         ("kraft-version", "W45", "00000005", "0000000100", kraft_version(1), 0, "KRAFT_VERSION of KRaft"),
     ):
         record = record_value(bytes.fromhex(key), bytes.fromhex(value), control=control)
-        s.ok(f"control/{name}", title, WORKED[vector], batch_value([record], attributes=0x20, epoch=epoch), doc=f"kafka.md §6 {vector}",
+        s.accepts(f"control/{name}", title, WORKED[vector], batch_value([record], attributes=0x20, epoch=epoch), doc=f"kafka.md §6 {vector}",
              why="The metadata log is a Kafka log too.", **need)
 
 
-def _transactions(s: Shelf) -> None:
+def _transactions(s: CaseBuilder) -> None:
     def data(base: int, pid: int, epoch: int, *rows: tuple[bytes, bytes]):
         records = [record_value(k, v, off=n, base=base) for n, (k, v) in enumerate(rows)]
         return batch_value(records, base=base, attributes=0x10, pid=pid, pepoch=epoch, seq=0)
@@ -105,9 +105,9 @@ def _transactions(s: Shelf) -> None:
         return batch_value([record], base=base, attributes=0x30, pid=pid, pepoch=epoch)
 
     entries = [data(0, 1000, 3, (b"a", b"1"), (b"b", b"2")), mark(2, 1000, 3, 0), data(3, 1001, 0, (b"c", b"3")), mark(4, 1001, 0, 1)]
-    s.ok("delivered/two-transactions", "One aborted transaction, one committed", WORKED["X02"], log(*entries), doc="kafka.md §6 E32 X02",
-         rules=("kafka.log.join", "kafka.log.aborted"), needs=["feature:control-batch"], origin="rulebook", why="librdkafka bd71c96b3 lost its place after a marker.")
+    s.accepts("delivered/two-transactions", "One aborted transaction, one committed", WORKED["X02"], log(*entries), doc="kafka.md §6 E32 X02",
+         rules=("kafka.log.join", "kafka.log.aborted"), needs=["feature:control-batch"], origin="document", why="librdkafka bd71c96b3 lost its place after a marker.")
     aborted = [["1000", "0"]]
     committed = {"options": {"isolation": "read_committed", "aborted": aborted}, "needs": ["feature:control-batch", "feature:read-committed"]}
-    s.ok("delivered/read-committed", "The aborted transaction is hidden", WORKED["X02"], log(entries[2]), doc="kafka.md §6 E32 X02", rules=("kafka.log.committed",),
-         origin="rulebook", why="confluentinc/librdkafka b1dbb53fc delivered aborted records.", **committed)
+    s.accepts("delivered/read-committed", "The aborted transaction is hidden", WORKED["X02"], log(entries[2]), doc="kafka.md §6 E32 X02", rules=("kafka.log.committed",),
+         origin="document", why="confluentinc/librdkafka b1dbb53fc delivered aborted records.", **committed)

@@ -1,4 +1,4 @@
-"""Bytes of Kafka entries from named parts, with the value that the rule book gives them.
+"""Bytes of Kafka entries from named parts, with the value that the format document gives them.
 
 Nothing here comes from the codec under test: integers are packed by `struct`, checksums and compressed
 blocks come from their own libraries, values are put together from the parts by the rules of
@@ -14,6 +14,8 @@ import xxhash
 import zstandard
 
 T = 1700000000000
+
+
 Json = Any
 
 
@@ -222,9 +224,6 @@ def message_value(
     }
 
 
-# --- the frames around compressed blocks: kafka.md §3 ---
-
-
 def gzip(data: bytes, *, flags: int = 0, optional: bytes = b"", crc: int | None = None, isize: int | None = None,
          method: int = 8) -> bytes:  # fmt: skip
     """One gzip member (RFC 1952) with the header of Java's writer."""
@@ -286,3 +285,20 @@ def lz4(
 
 def zstd(data: bytes, *, content_size: bool = True, checksum: bool = False) -> bytes:
     return zstandard.ZstdCompressor(write_content_size=content_size, write_checksum=checksum).compress(data)
+
+
+DAY = 86_400_000
+
+
+TWO = record(b"a", b"1") + record(b"b", b"2", ts=1, off=1)
+
+
+TWO_SAME = record(b"a", b"1") + record(b"b", b"2", off=1)
+
+
+def two_values(ts: int = 1, **more):
+    return [record_value(b"a", b"1", **more), record_value(b"b", b"2", ts=ts, off=1, **more)]
+
+
+def marker(kind: int, epoch: int = 5, version: int = 0) -> tuple[bytes, bytes]:
+    return i16(version) + i16(kind), i16(0) + i32(epoch)

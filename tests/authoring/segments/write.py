@@ -1,4 +1,4 @@
-"""Writes the segments of `tests/support/segments`: logs built here, companions by Apache Kafka 4.3.0 itself.
+"""Write the segments of `tests/support/segments`: logs built here, index files by Apache Kafka 4.3.0 itself.
 
 `python tests/authoring/segments/write.py FOLDER` wants Java and the jars of `tests/benchmarks/kafka-tools`.
 """

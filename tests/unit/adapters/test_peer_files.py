@@ -7,7 +7,7 @@ import pytest
 from command_line import Command
 from peer_adapters import write_peer
 
-from wireproof.adapters import packaged, peers
+from wireproof.adapters import packaged_folders, peers
 from wireproof.adapters.errors import AdapterFileError
 from wireproof.adapters.registry import BUILTIN, names, resolve
 
@@ -15,7 +15,7 @@ PATHS = peers.files()
 
 
 def test_each_folder_of_a_system_is_an_adapter_of_that_name() -> None:
-    systems = [path for path in packaged.peers_folder().glob("[!_]*") if path.is_dir()]
+    systems = [path for path in packaged_folders.peers_folder().glob("[!_]*") if path.is_dir()]
     assert {path.name for path in systems} == {"kafka", "iggy", "heka"}
     folders = [path for system in systems for path in system.iterdir() if path.is_dir()]
     assert sorted(path / peers.FILE for path in folders) == sorted(PATHS.values())
@@ -33,7 +33,7 @@ def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
     if entry.prepare:
         assert Path(entry.prepare.source).is_dir()
         for part in entry.prepare.shared:
-            assert (packaged.peers_folder() / packaged.SHARED / part).is_dir()
+            assert (packaged_folders.peers_folder() / packaged_folders.SHARED / part).is_dir()
     uses_build = any("{build}" in text for text in (*entry.command, *entry.environment.values()))
     assert uses_build == (entry.prepare is not None)
 
@@ -51,7 +51,7 @@ def test_versions_are_listed_in_their_order_and_systems_as_the_formats_are() -> 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of a peer, the only one that there is."""
-    monkeypatch.setattr(packaged, "peers_folder", lambda: tmp_path)
+    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: tmp_path)
     return tmp_path / "kafka" / "toy"
 
 
@@ -61,20 +61,23 @@ BUILD = {"steps": ["make all"]}
 @pytest.mark.parametrize(
     ("keys", "fault"),
     [
-        ({"command": "x", "nme": "y"}, "extra fields found (nme)"),
-        ({"command": 7}, "command: want a text"),
-        ({"command": "x", "requires": "kio"}, "requires: want a list of texts"),
-        ({"command": "x", "requires": [7]}, "requires: want a list of texts"),
-        ({"command": "x", "language": "cobol"}, "language: want one of csharp, go, java, node, python, rust"),
-        ({"command": "x", "environment": {"A": 1}}, "environment['A']: want a text"),
-        ({"command": "x", "build": {}}, "build.steps: required field missing"),
-        ({"command": "x", "build": {"steps": "make"}}, "build.steps: want a list of texts"),
+        ({"command": "x", "nme": "y"}, "the table has no field 'nme'"),
+        ({"command": 7}, "command must be a string, got 7"),
+        ({"command": "x", "requires": "kio"}, "requires must be a list, got 'kio'"),
+        ({"command": "x", "requires": [7]}, "requires[0] must be a string, got 7"),
+        (
+            {"command": "x", "language": "cobol"},
+            "language must be one of csharp, go, java, node, python, rust, got 'cobol'",
+        ),
+        ({"command": "x", "environment": {"A": 1}}, "environment['A'] must be a string, got 1"),
+        ({"command": "x", "build": {}}, "build.steps is missing"),
+        ({"command": "x", "build": {"steps": "make"}}, "build.steps must be a list, got 'make'"),
         ({"command": "x", "build": {"steps": ["a 'b"]}}, "build.steps: No closing quotation"),
-        ({"command": "x", "python": "a.py:b"}, "want exactly one of command, python and absent"),
-        ({}, "want exactly one of command, python and absent"),
-        ({"python": "a:b"}, "python: want FILE.py:NAME"),
+        ({"command": "x", "python": "a.py:b"}, "must have exactly one of command, python and absent"),
+        ({}, "must have exactly one of command, python and absent"),
+        ({"python": "a:b"}, "python: must be FILE.py:NAME"),
         ({"python": "a.py:b"}, "python: no such file"),
-        ({"command": "x", "driver": "other", "build": BUILD}, "driver: want no [build] beside it"),
+        ({"command": "x", "driver": "other", "build": BUILD}, "driver: must have no [build] beside it"),
         ({"command": "x", "driver": "other"}, "other/adapter.toml: "),
     ],
 )
@@ -92,7 +95,7 @@ def test_a_fault_is_one_line_that_names_file_and_field(
 def test_a_missing_description_and_a_file_that_is_no_toml_are_named(folder: Path) -> None:
     folder.mkdir(parents=True)
     path = folder / peers.FILE
-    for text, fault in (('language = "go"\n', "description: required field missing"), ("=", "Invalid")):
+    for text, fault in (('language = "go"\n', "description is missing"), ("=", "Invalid")):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(AdapterFileError, match=fault):
             peers.read(path)
@@ -115,7 +118,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     write_peer(folder, command=7)
     done = wireproof("adapters", "probe", "toy")
     assert done.code == 5
-    assert "toy/adapter.toml: command: want a text" in done.one_line()
+    assert "toy/adapter.toml: command must be a string, got 7" in done.one_line()
     assert wireproof("adapters").code == 5
     assert resolve("reference") == BUILTIN["reference"]
     assert "toy" in names()

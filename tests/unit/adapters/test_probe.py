@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-from wireproof.adapters.advice import mend_of, paths
-from wireproof.adapters.packaged import templates_folder
-from wireproof.adapters.probe import Finding
+from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.probe import ProbeResult
+from wireproof.adapters.probe_advice import fix_of, paths
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'
@@ -36,28 +36,28 @@ def fresh(data):
 WRONG = {
     "an edition that is none": (
         ('"iggy.identifier/0.8"', '"iggy.identifier/0.08"'),
-        'revisions: nothing is called "iggy.identifier/0.08"',
-        'write "iggy.identifier/0.8", or take it out',
+        'revisions: unknown name "iggy.identifier/0.08"',
+        'write "iggy.identifier/0.8", or remove it',
     ),
     "a codec that is none": (
         claiming('"codecs": ["none", "gziped"]'),
-        'codecs of iggy.identifier/0.8: nothing is called "gziped"',
-        'write "gzip", or take it out',
+        'codecs of iggy.identifier/0.8: unknown name "gziped"',
+        'write "gzip", or remove it',
     ),
     "a field that is none": (
         claiming('"observes": ["kind", "valeu"]'),
-        'observes of iggy.identifier/0.8: nothing is called "valeu"',
-        'write "value", or take it out',
+        'observes of iggy.identifier/0.8: unknown name "valeu"',
+        'write "value", or remove it',
     ),
     "a field that is never shown": (
         (f"return {SHOWN}", 'return {"kind": kind}', *claiming('"observes": ["kind", "value"]')),
-        'iggy.identifier/0.8: observes "value", which is in none of 3 values that it gave',
-        'deliver it, or take it out of "observes" of iggy.identifier/0.8',
+        'iggy.identifier/0.8: observes "value", which none of its 3 values has',
+        'return it, or remove it from "observes" of iggy.identifier/0.8',
     ),
     "classes of its own": (
         ('RefusedError("bad-kind"', 'RefusedError("bad-magic"'),
         "errors: exact, and 4 of 21 refusals have another class, such as iggy.identifier/0.0.30/identifier/",
-        'map its errors to these classes, or say "coarse"',
+        'map its errors to these classes, or claim "coarse"',
     ),
     "a memory of what was asked": (
         (
@@ -67,21 +67,21 @@ WRONG = {
             f"{FRESH}def is_utf8(",
         ),
         "window: 64, and",
-        'say "window": 1, or keep requests apart',
+        'claim "window": 1, or make requests independent',
     ),
 }
-"""What is changed in the template, in pairs; what the probe says; how it is mended."""
+"""Changes of the template, in pairs; what the probe reports; how to fix it."""
 
 LESS = {
     "a field that is shown and not claimed": (
         claiming('"observes": ["kind"]'),
-        "iggy.identifier/0.8: shows value as it should and does not observe it",
-        'add it to "observes" of iggy.identifier/0.8: until then nobody compares it',
+        "iggy.identifier/0.8: returns value correctly and does not observe it",
+        'add it to "observes" of iggy.identifier/0.8: until then it is not compared',
     ),
     "classes that are right, and said to be coarse": (
         ('ERRORS = "exact"', 'ERRORS = "coarse"'),
         "errors: coarse, and the classes of all",
-        'say "exact"',
+        'claim "exact"',
     ),
     "a refusal that is an accident": (
         ("if kind is None:", "if False:", "if length == 0", 'if kind + "" == "" or length == 0'),
@@ -109,40 +109,42 @@ def probed(wireproof: Command, folder: Path, changes: tuple[str, ...]) -> tuple[
 def test_a_template_claims_what_it_does(wireproof: Command, tmp_path: Path) -> None:
     code, lines = probed(wireproof, tmp_path, ())
     assert code == 0
-    assert not [line for line in lines if "mend:" in line]
+    assert not [line for line in lines if "fix:" in line]
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_claim_that_does_not_hold_is_told_with_its_mend(
+def test_a_claim_that_does_not_hold_is_reported_with_its_fix(
     wireproof: Command, tmp_path: Path, name: str
 ) -> None:
-    changes, text, mend = WRONG[name]
+    changes, text, fix = WRONG[name]
     code, lines = probed(wireproof, tmp_path, changes)
-    told = [number for number, line in enumerate(lines) if line.startswith(f"does not hold: {text}")]
-    assert told, lines
-    assert lines[told[0] + 1].startswith(f"  fix: {mend}")
+    reported = [number for number, line in enumerate(lines) if line.startswith(f"does not hold: {text}")]
+    assert reported, lines
+    assert lines[reported[0] + 1].startswith(f"  fix: {fix}")
     assert code == 1
 
 
 @pytest.mark.parametrize("name", LESS)
-def test_a_claim_that_says_too_little_is_told_and_fails_nothing(
+def test_a_claim_that_declares_too_little_is_reported_and_fails_nothing(
     wireproof: Command, tmp_path: Path, name: str
 ) -> None:
-    changes, text, mend = LESS[name]
+    changes, text, fix = LESS[name]
     code, lines = probed(wireproof, tmp_path, changes)
-    told = [number for number, line in enumerate(lines) if line.startswith("declares less") and text in line]
-    assert told, lines
-    assert lines[told[0] + 1].startswith(f"  fix: {mend}")
+    reported = [
+        number for number, line in enumerate(lines) if line.startswith("declares less") and text in line
+    ]
+    assert reported, lines
+    assert lines[reported[0] + 1].startswith(f"  fix: {fix}")
     assert code == 0 or name.startswith("a refusal")
 
 
 def test_what_works_and_is_not_claimed_is_to_be_claimed_but_only_if_all_of_it_works() -> None:
-    half = Finding("f/r", "codec", "gzip", claimed=False, works=True, asked=17, accepted=4)
-    whole = Finding("f/r", "codec", "gzip", claimed=False, works=True, asked=17, accepted=17)
-    over = Finding("f/r", "op", "scan", claimed=True, works=False)
-    assert mend_of(whole).startswith('add "gzip" to "codecs" of f/r')
-    assert mend_of(half).startswith("refuse it")
-    assert mend_of(over) == 'take "scan" out of "ops" of f/r, or mend the codec'
+    half = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, accepted=4)
+    whole = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, accepted=17)
+    over = ProbeResult("f/r", "op", "scan", claimed=True, works=False)
+    assert fix_of(whole).startswith('add "gzip" to "codecs" of f/r')
+    assert fix_of(half).startswith("refuse it")
+    assert fix_of(over) == 'remove "scan" from "ops" of f/r, or fix the codec'
 
 
 def test_the_leaves_of_a_value_are_named_as_observes_names_them() -> None:

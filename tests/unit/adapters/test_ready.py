@@ -7,11 +7,12 @@ from folders import SUPPORT
 from machine import needs
 from peer_adapters import write_peer
 
-from wireproof.adapters import packaged, registry
-from wireproof.adapters.build import built
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters import packaged_folders, registry
+from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.ready import Ready, ready
+from wireproof.adapters.readiness import Ready, ready
+from wireproof.adapters.registry_entry import Build, Entry
+from wireproof.install_hint import install_command
 
 STEP = (sys.executable, "-c", "import shutil; shutil.copy('driver.py', 'built.py')")
 STEP_TEXT = """{python} -c "import shutil; shutil.copy('driver.py', 'built.py')\""""
@@ -29,7 +30,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((SUPPORT / "faulty_adapter.py").read_bytes())
-    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
+    monkeypatch.setattr(packaged_folders, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     command = "{python} -S -E {build}/built.py obeys-bytes"
     write_peer(source, description="a driver", command=command, build={"steps": [STEP_TEXT]})
@@ -38,18 +39,18 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_its_binding_imports_is_named_by_the_extra_that_brings_it() -> None:
     row = Entry("x", object="wireproof.adapters.reference:Reference", extra="peers", requires=("no_such",))
-    assert ready(row) == Ready("not here", remedy="pip install 'wireproof[peers]'")
+    assert ready(row) == Ready("not here", fix=install_command("peers"))
 
 
 def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
     assert ready(Entry("x", requires=("json.decoder",))).state == "ready"
-    assert ready(Entry("x", requires=("json.no_such",))).remedy == "json.no_such cannot be imported"
+    assert ready(Entry("x", requires=("json.no_such",))).fix == "json.no_such cannot be imported"
     assert ready(Entry("x", requires=("no_such.decoder",))).state == "not here"
 
 
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize(
-    ("row", "remedy"),
+    ("row", "fix"),
     [
         (Entry("x", command=("no-such-tool", "-x")), "needs no-such-tool on the PATH"),
         (Entry("x", object="a:b", interpreter="no-such-python"), "needs no-such-python on the PATH"),
@@ -65,8 +66,8 @@ def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
         ),
     ],
 )
-def test_the_one_thing_that_is_missing_is_named(row: Entry, remedy: str) -> None:
-    assert ready(row).remedy == remedy
+def test_the_one_thing_that_is_missing_is_named(row: Entry, fix: str) -> None:
+    assert ready(row).fix == fix
 
 
 @pytest.mark.usefixtures("driver")
@@ -80,7 +81,7 @@ def test_a_tool_of_the_build_is_wanted_no_more_once_it_is_built() -> None:
 def test_the_driver_of_another_checkout_is_one_line() -> None:
     stands = ready(Entry("x", command=("a",), prepare=Build("no-such-driver", ())))
     assert stands.state == "not here"
-    assert "its driver is not there" in stands.remedy
+    assert "its driver is not there" in stands.fix
 
 
 def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
@@ -133,6 +134,6 @@ def test_prepare_wants_names_or_all(wireproof: Command) -> None:
 
 def test_an_adapter_that_no_registry_carries_says_so_and_is_not_started() -> None:
     entry = registry.resolve("iggy-node")
-    assert ready(entry) == Ready("not here", remedy=entry.absent)
+    assert ready(entry) == Ready("not here", fix=entry.absent)
     with pytest.raises(AdapterStartError, match="iggy-node cannot be plugged in: its package"):
         registry.open_adapter("iggy-node")

@@ -17,7 +17,7 @@ from attrs import frozen
 from command_line import Command, Done
 from scripted_runs import BOOM, CASES, FOLDER, PROGRAM, marked_processes
 
-from wireproof.adapters import proctree
+from wireproof.adapters import process_stats
 from wireproof.runner.events import MAX_LINE
 from wireproof.runner.failure_budget import MAX_CONSECUTIVE_TIMEOUTS
 
@@ -56,8 +56,8 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         mark = uuid4().hex
         monkeypatch.setenv("WIREPROOF_TEST_MARK", mark)
         monkeypatch.chdir(tmp_path)
-        proctree.reset_peak(os.getpid())
-        before = proctree.peak(os.getpid()) or 0
+        process_stats.reset_peak(os.getpid())
+        before = process_stats.peak(os.getpid()) or 0
         spec = f"jsonl:{sys.executable} -S -E {PROGRAM} {fault}"
         words = [word for one in CASES for word in ("--run", one)]
         views = ["--out", "run.jsonl", "--junit", "run.xml", "--markdown", "run.md", "--html", "run.html"]
@@ -65,7 +65,7 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         scale = "0.25" if fault in TIMEOUTS else "1"
         options = ["--no-families", "--timeout-scale", scale, *words, *views, *more]
         done = wireproof("check", spec, *options)
-        grown = (proctree.peak(os.getpid()) or 0) - before
+        grown = (process_stats.peak(os.getpid()) or 0) - before
         files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl")
         stream = tmp_path / "run.jsonl"
         text = stream.read_text() if stream.exists() else ""

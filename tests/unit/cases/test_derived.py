@@ -1,4 +1,4 @@
-"""The derived families, and the reference held to them. architecture.md#verdicts."""
+"""The derived families, checked with the reference. architecture.md#verdicts."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ from wireproof.cases.derived import (
     ORIGIN_RELATION,
     broken_relations,
     derived_cases,
-    expectation_by_reference,
 )
+from wireproof.cases.reference_answers import expectation_of_bytes
 from wireproof.formats import FORMATS, decode_with_trace
 from wireproof.runner.case_lookup import find_case
 from wireproof.wire.checksums import crc32c
@@ -144,7 +144,7 @@ def test_a_large_input_is_damaged_at_its_ends_and_at_the_borders_of_its_fields()
     data = data_of(three) * 8
     size = len(data)
     assert size > EVERY_POSITION_BELOW
-    expect = expectation_by_reference(FORMATS[three.format_id], data, three.options)
+    expect = expectation_of_bytes(FORMATS[three.format_id], data, three.options)
     large = evolve(three, input=Data(data), expect=expect)
     first = takewhile(lambda case: case.family == "truncate", derived_cases(large))
     stops = {len(data_of(case)) for case in first}

@@ -109,32 +109,35 @@ def test_the_profile_of_a_case_is_one_of_its_options() -> None:
 
 
 BAD: tuple[tuple[dict[str, Any], str], ...] = (
-    ({"titel": "x"}, "case has the unknown titel"),
-    ({"id": 7}, "id is a int, and wants a text"),
-    ({"level": "shall"}, "level wants one of must, should, may, info, not shall"),
-    ({"op": "parse"}, "op wants one of decode, encode, scan, not parse"),
-    ({"rules": "toy.rule"}, "rules is a str, and wants a list"),
-    ({"title": 3}, "expected str @ case.title"),
-    ({"input": {"hex": "0"}}, "hex wants bytes as lower-case hex"),
-    ({"input": {"hex": "AB"}}, "hex wants bytes as lower-case hex"),
-    ({"input": {"hex": "00 01"}}, "hex wants bytes as lower-case hex"),
-    ({"expect": {"reject": {"class": "other", "at": "61"}}}, "at wants a position"),
-    ({"input": {"hex": "00", "value": 1}}, "input wants exactly one of"),
+    ({"titel": "x"}, "case has no field 'titel'"),
+    ({"id": 7}, "id must be a string, got 7"),
+    ({"level": "shall"}, "level must be one of must, should, may, info, got 'shall'"),
+    ({"op": "parse"}, "op must be one of decode, encode, scan, got 'parse'"),
+    ({"rules": "toy.rule"}, "rules must be a list, got 'toy.rule'"),
+    ({"title": 3}, "title must be a string, got 3"),
+    ({"input": {"hex": "0"}}, "input.hex must be bytes in lower-case hex"),
+    ({"input": {"hex": "AB"}}, "input.hex must be bytes in lower-case hex"),
+    ({"input": {"hex": "00 01"}}, "input.hex must be bytes in lower-case hex"),
+    (
+        {"expect": {"reject": {"class": "other", "at": "61"}}},
+        "expect.at must be a position such as 17 or 61>3, got '61'",
+    ),
+    ({"input": {"hex": "00", "value": 1}}, "input must have exactly one of"),
     ({"input": {"file": "../../secret", "sha256": "0"}}, "is not the name of a file beside the case"),
     ({"input": {"file": "gone.bin", "sha256": "0"}}, "gone.bin"),
-    ({"expect": {"accept": {}, "reject": {}}}, "expect wants exactly one of"),
-    ({"expect": {"accept": {"consumed": "1"}}}, "consumed is a str, and wants a whole number or nothing"),
-    ({"expect": {"accept": {"consumed": True}}}, "consumed is a bool"),
-    ({"expect": {"accept": {"remarks": "abc"}}}, "remarks is a str, and wants a list"),
-    ({"expect": {"reject": {"class": "wrong-crc"}}}, "wrong-crc is no class"),
-    ({"expect": {"reject": {"class": "bad-magic", "also": ["x"]}}}, "x is no class"),
-    ({"expect": {"reject": {"class": "bad-magic", "at": 1.5}}}, "at is a float"),
-    ({"expect": {"reject": {"at": 1}}}, "reject misses class"),
-    ({"options": {"max_mesage": 1}}, "options has the unknown max_mesage"),
-    ({"options": {"max_message": "1"}}, "max_message is a str"),
-    ({"options": {"resync": "rust"}}, "resync wants one of strict, go, c, not rust"),
+    ({"expect": {"accept": {}, "reject": {}}}, "expect must have exactly one of"),
+    ({"expect": {"accept": {"consumed": "1"}}}, "expect.consumed must be a whole number, got '1'"),
+    ({"expect": {"accept": {"consumed": True}}}, "expect.consumed must be a whole number, got True"),
+    ({"expect": {"accept": {"remarks": "abc"}}}, "expect.remarks must be a list, got 'abc'"),
+    ({"expect": {"reject": {"class": "wrong-crc"}}}, "expect.class is unknown: 'wrong-crc'; known names: "),
+    ({"expect": {"reject": {"class": "bad-magic", "also": ["x"]}}}, "expect.also[0] is unknown: 'x'"),
+    ({"expect": {"reject": {"class": "bad-magic", "at": 1.5}}}, "expect.at must be a position"),
+    ({"expect": {"reject": {"at": 1}}}, "expect.class is missing"),
+    ({"options": {"max_mesage": 1}}, "options has no field 'max_mesage'"),
+    ({"options": {"max_message": "1"}}, "max_message must be a whole number from 0 on, got '1'"),
+    ({"options": {"resync": "rust"}}, "resync must be one of strict, go, c, got 'rust'"),
     ({"source": {"origin": "hand", "witness": []}}, "witness"),
-    ({"limits": {"ms": "1"}}, "expected int @ case.ms"),
+    ({"limits": {"ms": "1"}}, "limits.ms must be a whole number, got '1'"),
 )
 
 
@@ -240,7 +243,7 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
 
 
-def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
+def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
     path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
@@ -249,7 +252,7 @@ def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
         fixtures.load(own=tmp_path)
 
 
-def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
+def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = set()

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Command
 from fixture_folders import BAD, GOOD, PLACE, RULE, only, problems, write
 
 from wireproof.cases import fixtures
+from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import FROZEN
 from wireproof.cases.frozen_digests import freeze, input_digest, unfrozen_cases
 from wireproof.cases.lint import contains_prefix, lint
@@ -96,7 +98,9 @@ def test_cases_out_of_order_are_a_problem_of_their_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, BAD, GOOD)
-    assert problems(tmp_path, monkeypatch) == [f"{path}: its cases are not sorted by id"]
+    assert problems(tmp_path, monkeypatch) == [
+        f"{path}: its cases are not sorted by id; `lint --fix` sorts them"
+    ]
 
 
 def test_keys_out_of_order_are_a_problem_of_their_case(
@@ -104,14 +108,46 @@ def test_keys_out_of_order_are_a_problem_of_their_case(
 ) -> None:
     write(tmp_path, dict(reversed(GOOD.items())), BAD)
     (line,) = problems(tmp_path, monkeypatch)
-    assert line.startswith(f"{GOOD_ID}: its keys want the order id, ")
+    assert line.startswith(f"{GOOD_ID}: its keys must be in the order id, ")
 
 
 def test_another_layout_of_the_json_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, GOOD, BAD)
     path.write_text(path.read_text("utf-8").rstrip(), encoding="utf-8")
     (line,) = problems(tmp_path, monkeypatch)
-    assert line == f"{path}: is not JSON of 2 spaces with a newline at its end"
+    assert line == f"{path}: is not JSON of 2 spaces with a newline at its end; `lint --fix` rewrites it"
+
+
+def test_fix_sorts_cases_and_keys_and_changes_no_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, GOOD, BAD)
+    wanted = path.read_bytes()
+    before = only(tmp_path, monkeypatch)
+    write(tmp_path, BAD, dict(reversed(GOOD.items())))
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), encoding="utf-8")
+    path.chmod(0o640)
+    assert sort_files(only(tmp_path, monkeypatch)) == (path,)
+    assert path.read_bytes() == wanted
+    assert path.stat().st_mode & 0o777 == 0o640
+    after = only(tmp_path, monkeypatch)
+    assert (after.cases, after.hash) == (before.cases, before.hash)
+    assert [one.name for one in path.parent.iterdir()] == [path.name], "no draft is left"
+    assert sort_files(after) == ()
+    assert problems(tmp_path, monkeypatch) == []
+
+
+def test_the_verb_fixes_only_when_it_is_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wireproof: Command
+) -> None:
+    path = write(tmp_path, BAD, GOOD)
+    only(tmp_path, monkeypatch)
+    before = path.read_bytes()
+    seen = wireproof("lint")
+    assert (seen.code, path.read_bytes()) == (5, before)
+    done = wireproof("lint", "--fix")
+    assert (done.code, done.out.splitlines()[0]) == (0, f"{path}: sorted")
+    assert wireproof("lint").code == 0
 
 
 def test_a_file_that_no_case_names_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +191,7 @@ def test_a_rule_without_the_cases_of_its_kind_is_a_problem(
     write(tmp_path, *rows, rules=rules)
     assert problems(tmp_path, monkeypatch) == ([f"shelf.number: {lacks}"] if lacks else [])
     write(tmp_path, *rows, rules=rules + 'exclusion = "A test of the tests."\n')
-    stale = "shelf.number: has all its cases, and its exclusion says otherwise"
+    stale = "shelf.number: has all its cases, so its exclusion is wrong"
     assert problems(tmp_path, monkeypatch) == ([] if lacks else [stale])
 
 
@@ -200,7 +236,9 @@ def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pyte
     assert problems(tmp_path, monkeypatch) == [f"{BAD_ID}: has landed and is gone: an id is never taken back"]
 
 
-def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_digest_distinguishes_kinds_of_input_and_the_cuts_of_chunks(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     forms = (
         {"hex": "00ff"},
         {"chunks": ["00ff"]},

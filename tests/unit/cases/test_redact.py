@@ -21,11 +21,11 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.mutate.decode_trace import trace_of
 from wireproof.cases.redact import RedactionError, redactions
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import Format
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.spark import command_support, job_files
 from wireproof.spark import scan_tables as tables_of_scan
 from wireproof.spark.scan_merge import merge_scan
@@ -264,7 +264,7 @@ def test_a_name_that_means_no_finding_or_many_lists_them(
 
 
 @pytest.mark.sweeps
-def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
+def test_a_finding_that_was_fixed_meanwhile_is_not_promoted(
     wireproof: Command, tables: Path, tmp_path: Path
 ) -> None:
     """The table says that another adapter failed so, which does not."""

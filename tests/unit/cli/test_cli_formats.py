@@ -6,7 +6,7 @@ import re
 import pytest
 from command_line import Command
 
-from wireproof.adapters.claimed import check_claims
+from wireproof.adapters.claim_check import check_claims
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.reference import Reference
 from wireproof.formats import FORMATS

@@ -1,4 +1,4 @@
-"""`check` over whatever is ready, and its page, which `report` makes again from the streams."""
+"""`check` with every adapter that is ready, and its page, which `report` makes again from the streams."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,8 @@ from command_line import Command
 from page_contents import rows
 
 from tests.mutants.registry import spec_of
-from wireproof.adapters.entry import Entry
 from wireproof.adapters.registry import entries
+from wireproof.adapters.registry_entry import Entry
 from wireproof.runner.event_files import read_events
 
 SMALL = "kafka.batch/v2/crc/*"

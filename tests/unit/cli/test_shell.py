@@ -16,6 +16,7 @@ from folders import TOP
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
+from wireproof.install_hint import install_command
 from wireproof.runner.event_files import read_events
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -134,12 +135,12 @@ def test_what_is_here_is_ready_and_says_its_version(wireproof: Command) -> None:
     assert rows["Python"]["version"] == ".".join(map(str, sys.version_info[:3]))
     assert rows["reference"] == {
         "area": "adapter", "name": "reference", "state": "ready", "version": rows["reference"]["version"],
-        "for": "kafka, iggy, heka", "mend": "",
+        "for": "kafka, iggy, heka", "fix": "",
     }  # fmt: skip
     assert rows["[test]"]["state"] == "ready"
 
 
-def test_what_is_missing_or_too_old_is_named_with_its_mend(
+def test_missing_and_old_tools_are_named_with_their_fix(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -149,13 +150,13 @@ def test_what_is_missing_or_too_old_is_named_with_its_mend(
     monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "atheris" else object())
     rows = examined(wireproof)
     assert (rows["go"]["state"], rows["go"]["version"]) == ("too old", "1.20.1")
-    assert rows["go"]["mend"].startswith("1.26 or newer is wanted: install golang")
-    assert (rows["cargo"]["state"], rows["cargo"]["mend"]) == ("missing", "install cargo")
-    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["mend"]) == ("missing", "pip install 'wireproof[fuzz]'")
-    assert rows["[peers]"]["mend"] == ""
+    assert rows["go"]["fix"].startswith("1.26 or newer is needed: install golang")
+    assert (rows["cargo"]["state"], rows["cargo"]["fix"]) == ("missing", "install cargo")
+    assert (rows["[fuzz]"]["state"], rows["[fuzz]"]["fix"]) == ("missing", install_command("fuzz"))
+    assert rows["[peers]"]["fix"] == ""
     told = wireproof("doctor", width=120)
     assert "install cargo" in told.out
-    lacking = sum(bool(row["mend"]) for row in rows.values())
+    lacking = sum(bool(row["fix"]) for row in rows.values())
     assert told.out.splitlines()[-1] == f"{len(rows) - lacking} of {len(rows)} ready"
 
 

@@ -1,10 +1,12 @@
-"""What standard output does to a run: a reader that goes away, and an encoding that has not every sign."""
+"""A run whose reader closes the pipe, or whose output encoding lacks some characters."""
 
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -14,6 +16,8 @@ from wireproof.cli import main
 from wireproof.cli.standard_output import guarded_output
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
+
+CRC_SKIP = spec_of("mutant:crc-skip")
 
 pytestmark = pytest.mark.usefixtures("fixtures_read_once")
 
@@ -79,6 +83,69 @@ def test_a_sign_of_rich_that_the_encoding_has_not_is_escaped(monkeypatch: pytest
     with guarded_output():
         Console().print("né…", soft_wrap=True)
     assert data.getvalue() == rb"n\xe9\u2026" + b"\n"
+
+
+VERBS = [
+    ("check", MUTANT, *ONLY), ("explain", "000102"), ("adapters",),
+    ("show", "kafka.batch/v2/crc/bit-flip-in-value"), ("cases", "iggy.identifier/**"), ("doctor",),
+    ("formats",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: words[0])
+def test_no_verb_ends_with_a_traceback_in_ascii(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, err = io.BytesIO(), io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="ascii"))
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding="ascii"))
+    assert _ended(monkeypatch, *words) in {0, 1, 2}
+    assert out.getvalue().isascii()
+    assert err.getvalue().isascii()
+    assert b"Traceback" not in err.getvalue()
+    assert b"bug of the suite" not in err.getvalue()
+    assert out.getvalue() or err.getvalue()
+
+
+SLOW_VERBS = [("lint",), ("docs", "--out", "OUT")]
+
+
+@pytest.mark.parametrize("words", [pytest.param(words, marks=pytest.mark.sweeps) for words in SLOW_VERBS] + [
+    ("check", MUTANT, *ONLY, "--out", "OUT"),
+], ids=lambda words: words[0])  # fmt: skip
+def test_a_process_in_the_locale_c_ends_as_in_any_other(words: tuple[str, ...], tmp_path: Path) -> None:
+    words = tuple(str(tmp_path / "out") if word == "OUT" else word for word in words)
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    environment.pop("PYTHONIOENCODING", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "wireproof", *words], capture_output=True, check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == (1 if words[0] == "check" else 0), done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stdout.isascii()
+
+
+def test_marks_point_to_their_bytes_in_ascii_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide, narrow = (
+        _printed(monkeypatch, encoding, "replay", "kafka.batch/v2/crc/bit-flip-in-value", CRC_SKIP)
+        for encoding in ("utf-8", "ascii")
+    )
+    columns = [text.splitlines()[_marked(text)].index("^^ crc") for text in (wide, narrow)]
+    bytes_above = [text.splitlines()[_marked(text) - 1] for text in (wide, narrow)]
+    assert columns[0] == columns[1]
+    assert bytes_above[0].replace("│", "|")[: columns[0] + 2] == bytes_above[1][: columns[0] + 2]
+
+
+def _marked(text: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines()) if "^^ crc" in line)
+
+
+def _printed(monkeypatch: pytest.MonkeyPatch, encoding: str, *words: str) -> str:
+    out = io.BytesIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
+        assert _ended(patch, *words) == 1
+        return out.getvalue().decode(encoding)
 
 
 def _ended(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:

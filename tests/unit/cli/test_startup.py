@@ -84,7 +84,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @pytest.fixture
 def completed(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
-    """What a shell offers for the last of some words."""
+    """Return the completions of a shell for the last of some words."""
 
     def offers(words: str) -> list[str]:
         for name, value in shell(words).items():
@@ -118,6 +118,12 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
         if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
     }
     assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
+
+
+def test_the_template_library_is_imported_only_where_a_page_is_written(tmp_path: Path) -> None:
+    words = ("check", "reference", "--run", "kafka.batch/v2/crc/zero", "--in-process")
+    assert "jinja2" not in imported(*words)
+    assert "jinja2" in imported(*words, "--html", str(tmp_path / "page.html"))
 
 
 def test_explain_reads_the_cases_of_one_format(wireproof: Command, reads: list[Path]) -> None:

@@ -7,7 +7,10 @@ import pytest
 from documentation import DOCS, tables, text_of, words
 
 import wireproof.adapters
-from wireproof.adapters import answers, framing, messages, process
+from wireproof.adapters import answer_json as answers
+from wireproof.adapters import message_framing as framing
+from wireproof.adapters import process_controller as process
+from wireproof.adapters import request_json
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Limits
 from wireproof.formats import FORMATS
@@ -108,7 +111,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     mib = process.MIB
     assert limits["hello"] == (
         f"{process.HELLO_SECONDS:g} s, {process.HELLO.size // mib} MiB, "
-        f"claims of {messages.MOST_CLAIMS // 1024} KiB"
+        f"claims of {request_json.MOST_CLAIMS // 1024} KiB"
     )
     assert limits["memory of the adapter"].startswith(f"{process.MEMORY // mib // 1024} GiB ")
     assert limits["answer"] == (
@@ -131,7 +134,7 @@ def test_the_other_numbers_are_those_of_the_code() -> None:
                 for row in tables(PAGE, heading)[number]}  # fmt: skip
     assert f"1 to {MAX_WINDOW}" in by_field["window"]
     assert f"one in {requests.SLOW_SHARE} " in by_field["cost"]
-    assert f"the first {messages.NAME} characters" in by_field["name"]
+    assert f"the first {request_json.NAME} characters" in by_field["name"]
     assert f"; {Limits().ms} " in by_field["ms"]
     assert f"; {MAX_OUTPUT} ({MAX_OUTPUT // process.MIB} MiB)" in by_field["max_output"]
     assert f"up to {MAX_DIGITS} digits" in PAGE

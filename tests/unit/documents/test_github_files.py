@@ -57,3 +57,29 @@ def test_every_file_that_a_page_of_github_names_exists(page: Path) -> None:
 
 def test_every_marker_is_described_for_contributors() -> None:
     assert [name for name in LANES if f"`{name}`" not in CONTRIBUTING] == []
+
+
+HOOKS = [
+    hook
+    for repo in yaml.safe_load((TOP / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    for hook in repo["hooks"]
+]
+
+
+def test_the_checks_before_a_commit_are_those_of_the_inner_loop_and_of_ci() -> None:
+    names = {hook["id"] for hook in HOOKS}
+    assert names == {"ruff", "ruff-format", "mypy", "import-linter", "wireproof-lint"}
+    assert {hook["language"] for hook in HOOKS} == {"system"}, "a hook uses the tools of .venv"
+    ci = (TOP / ".ci" / "run").read_text("utf-8")
+    for hook in HOOKS:
+        words = hook["entry"].replace(" --force-exclude", "").removeprefix("env ")
+        assert words.replace(" --check", "") in CONTRIBUTING, words
+        assert words.removeprefix(".venv/bin/python ") in ci, words
+    assert ".pre-commit-config.yaml" in CONTRIBUTING
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_the_pattern_of_a_check_matches_files_that_exist(hook: dict[str, str]) -> None:
+    pattern = re.compile(hook.get("files", r"\.py$"))
+    paths = ("reference/wireproof/formats.py", "fixtures/kafka.batch/rules.toml")
+    assert any(pattern.search(path) and (TOP / path).is_file() for path in paths)

@@ -7,10 +7,11 @@ import pytest
 from documentation import DOCS, pages, tables, text_of, words
 from folders import TOP
 from goldens import load
+from machine import needs
 
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
-from wireproof.adapters.packaged import peers_folder
+from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
 from wireproof.runner import events
@@ -20,7 +21,7 @@ from wireproof.runner.baseline import parse
 
 
 def verbs() -> dict[str, str]:
-    """What the tables of commands.md say of each verb."""
+    """Return the text about each verb in the tables of commands.md."""
     rows = [row for table in tables(text_of("commands.md"), "Verbs")[:5] for row in table]
     return {words(cell)[0].split()[0]: f"{cell} {text}" for cell, text in rows}
 
@@ -48,22 +49,26 @@ def test_the_extras_are_those_of_the_package() -> None:
 # --- scanning.md ---
 
 
+@needs("[spark]")
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    settings = pytest.importorskip("wireproof.spark.source_settings")
+    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - needs the extra `spark`
+
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
     ]
     assert sorted(shown) == sorted(settings._OPTIONS)
 
 
+@needs("[spark]")
 def test_the_tables_of_a_scan_are_listed() -> None:
-    tables_of_scan = pytest.importorskip("wireproof.spark.scan_tables")
-    text = f"{tables_of_scan.__doc__} companions"
+    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
+
+    text = f"{tables_of_scan.__doc__} index_files"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
     assert all(name in text for name in shown)
     listed = re.search(r"\{([\w,]+)\}\.parquet", text)
     assert listed
-    assert {*listed[1].split(","), "frames", "skipped", "companions"} == set(shown)
+    assert {*listed[1].split(","), "frames", "skipped", "index_files"} == set(shown)
 
 
 # --- releases.md ---

@@ -22,7 +22,7 @@ from machine import needs
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Reject
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.fullest import sample
@@ -166,7 +166,7 @@ def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
 
 
 class Greedy:
-    """Takes 64 MiB for whatever it is given."""
+    """Allocates 64 MiB for any input."""
 
     name, version = "greedy", "1"
 

@@ -13,6 +13,7 @@ from kill_inside_call import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
 from wireproof.files import replace_text
@@ -20,7 +21,6 @@ from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
 from wireproof.fuzz.rule_proposal import propose_rules
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.wire.options import Options
 
 

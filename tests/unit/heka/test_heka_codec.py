@@ -2,12 +2,12 @@
 
 import hashlib
 import hmac
-import sys
 
+import jsonschema
 import pytest
-from folders import TESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from machine import needs
 
 from wireproof import formats
 from wireproof.cases.strategies.heka import messages, streams
@@ -40,17 +40,14 @@ def test_a_stream_comes_back_as_it_was(value: FrameStream) -> None:
     assert formats.decode(STREAM, data).value == value
 
 
+@needs("[peers]")
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(messages())
 def test_protobuf_reads_what_is_written(value: HekaMessage) -> None:
-    pytest.importorskip("google.protobuf", reason="protobuf comes with the extra 'peers'")
-    sys.path.insert(0, str(TESTS / "authoring"))
-    try:
-        import heka_witness  # noqa: PLC0415 - the authors' scripts are no package
-    finally:
-        sys.path.pop(0)
+    from tests.authoring.heka import protobuf_witness  # noqa: PLC0415 - it imports protobuf
+
     tree = to_json(value)
-    read = heka_witness.read(heka_witness.schema(), formats.encode(MESSAGE, tree))
+    read = protobuf_witness.read(protobuf_witness.schema(), formats.encode(MESSAGE, tree))
     # Text that is no UTF-8 may be refused: heka.md §4, M36 to M38.
     assert read == tree or (read is None and not _is_text(value))
 
@@ -139,7 +136,6 @@ def test_a_block_that_claims_more_than_the_budget_is_refused_before_it_is_unpack
 
 
 def test_the_values_have_a_schema() -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="comes with the extra 'test'")
     for row, data in ((MESSAGE, MINIMAL), (STREAM, F + F)):
         jsonschema.validate(to_json(formats.decode(row, data).value), json_schema(row.value, row.format_id))
 

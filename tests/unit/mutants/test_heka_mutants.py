@@ -1,5 +1,6 @@
 """Every Heka mutant dies by the golden case that is named for it, and the reference passes that case."""
 
+from copy import deepcopy
 from functools import cache
 
 import pytest
@@ -102,6 +103,17 @@ def test_a_mutant_leaves_the_reference_as_it_was_and_is_right_elsewhere(name: st
     right = [case.id for case in cases if passes(case, answer(mutant, case))]
     assert len(right) > len(cases) / 4
     assert all(passes(case, answer(Reference(), case)) for case in cases)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_leaves_the_value_that_it_encodes_as_it_was(name: str) -> None:
+    mutant = MUTANTS[name]()
+    cases = [case for case in suite().cases if case.format.startswith("heka.") and case.op == "encode"]
+    for case in cases:
+        assert isinstance(case.input, Value)
+        before = deepcopy(case.input.value)
+        answer(mutant, case)
+        assert case.input.value == before, case.id
 
 
 def test_a_mutant_says_in_one_line_what_is_wrong_with_it() -> None:

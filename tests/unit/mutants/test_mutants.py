@@ -17,11 +17,11 @@ from tests.mutants import common, kafka
 from tests.mutants.base import ReferenceCodec
 from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge
-from wireproof.runner.reference_answers import reference_answer
 from wireproof.runner.verdicts import Verdict, gates
 
 RESOURCE = ("length-trusted-for-allocation", "count-trusted-for-allocation")
@@ -68,7 +68,7 @@ def verdicts(made: type[ReferenceCodec], cases: dict[str, Case]) -> dict[str, Ve
 
 
 def dies(made: type[ReferenceCodec]) -> bool:
-    """Whether it fails a case by itself; where the reference fails too, the judge says `suite-bug`."""
+    """Return True if it fails a case that the reference passes; otherwise the judge answers `suite-bug`."""
     return any(
         gates(verdict.name, golden()[name].level) and verdict.name != "blocked"
         for name, verdict in judged(made, golden())

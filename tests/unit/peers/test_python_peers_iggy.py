@@ -1,4 +1,4 @@
-"""iggy-py as a client of the fake server, on the rule book's own bytes: iggy.md §3, §13."""
+"""iggy-py as a client of the fake server, on the bytes of the format documents: iggy.md §3, §13."""
 
 import socket
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.objects import Caller
+from wireproof.adapters.python_object import Caller
 from wireproof.cases.outcome import Accepted, Crashed, Refused
 from wireproof_peers.fake_iggy_tcp import FakeIggyTcp
 from wireproof_peers.iggy_sdk import SdkClient

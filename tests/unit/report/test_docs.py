@@ -14,6 +14,7 @@ from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import select
+from wireproof.install_hint import install_command
 from wireproof.report.ambiguities import open_cases, remark_choices
 from wireproof.report.docs_site import Site, case_page, pages, rule_page
 from wireproof.report.field_coverage import failing, field_coverage_of
@@ -141,7 +142,7 @@ def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
         assert f'id="{one.case.id}"' in site["decisions.html"]
 
 
-def test_a_field_names_who_is_wrong_about_it_whatever_the_case_was_lifted_to(suite: Suite) -> None:
+def test_a_field_names_the_codecs_that_fail_it_also_in_wrapped_cases(suite: Suite) -> None:
     bad = {
         CRC: Verdict("fail", "wrong-accept", path="batches[0].crc"),
         GOOD: Verdict("fail", "wrong-value", path="magic"),
@@ -181,11 +182,12 @@ def test_docs_writes_the_pages_and_points_at_the_byte_of_a_refusal(
     assert len(marked) >= 5
 
 
-def test_without_the_template_library_there_is_one_line(
+def test_without_the_markdown_library_there_is_one_line(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "wireproof.report.docs_site", raising=False)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "wireproof.report.documents", raising=False)
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
     done = wireproof("docs", "--out", tmp_path / "site")
     assert done.code != 0
-    assert "pip install 'wireproof[report]'" in done.one_line()
+    assert install_command("report") in done.one_line()

@@ -25,15 +25,18 @@ def test_versions_go_by_their_numbers_and_a_candidate_before_its_release() -> No
 
 def test_the_first_version_that_fails_is_named_with_the_last_that_passed() -> None:
     (one,) = histories([run_of("3", FAIL), run_of("1", MENDED), run_of("2", FAIL), run_of("4", MENDED)])
-    assert list(map(str, one.turns)) == [f"{FAIL.id}: fail:wrong-accept since 2, passed in 1, mended in 4"]
+    assert list(map(str, one.turns)) == [f"{FAIL.id}: fail:wrong-accept since 2, passed in 1, fixed in 4"]
     assert one.passed == {"1": (1, 1), "2": (0, 1), "3": (0, 1), "4": (1, 1)}
 
 
-def test_a_case_that_breaks_twice_is_told_twice_and_one_that_was_not_asked_changes_nothing() -> None:
+def test_a_case_that_breaks_twice_is_reported_twice_and_a_skipped_one_changes_nothing() -> None:
     skipped = evolve(SKIP, id=FAIL.id)
     runs = [run_of("1", FAIL), run_of("2", skipped), run_of("3", MENDED), run_of("4", FAIL)]
     (one,) = histories(runs)
-    assert [(turn.first, turn.passed, turn.mended) for turn in one.turns] == [("1", "", "3"), ("4", "3", "")]
+    assert [(turn.first, turn.passed, turn.fixed_in) for turn in one.turns] == [
+        ("1", "", "3"),
+        ("4", "3", ""),
+    ]
     assert one.passed["2"] == (0, 0)
 
 

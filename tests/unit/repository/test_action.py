@@ -1,6 +1,7 @@
 """The action for a codec's own CI: its steps are run here as its runner would run them."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,16 +27,29 @@ def steps() -> dict[str, Any]:
     return {step["name"]: step for step in page(ACTION)["runs"]["steps"]}
 
 
+GITHUB = {
+    "github.action_path": str(ACTION.parent),
+    "github.server_url": "https://github.com",
+    "github.action_repository || github.repository": "owner/wireproof",
+}
+
+
+def expanded(text: str, inputs: dict[str, str]) -> str:
+    """Replace the expressions of a text as the runner does."""
+    values = GITHUB | {f"inputs.{key}": value for key, value in inputs.items()}
+    return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: values[found[1]], text)
+
+
 def ran(name: str, folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     """Run a step in `folder` with the inputs' defaults, or those given."""
     step = steps()[name]
     told = {key: row.get("default", "") for key, row in page(ACTION)["inputs"].items()} | inputs
-    values = {f"${{{{ inputs.{key} }}}}": value for key, value in told.items()}
-    env = {key: values[value] for key, value in step["env"].items()}
+    env = {key: expanded(value, told) for key, value in step["env"].items()}
     path = os.pathsep.join((str(Path(sys.executable).parent), str(folder), os.environ["PATH"]))
     return subprocess.run(
         ["bash", "-eo", "pipefail", "-c", step["run"]],
-        cwd=folder, env={**os.environ, **env, "PATH": path}, capture_output=True, text=True, check=False,
+        cwd=folder, env=os.environ | {"GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "PATH": path} | env,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -54,6 +68,7 @@ def test_the_reference_conforms_and_its_results_are_kept(room: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert (room / "wireproof.jsonl").read_text().count("\n") > 20
     assert "<testsuite" in (room / "wireproof.xml").read_text()
+    assert (room / "wireproof.md").read_text().startswith("## wireproof")
 
 
 @pytest.mark.documents
@@ -93,3 +108,58 @@ def test_what_is_installed_is_the_suite_that_the_action_came_with() -> None:
     assert (ACTION.parent / "../../..").resolve() == TOP
     assert step["env"]["SUITE"] == "${{ github.action_path }}/../../.."
     assert "$SUITE[fuzz,property]" in step["run"]
+
+
+@pytest.fixture
+def pip(room: Path) -> Path:
+    """A file with the arguments of the `python` that the step Install runs."""
+    script = room / "python"
+    script.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{room}/arguments'\n")
+    script.chmod(0o755)
+    return room / "arguments"
+
+
+@pytest.mark.parametrize(
+    ("version", "source"),
+    [
+        ("", f"{ACTION.parent}/../../..[fuzz,property]"),
+        ("v0.1.0", "wireproof[fuzz,property] @ git+https://github.com/owner/wireproof@v0.1.0"),
+    ],
+)
+def test_an_exact_version_is_installed_from_the_repository_of_the_action(
+    room: Path, pip: Path, version: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(room / "python"))
+    done = ran("Install", room, version=version, install="-e .")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert pip.read_text().splitlines() == ["-m", "pip", "install", "--quiet", source, "-e", "."]
+
+
+def test_the_summary_shows_the_result_and_names_the_artifact(room: Path) -> None:
+    (room / "wireproof.md").write_text("## wireproof\n\n| codec | pass |\n")
+    (room / "wireproof-fuzz/findings/x").mkdir(parents=True)
+    (room / "wireproof-fuzz/findings/x/1.json").touch()
+    assert ran("Summary", room, adapter=MUTANT, artifact="mine-3.12").returncode == 0
+    text = (room / "summary.md").read_text()
+    assert text.startswith("## wireproof\n\n| codec | pass |\n")
+    assert "Findings of fuzzing: 1. All results are in the artifact `mine-3.12`." in text
+
+
+def test_without_a_result_the_summary_says_where_to_look(room: Path) -> None:
+    assert ran("Summary", room, adapter="none").returncode == 0
+    assert "The check of `none` has no result: see the log" in (room / "summary.md").read_text()
+
+
+def test_the_artifact_has_the_name_that_the_job_gives() -> None:
+    step = steps()["Results"]
+    assert step["with"]["name"] == "${{ inputs.artifact }}"
+    assert "wireproof.md" in step["with"]["path"]
+
+
+@pytest.mark.parametrize("path", sorted((TOP / ".github").rglob("*.yml")), ids=lambda path: path.name)
+def test_other_actions_are_pinned_to_a_commit_with_the_version_beside_it(path: Path) -> None:
+    used = re.findall(r"uses: *(\S+?)@(.*)", path.read_text())
+    pinned = [name for name, rest in used if not name.startswith("<")]
+    assert all(
+        re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", rest) for name, rest in used if name in pinned
+    ), used

@@ -1,4 +1,4 @@
-"""The scripts around a real broker, without one: what clients are told, and how Kafka's tool is read."""
+"""The scripts around a real broker, without one: the plans of clients, and the output of Kafka's tool."""
 
 import sys
 
@@ -7,7 +7,7 @@ from folders import TESTS
 
 from wireproof import formats
 from wireproof.cases.outcome import Accepted
-from wireproof.runner.reference_answers import decode_with_remarks
+from wireproof.cases.reference_answers import decode_answer
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 BROKER = TESTS / "broker"
@@ -33,7 +33,7 @@ position: 0 CreateTime: 1700000000000 size: 70 magic: 2 compresscodec: none crc:
 """The same batch, as `DumpLogSegments --deep-iteration --print-data-log` prints one."""
 
 
-def test_each_client_is_told_to_send_more_than_fifty_batches_in_each_codec_and_mode() -> None:
+def test_each_client_sends_more_than_fifty_batches_in_each_codec_and_mode() -> None:
     kept = [step for step in plan.steps("x") if step["topic"] == "x-kept"]
     assert sum(len(step["batches"]) for step in kept) == 55
     assert {(step["codec"], step["mode"]) for step in kept} == {
@@ -49,7 +49,7 @@ def test_a_plan_holds_nulls_empties_tombstones_and_headers() -> None:
 
 
 def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
-    outcome = decode_with_remarks(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
+    outcome = decode_answer(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
     assert isinstance(outcome, Accepted)
     assert dump.expected(W01, outcome.value) == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
 
@@ -63,7 +63,7 @@ def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
         ("headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0", {"endTxnMarker": "ABORT"}),
     ],
 )
-def test_null_and_empty_are_told_apart_in_what_the_tool_prints(text: str, told: dict[str, str]) -> None:
+def test_the_tool_prints_null_and_empty_differently(text: str, told: dict[str, str]) -> None:
     (line,) = dump.parsed(f"Dumping x/a.log\n| offset: 3 CreateTime: 5 {text}\n")["x/a.log"]
     assert {key: line[key] for key in told} == told
     assert ("key" in line, "payload" in line) == (" key: " in text, " payload: " in text)

@@ -83,7 +83,7 @@ def test_a_line_cut_off_by_a_death_ends_an_incomplete_run() -> None:
         ("x\n", "is no JSON"),
         ("[1]\n", '"event"'),
         ('{"event":["a"]}\n', '"event"'),
-        ('{"event":"case","seq":"1"}\n', "CaseEvent.seq"),
+        ('{"event":"case","seq":"1"}\n', "seq must be a whole number"),
         ('{"event":"footer","counts":{"pass":true}}\n', "counts"),
         (to_line(FAIL).replace('"at":4', '"at":4.5') + "\n", "at"),
         (to_line(FAIL).replace('"must"', '"most"') + "\n", "level"),

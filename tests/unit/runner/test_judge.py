@@ -18,8 +18,8 @@ from toy_format import (
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Reject, Source
 from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value, nondeterministic
-from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.runner.signature import signature, without_indices
 from wireproof.runner.verdicts import TABLE, Verdict
 from wireproof.wire.json_values import json_digest

@@ -18,11 +18,12 @@ from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
+from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
 from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
-from wireproof.runner.reference_answers import reference_expectation
 from wireproof.runner.signature import Signature, signature
 from wireproof.spark import campaign_job, checkpointed_job
 from wireproof.spark.campaign_job import CampaignPlan
@@ -89,7 +90,7 @@ def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() ->
 
 
 def test_a_refusal_agrees_with_any_refusal() -> None:
-    """Nobody wrote these cases: a class that differs is told in the signature, and is no failure."""
+    """These cases are generated: a different class is in the signature, and is no failure."""
     refused = [case for case in map(NUMBERED.case, range(100)) if isinstance(case.expect, Reject)]
     case = next(one for one in refused if "bad-varint" not in repr(one.expect))
     hello = Hello("h", "1", errors="exact")
@@ -176,7 +177,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
             said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])
             assert (campaign_job.input_bytes(case), len(row["raw"])) == (row["raw"], row["length"])
-            assert found[row["finding"]]["first"] <= row["number"]
+            assert found[row["finding"]]["first_case"] <= row["case_number"]
 
 
 @pytest.mark.campaigns
@@ -271,7 +272,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
     monkeypatch.delattr("wireproof.spark.command_support", raising=False)
     done = wireproof("campaign", "--adapters", "reference", "--out", "y")
     assert done.code == 2
-    assert "pip install 'wireproof[spark]'" in done.one_line()
+    assert install_command("spark") in done.one_line()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ LOGS = {
         ONE + logs.embedded()[:68].replace(b"\x02", b"\x07") + logs.embedded()[68:] + ONE,
     ),
     "cut at its beginning": (KAFKA, logs.embedded()[30:] + ONE),
-    "a torn tail": (KAFKA, ONE + logs.embedded()[:-10]),
+    "a cut tail": (KAFKA, ONE + logs.embedded()[:-10]),
     "a size that runs past the end": (KAFKA, ONE + b"\0" * 8 + b"\0\1\0\0" + b"\0" * 4 + b"\2" + ONE * 3),
     "a run of zeros behind the log": (KAFKA, ONE * 2 + bytes(300)),
     "mixed magics": (KAFKA, kafka_bytes.message(0) + ONE + kafka_bytes.message(1) + b"?" * 40 + ONE),

@@ -1,10 +1,11 @@
-"""What executors are given, as settings of Spark; and what of it is refused in one line. Needs no Spark."""
+"""The parts that executors get, as settings of Spark; errors in them are one line. Needs no Spark."""
 
 import zipfile
 from pathlib import Path
 
 import pytest
 from command_line import Command
+from machine import needs
 
 from wireproof import __version__
 from wireproof.spark.cluster_env import ClusterEnv
@@ -67,6 +68,7 @@ def test_a_mistake_is_named(where: ClusterEnv, text: str) -> None:
         where.settings()
 
 
+@needs("[spark]")
 @pytest.mark.parametrize("verb", [("scan", "x"), ("campaign", "--adapters", "reference")])
 def test_the_verbs_say_it_before_anything_is_started(
     wireproof: Command, tmp_path: Path, verb: tuple[str, ...]

@@ -5,14 +5,14 @@ counts and checksums cover. Refused bytes have a trace up to the refusal.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from typing import Any, Final, Self
 
 from attrs import evolve, frozen
 
-from wireproof.formats import Format
+from wireproof.formats import Format, trace_with_reader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.protobuf import LENGTH_DELIMITED
 from wireproof.wire.reader import FIXED_WIDTH, TracingReader
@@ -259,19 +259,15 @@ def cached_trace(fmt: Format, data: bytes) -> DecodeTrace:
 def trace_of(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> DecodeTrace:
     """Return the trace of bytes that are needed once, such as a mutation. Raise nothing."""
     reader = SpaceKeepingReader(data)
-    value: Any = None
-    refused: Rejected | None = None
-    try:
-        value = fmt.decode(reader, options)
-    except Rejected as rejected:
-        value, refused = rejected.before, rejected
-    return DecodeTrace(fmt, data, _infer_covers(reader.spans), reader.spaces, value, refused)
+    traced = trace_with_reader(fmt, reader, options)
+    covered = _infer_covers(traced.spans)
+    return DecodeTrace(fmt, data, covered, reader.spaces, traced.value, traced.rejected)
 
 
 # --- covers that the trace does not have ---
 
 
-def _infer_covers(spans: list[FieldSpan]) -> tuple[FieldSpan, ...]:
+def _infer_covers(spans: Sequence[FieldSpan]) -> tuple[FieldSpan, ...]:
     """Return the spans, with covers for lengths that the codec does not report.
 
     An integer called length covers the next field if that has this size, or the rest of its scope if that has

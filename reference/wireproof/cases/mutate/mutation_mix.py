@@ -10,17 +10,17 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.mutate import byte_mutations, field_mutations, json_mutations, value_mutations
-from wireproof.cases.mutate.compression_variants import FRAME_WRITERS, compress_variant
+from wireproof.cases.mutate.compression_variants import FRAME_WRITERS
 from wireproof.cases.mutate.decode_trace import DecodeTrace, cached_trace, trace_of
 from wireproof.cases.mutate.fullest import samples
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.signing import Keys, damage_signature, name_signer, sign_again
-from wireproof.cases.mutate.splice import REGION_ENCODERS, Splice, apply_splices, recompress_lz4
+from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.stream_mutations import compress_otherwise, compressed_regions, edit_stream
 from wireproof.formats import Format
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
 from wireproof.wire import snappy
-from wireproof.wire.trace import FieldSpan
 
 COMPRESSED_AS_A_WHOLE: Final = {"heka.message": snappy.compress_block}
 """Formats that a configuration, not the bytes, declares as compressed: heka.md, section 5."""
@@ -152,7 +152,7 @@ def _recompressed(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> by
     if trace is None or not regions:
         return compressed
     region = pick(rng, regions)
-    frame = _compressed_otherwise(trace, region, rng)
+    frame = compress_otherwise(trace, region, rng)
     edits.append(f"frame of {region.type}")
     return (
         compressed
@@ -233,12 +233,12 @@ def _field_aware(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
         data = value_mutations.mutate_value(parent, rng, edits)
         if data is not None:
             return _maybe_damaged(parent.row, data, rng, edits)
-    regions = [span for span in parent.spans if span.type in REGION_ENCODERS]
+    regions = compressed_regions(parent)
     if parent.fields and not below(rng, 3):
         splices = field_mutations.reencode_protobuf_fields(parent, rng)
     else:
         splices = (
-            _stream_edit(parent, rng)
+            edit_stream(parent, rng)
             if regions and not below(rng, 3)
             else field_mutations.edit_field(parent, rng)
         )
@@ -262,39 +262,9 @@ def _maybe_damaged(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> b
         return apply_splices(trace, field_mutations.replace_count(trace, rng))
     if percent < BROKEN + COUNT + STREAM:
         edits.append("stream")
-        return apply_splices(trace, _stream_edit(trace, rng))
+        return apply_splices(trace, edit_stream(trace, rng))
     edits.append("inside")
     return apply_splices(trace, [_inner_edit(trace, rng)], lengths=bool(below(rng, 2)))
-
-
-def _stream_edit(trace: DecodeTrace, rng: Random) -> list[Splice]:
-    """Return an edit of a compressed stream; without one, of any bytes."""
-    regions = [span for span in trace.spans if span.type in REGION_ENCODERS]
-    if not regions:
-        return [byte_mutations.random_splice(rng, trace.data)]
-    region = pick(rng, regions)
-    frame = _compressed_otherwise(trace, region, rng) if below(rng, 2) else None
-    if frame is not None:
-        return [Splice(region.space, region.start, region.end, frame)]
-    return [
-        byte_mutations.random_splice(rng, trace.spaces[region.space], region.space, region.start, region.end)
-    ]
-
-
-def _compressed_otherwise(trace: DecodeTrace, region: FieldSpan, rng: Random) -> bytes | None:
-    """Compress the content of a region in another kind of frame.
-
-    Return None if the region was not decompressed or cannot be compressed.
-    """
-    data = trace.spaces.get(f"{region.space}{region.start}>")
-    if data is None or region.type not in FRAME_WRITERS:
-        return None
-    other = recompress_lz4(trace, region) if not below(rng, 4) else None
-    if other is not None:
-        return other
-    space = f"{region.space}{region.start}>"
-    ends = [element.end for element in trace.elements if element.space == space and element.end < len(data)]
-    return compress_variant(region.type, data, rng, ends)
 
 
 def _inner_edit(trace: DecodeTrace, rng: Random) -> Splice:

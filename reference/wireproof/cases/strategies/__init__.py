@@ -10,7 +10,9 @@ from typing import Any, Final
 try:
     from hypothesis.strategies import SearchStrategy
 except ImportError:
-    raise ImportError("strategies need Hypothesis: pip install 'wireproof[property]'") from None
+    from wireproof.install_hint import install_command
+
+    raise ImportError(f"strategies need Hypothesis: {install_command('property')}") from None
 
 from wireproof import formats
 from wireproof.cases.strategies import heka, iggy, kafka

@@ -1,0 +1,76 @@
+"""The child process of a Python object: `python -m wireproof.adapters.object_worker [--memory=MIB] SPEC`.
+
+It exchanges frames over its original stdin and stdout. For the object, stdin is empty, and its prints go to
+stderr. If the start fails, the hello contains the reason.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from typing import BinaryIO, Final
+
+from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.process_controller import MIB
+from wireproof.adapters.python_object import Caller
+from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.serve import converse
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until stdin ends; return the exit code."""
+    end_with_parent()
+    *flags, spec = arguments
+    stdin, stdout = _own_pipes()
+    for flag in flags:
+        limit_memory(int(flag.removeprefix("--memory=")) * MIB)
+    try:
+        caller = Caller(load_object(resolve(spec)))
+    except AdapterError as error:
+        stdout.write(Frames().pack(Packet({"hello": {"error": str(error)}})))
+        return 4
+    converse(caller.hello, caller.answer, Frames, stdin, stdout)
+    return 0
+
+
+def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Return stdin and stdout, and replace them for all other code, both in Python and as descriptors."""
+    stdin = os.fdopen(os.dup(0), "rb", buffering=0)
+    stdout = os.fdopen(os.dup(1), "wb", buffering=0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return stdin, stdout
+
+
+PR_SET_PDEATHSIG: Final = 1
+
+
+def end_with_parent() -> None:
+    """End when the thread that started this process ends; do nothing if the system has no such signal.
+
+    A codec that hangs in C never reads the end of its stdin, and would use a core for ever.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def limit_memory(size: int) -> None:
+    """Limit the address space to `size` bytes; do nothing if the system has no such limit."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        size = min(size, hard)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""Memory and processor time of processes, from /proc; unknown on a system without /proc.
+
+This is the only reader of /proc besides `supervisor`, whose walk of a tree it uses. psutil is not used: it
+finds the children of a process by reading every process of the machine, which makes the measurements of one
+case many times as slow, and it has no peak that can be reset.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from wireproof.adapters.supervisor import descendants
+
+MOST: Final = 256
+"""Most processes of one tree that are measured: a fork bomb must not delay the runner."""
+
+_RESET_PEAK: Final = b"5"
+"""The text for /proc/<pid>/clear_refs that resets the peak to the current size: proc(5)."""
+
+
+def _read(process: int | str, name: str) -> bytes:
+    """Return the text of /proc/<process>/<name>; empty if there is none, or the process has ended."""
+    try:
+        with open(f"/proc/{process}/{name}", "rb") as file:  # noqa: PTH123 - a Path costs more than the read
+            return file.read()
+    except OSError:
+        return b""
+
+
+def tree(pid: int) -> list[int]:
+    """Return `pid` and its descendants; leave out those that have ended already."""
+    return [pid, *descendants(pid, MOST)][:MOST]
+
+
+def session(leader: int) -> list[int]:
+    """Return the processes of the session that `leader` opened, even if `leader` has ended."""
+    numbers = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [pid for pid in numbers if (fields := _stat(pid)) and int(fields[3]) == leader]
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Return the fields of /proc/<pid>/stat after the name; the first one is field 3 of proc(5)."""
+    return _read(pid, "stat").rpartition(b")")[2].split()
+
+
+def cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
+    """Return the processor time of a process so far; 0 if it is unknown.
+
+    Args:
+        pid: the process.
+        ended_children: whether to add the time of the children that have ended.
+    """
+    times = _stat(pid)[11 : 15 if ended_children else 13]
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
+# --- memory of a tree ---
+
+
+def resident(pid: int) -> int | None:
+    """Return the resident bytes of the whole tree; None if they are unknown."""
+    return _sum(pid, b"VmRSS:")
+
+
+def peak(pid: int) -> int | None:
+    """Return the peak resident bytes since `reset_peak`, summed over the tree; None if they are unknown."""
+    return _sum(pid, b"VmHWM:")
+
+
+def _sum(pid: int, name: bytes) -> int | None:
+    sizes = [size for one in tree(pid) if (size := _size(one, name)) is not None]
+    return sum(sizes) if sizes else None
+
+
+def _size(pid: int, name: bytes) -> int | None:
+    """Return a size in bytes from /proc/<pid>/status, which has it in kB."""
+    words = _read(pid, "status").partition(name)[2].split(maxsplit=1)
+    return int(words[0]) * 1024 if words else None
+
+
+def reset_peak(pid: int) -> None:
+    """Reset the peak that `peak` returns; do nothing if the system does not allow it."""
+    for one in tree(pid):
+        try:
+            with open(f"/proc/{one}/clear_refs", "wb") as file:  # noqa: PTH123 - as `_read`
+                file.write(_RESET_PEAK)
+        except OSError:
+            continue
+
+
+# --- memory of this process ---
+
+
+def own_resident() -> int:
+    """Return the resident memory of this process in bytes; 0 if it is unknown."""
+    return _own_pages(1)
+
+
+def own_address_space() -> int:
+    """Return the mapped address space of this process in bytes; 0 if it is unknown."""
+    return _own_pages(0)
+
+
+def own_peak_mib() -> int:
+    """Return the largest resident memory of this process so far, in MiB.
+
+    The value never falls, so each growth shows only once.
+    """
+    import resource  # noqa: PLC0415 - not on every system
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def _own_pages(field: int) -> int:
+    """Return the pages of a field of /proc/self/statm, in bytes; 0 if there is no such file."""
+    pages = _read("self", "statm").split()
+    return int(pages[field]) * os.sysconf("SC_PAGE_SIZE") if pages else 0

@@ -1,0 +1,425 @@
+"""Messages of the adapter contract against its schema, and against bytes written by hand."""
+
+import json
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from wireproof.adapters.answer_json import answer_of, answer_packet
+from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
+from wireproof.adapters.request_json import OPENING, hello_of, hello_packet, request_of, request_packet
+from wireproof.cases.case import Limits
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    NotRun,
+    Outcome,
+    Refused,
+    Stalled,
+    TimedOut,
+    Unsupported,
+)
+from wireproof.wire.options import Options
+from wireproof.wire.reject_classes import REJECT_CLASSES
+
+SCHEMA: Any = json.loads(files("wireproof").joinpath("schemas/adapter.schema.json").read_text())
+VALID = Draft202012Validator(SCHEMA)
+
+
+def on_a_line(packet: Packet) -> Any:
+    return json.loads(Lines().pack(packet))
+
+
+REQUESTS = [
+    Request("7", "decode", "kafka.batch", "v2", b"\x00\xff"),
+    Request("8", "encode", "heka.message", "0.10", value={"uuid": "00"}),
+    Request("9", "scan", "heka.stream", "0.10", chunks=(b"", b"\x1e")),
+    Request("a", "decode", "kafka.log", "mixed", b"", answer="digest", limits=Limits(ms=5)),
+    Request(
+        "b",
+        "decode",
+        "heka.stream",
+        "0.10",
+        b"x",
+        options=Options(
+            "produce",
+            1024,
+            keys={"test_1": b"\x01\x02"},
+            max_message=77,
+            resync="go",
+            compression="snappy",
+            fetch_offset=12,
+            isolation="read_committed",
+            aborted=((1000, 5), (1001, 6)),
+        ),
+    ),
+]
+
+ANSWERS: list[Outcome] = [
+    Accepted({"a": ["1", None, True]}, 70, remarks=("overlong",)),
+    Accepted(None),
+    Accepted(data=b"\x00\x01"),
+    Accepted(digest="00" * 16, consumed=3),
+    Refused(),
+    Refused("crc-mismatch", 17, "crc", "CRC_MISMATCH", "wants 1, has 2", {"batches": []}, untyped=True),
+    Refused("truncated", "61>12"),
+    Refused("invalid-value", -1),
+    Unsupported("no lz4"),
+    Stalled("nothing in 1 s"),
+    Crashed("panic: index out of range"),
+    Exhausted("memory", "MemoryError"),
+    Faulty("broker thread died"),
+]
+
+HELLOS = [
+    Hello("x", "1"),
+    Hello(
+        "kafka-python",
+        "3.0.12",
+        {
+            "kafka.log/mixed": Claim(("decode",), ("none", "gzip"), ("reader",), ("batches[].crc",), ()),
+            "kafka.batch/v2": Claim(),
+        },
+        "none",
+        32,
+        "slow",
+    ),
+]
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.id)
+@pytest.mark.parametrize("framing", [Frames, Lines])
+def test_a_request_arrives_as_it_left_and_fits_the_schema(request_: Request, framing: type[Framing]) -> None:
+    packet = request_packet(request_)
+    VALID.validate(on_a_line(packet))
+    (arrived,) = framing().feed(framing().pack(packet))
+    assert request_of(arrived) == request_
+
+
+@pytest.mark.parametrize("outcome", ANSWERS, ids=repr)
+@pytest.mark.parametrize("framing", [Frames, Lines])
+def test_an_answer_arrives_as_it_left_and_fits_the_schema(outcome: Outcome, framing: type[Framing]) -> None:
+    packet = answer_packet("7", outcome)
+    VALID.validate(on_a_line(packet))
+    (arrived,) = framing().feed(framing().pack(packet))
+    assert arrived.head["id"] == "7"
+    assert answer_of(arrived) == outcome
+
+
+@pytest.mark.parametrize("outcome", [TimedOut(5, "read 0"), NotRun("over")], ids=repr)
+def test_what_an_adapter_cannot_say_is_passed_on_as_a_fault(outcome: Outcome) -> None:
+    packet = answer_packet("7", outcome)
+    VALID.validate(on_a_line(packet))
+    assert isinstance(answer_of(packet), Faulty)
+
+
+@pytest.mark.parametrize("hello", HELLOS, ids=lambda hello: hello.name)
+def test_a_hello_arrives_as_it_left_and_fits_the_schema(hello: Hello) -> None:
+    packet = hello_packet(hello)
+    VALID.validate(on_a_line(packet))
+    assert hello_of(packet) == hello
+
+
+def test_the_lines_are_those_of_the_design() -> None:
+    assert on_a_line(OPENING) == {"hello": {"protocol": 1}}
+    VALID.validate(on_a_line(OPENING))
+    request = {"id": "7", "op": "decode", "format": "kafka.batch", "revision": "v2", "hex": "00ff"}
+    assert on_a_line(request_packet(REQUESTS[0])) == request
+    options = on_a_line(request_packet(REQUESTS[4]))
+    assert options["profile"] == "produce"
+    assert options["limits"] == {"max_output": 1024}
+    assert options["options"] == {
+        "keys": {"test_1": "0102"},
+        "max_message": 77,
+        "resync": "go",
+        "compression": "snappy",
+        "fetch_offset": 12,
+        "isolation": "read_committed",
+        "aborted": [[1000, 5], [1001, 6]],
+    }
+
+
+def test_a_hello_needs_only_name_and_version() -> None:
+    assert hello_of(Packet({"hello": {"name": "x", "version": "1"}})) == Hello("x", "1")
+
+
+def test_the_answer_of_the_design_is_understood() -> None:
+    line = (
+        b'{"id": "7", "outcome": "refused", "class": "crc-mismatch", "detail": "CRC_MISMATCH", "at": 17, '
+        b'"path": "crc", "text": "t", "before": null, "untyped": false}\n'
+    )
+    (packet,) = Lines().feed(line)
+    assert answer_of(packet) == Refused("crc-mismatch", 17, "crc", "CRC_MISMATCH", "t")
+
+
+def test_the_schema_knows_every_class() -> None:
+    assert SCHEMA["$defs"]["class"]["enum"] == list(REJECT_CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        ({"outcome": "ok"}, "outcome must be one of accepted"),
+        ({}, "outcome must be one of accepted"),
+        ({"outcome": ["accepted"]}, "outcome must be one of accepted"),
+        ({"outcome": "accepted"}, "exactly one of value, digest and hex"),
+        ({"outcome": "accepted", "value": 1, "digest": "x"}, "exactly one of value, digest and hex"),
+        ({"outcome": "accepted", "value": 1, "consumed": True}, "consumed must be a whole number from 0"),
+        ({"outcome": "accepted", "value": 1, "consumed": -1}, "consumed must be a whole number from 0"),
+        ({"outcome": "accepted", "value": 1, "remarks": "x"}, "remarks must be a list, got 'x'"),
+        ({"outcome": "accepted", "value": 1, "reason": "x"}, "accepted has no field 'reason'"),
+        ({"outcome": "refused", "class": "bad-crc"}, "class is unknown: 'bad-crc'; "),
+        ({"outcome": "refused", "class": None}, "class is unknown: None"),
+        ({"outcome": "refused", "at": "61>"}, "at must be a position such as 17 or 61>3"),
+        ({"outcome": "refused", "at": -2}, "at must be a position such as 17 or 61>3"),
+        ({"outcome": "refused", "at": 1 << 70 > 0}, "at must be a position such as 17 or 61>3"),
+        ({"outcome": "refused", "path": None}, "path must be a string, got None"),
+        ({"outcome": "refused", "untyped": 1}, "untyped must be true or false"),
+        ({"outcome": "unsupported", "text": 1}, "text must be a string"),
+        ({"outcome": "exhausted", "resource": "disk"}, "resource must be one of memory, output"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str, Any], text: str) -> None:
+    head = {"id": "7"} | head
+    assert not VALID.is_valid(head)
+    with pytest.raises(MessageError) as caught:
+        answer_of(Packet(head))
+    assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        ({"op": "parse"}, "op must be one of decode, encode, scan"),
+        ({"id": 7}, "id must be a string"),
+        ({"fixture": "x"}, "a request has no field 'fixture'"),
+        ({"limits": {"ms": -1}}, "limits.ms must be a whole number from 0"),
+        ({"limits": {"rss": 1}}, "limits has no field 'rss'"),
+        ({"options": {"resync": "rust"}}, "resync must be one of strict, go, c, got 'rust'"),
+        ({"options": {"keys": {"a": "XY"}}}, "options.keys['a'] must be bytes in lower-case hex"),
+        ({"options": {"aborted": [[1]]}}, "aborted must be a list"),
+        ({"profile": "consume"}, "profile must be one of reader, produce"),
+        ({"value": {}}, "decode must have hex and no other input"),
+    ],
+)
+def test_a_request_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str, Any], text: str) -> None:
+    head = {"id": "7", "op": "decode", "format": "f", "revision": "r"} | head
+    assert not VALID.is_valid(head | {"hex": ""})
+    with pytest.raises(MessageError) as caught:
+        request_of(Packet(head, blob=b""))
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        ({"name": "x"}, "version is missing"),
+        ({"name": "x", "version": 1}, "version must be a string"),
+        ({"window": 0}, "window must be a whole number from 1"),
+        ({"errors": "some"}, "errors must be one of exact, coarse, none"),
+        ({"language": "go"}, "hello has no field 'language'"),
+        ({"revisions": []}, "revisions must be an object"),
+        (
+            {"revisions": {"a/b": {"ops": ["read"]}}},
+            "revisions['a/b'].ops[0] must be one of decode",
+        ),
+        ({"revisions": {"a/b": {"codecs": "none"}}}, "codecs must be a list"),
+        ({"revisions": {"a/b": {"op": []}}}, "revisions['a/b'] has no field 'op'"),
+    ],
+)
+def test_a_hello_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str, Any], text: str) -> None:
+    head = head if "name" in head else {"name": "x", "version": "1"} | head
+    assert not VALID.is_valid({"hello": head})
+    with pytest.raises(MessageError) as caught:
+        hello_of(Packet({"hello": head}))
+    assert text in str(caught.value)
+
+
+def test_an_adapter_may_say_why_it_cannot_start() -> None:
+    with pytest.raises(AdapterStartError, match="no libfoo"):
+        hello_of(Packet({"hello": {"error": "no libfoo"}}))
+
+
+# --- framings ---
+
+HEAD = b'{"id":"7","op":"decode","blob":3}'
+FRAME = struct.pack(">I", len(HEAD)) + HEAD + b"abc"
+
+
+def each_way(data: bytes) -> Iterator[list[bytes]]:
+    yield [data]
+    yield [data[n : n + 1] for n in range(len(data))]
+    for cut in range(len(data)):
+        yield [data[:cut], data[cut:]]
+
+
+def test_a_frame_is_a_length_of_the_header_then_the_header_then_the_blobs() -> None:
+    assert Frames().pack(Packet({"id": "7", "op": "decode"}, blob=b"abc")) == FRAME
+    chunks = Frames().pack(Packet({"id": "7"}, blobs=(b"a", b"", b"bc")))
+    assert chunks == b'\x00\x00\x00\x1a{"id":"7","blobs":[1,0,2]}abc'
+
+
+def test_frames_come_together_from_any_pieces() -> None:
+    packet = Packet({"id": "7", "op": "decode"}, blob=b"abc")
+    for pieces in each_way(FRAME + FRAME):
+        frames = Frames()
+        assert [one for piece in pieces for one in frames.feed(piece)] == [packet, packet]
+
+
+def test_lines_come_together_from_any_pieces() -> None:
+    line = b'{"id":"7","hex":"616263"}\r\n\n{"id":"8","chunks":["61",""]}\n'
+    packets = [Packet({"id": "7"}, blob=b"abc"), Packet({"id": "8"}, blobs=(b"a", b""))]
+    for pieces in each_way(line):
+        lines = Lines()
+        assert [one for piece in pieces for one in lines.feed(piece)] == packets
+
+
+def nested(levels: int, text: str = "x") -> bytes:
+    """A line of that many levels, the object around it among them."""
+    inner = "[" * (levels - 1) + json.dumps(text) + "]" * (levels - 1)
+    return f'{{"a":{inner}}}\n'.encode()
+
+
+def test_a_message_is_bounded_in_depth_and_not_in_breadth() -> None:
+    broad = b'{"a":[' + b"[[]]," * 5000 + b'"]]]]"]}\n'
+    for line in (nested(64), broad, nested(64, "]" * 200), nested(64, "[" * 200)):
+        assert len(list(Lines().feed(line))) == 1
+    for levels in (65, 500, 100_000):
+        with pytest.raises(MessageError, match="nested deeper than 64"):
+            list(Lines().feed(nested(levels)))
+    with pytest.raises(MessageError, match="nested deeper than 64"):
+        list(Lines().feed(nested(65, "]" * 200)))
+
+
+def test_half_a_surrogate_pair_is_no_text() -> None:
+    assert len(list(Lines().feed(b'{"a":"\\ud83d\\ude00"}\n'))) == 1
+    with pytest.raises(MessageError, match="surrogate"):
+        list(Lines().feed(b'{"a":["\\ud83d"]}\n'))
+
+
+WORDS = sorted({word for part in SCHEMA["$defs"].values() for word in part.get("properties", {})})
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 1 << 80),
+    st.sampled_from(["", "7", "accepted", "refused", *WORDS]),
+)
+TREES = st.recursive(
+    SCALARS,
+    lambda t: st.lists(t, max_size=3) | st.dictionaries(st.sampled_from(WORDS), t, max_size=5),
+    max_leaves=12,
+)
+HEADS = st.dictionaries(st.sampled_from(WORDS), TREES, max_size=8)
+SAID = st.sampled_from(["accepted", "refused", "unsupported", "stalled", "exhausted", "faulty", "other"])
+
+
+@given(HEADS, SAID, st.none() | st.binary(max_size=4))
+def test_nothing_but_a_message_error_leaves_the_boundary(
+    head: dict[str, Any], said: str, blob: bytes | None
+) -> None:
+    for parse, one in (
+        (answer_of, Packet(head | {"id": "7", "outcome": said}, blob=blob)),
+        (request_of, Packet(head | {"id": "7", "format": "f", "revision": "r"}, blob=blob)),
+        (hello_of, Packet({"hello": head | {"name": "n", "version": "1"}})),
+        (hello_of, Packet(head)),
+    ):
+        with suppress(MessageError, AdapterStartError):
+            parse(one)  # type: ignore[operator] # three parsers of one shape
+
+
+@given(st.lists(st.binary(max_size=12), max_size=8), st.sampled_from([Frames, Lines]))
+def test_any_bytes_are_messages_or_a_message_error(pieces: list[bytes], framing: type[Framing]) -> None:
+    decoder = framing()
+    with suppress(MessageError):
+        for piece in pieces:
+            assert all(isinstance(packet, Packet) for packet in decoder.feed(piece))
+            assert decoder.progress()
+
+
+@given(HEADS, SAID)
+def test_what_the_code_takes_for_an_answer_the_schema_takes_too(head: dict[str, Any], said: str) -> None:
+    head = {name: part for name, part in head.items() if name not in {"hex", "blob", "blobs", "chunks"}}
+    head |= {"id": "7", "outcome": said}
+    try:
+        answer_of(Packet(dict(head)))
+    except MessageError:
+        assert not VALID.is_valid(head)
+    else:
+        assert VALID.is_valid(head)
+
+
+def test_what_came_before_noise_is_given_first() -> None:
+    packets = Frames().feed(FRAME + b"Hello")
+    assert next(packets).blob == b"abc"
+    with pytest.raises(MessageError, match=rf"at byte {len(FRAME)}: 48 65 6c 6c 6f \|Hello\|"):
+        next(packets)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (struct.pack(">I", MAX_MESSAGE + 1), "no frame"),
+        (b"\x00\x00\x00\x05[1,2]", "no frame"),
+        (b"\x00\x00\x00\x03{x}", "no JSON"),
+        (b"\x00\x00\x00\x02{\xff", "no JSON"),
+        (b"\x00\x00\x00\x00", "no JSON"),
+        (struct.pack(">I", 200_006) + b'{"a":' + b"[" * 200_001, "nested deeper than 64"),
+        (b'\x00\x00\x00\x0b{"blob":-1}', "blob must be a length"),
+        (b'\x00\x00\x00\x16{"blobs":[1000000000]}', "over the limit"),
+        (b'\x00\x00\x00\x0d{"blob":true}', "blob must be a length"),
+        (b'\x00\x00\x00\x0a{"a": 1.5}', "1.5 is a float"),
+        (b'\x00\x00\x00\x0a{"a": NaN}', "NaN is a float"),
+        (b'\x00\x00\x00\x16{"blob":1,"blobs":[1]}', "not both"),
+    ],
+)
+def test_bytes_that_are_no_frame_are_refused_at_once(data: bytes, text: str) -> None:
+    with pytest.raises(MessageError, match=text):
+        list(Frames().feed(data))
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b"Hello\n", "no JSON"),
+        (b"[]\n", "no JSON object"),
+        (b'{"hex":"0G"}\n', "hex must be bytes"),
+        (b'{"hex":"0A"}\n', "hex must be bytes"),
+        (b'{"hex":" 0a"}\n', "hex must be bytes"),
+        (b'{"hex":"0"}\n', "hex must be bytes"),
+        (b'{"hex":7}\n', "hex must be bytes"),
+        (b'{"chunks":"00"}\n', "chunks must be a list"),
+        (b'{"chunks":[0]}\n', "chunks must be bytes"),
+    ],
+)
+def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
+    with pytest.raises(MessageError, match=text):
+        list(Lines().feed(line))
+
+
+def test_progress_reports_how_much_of_a_message_arrived() -> None:
+    frames = Frames()
+    got = []
+    for byte in FRAME:
+        list(frames.feed(bytes([byte])))
+        got.append(frames.progress())
+    assert got[2] == "3 of 4 bytes of a frame's length"
+    assert got[9] == f"6 of {len(HEAD)} bytes of a header"
+    assert got[-2] == "2 of 3 bytes of the blobs"
+    assert got[-1] == "0 of 4 bytes of a frame's length"
+
+
+def test_a_message_over_the_limit_is_not_sent() -> None:
+    with pytest.raises(MessageError, match="over the limit"):
+        Frames().pack(Packet({}, blob=bytes(MAX_MESSAGE)))

@@ -1,0 +1,160 @@
+"""The runner of documents can fail: it reports missing files, missing output and unexpected output."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from document_runner import Departs, Follower, Row
+from markdown_commands import Command, DocumentError, Source, departs, filled, steps, written
+
+FAILURE = """\
+FAIL  an/id     wrong-accept
+  got     accept
+  replay  wireproof replay an/id one
+"""
+
+SHOWN = FAILURE.replace("  replay", "  like    2 more\n  replay")
+
+PAGE = f"""\
+# A page
+
+## First
+
+Type `wireproof cases`, not `cases`.
+
+```sh
+# no command
+one --a \\
+  --b
+two
+```
+
+```text
+…
+the end
+```
+
+## Second
+
+```python
+x = 1
+```
+
+Saved as `x.py`: `wireproof check py:x:X`.
+
+```console
+$ echo 'a
+b' | cat
+a
+b
+$ wireproof check one
+{SHOWN}…
+$ three
+```
+"""
+
+
+def test_a_document_is_its_commands_and_sources_from_top_to_bottom() -> None:
+    assert steps(PAGE) == [
+        Command("First", 5, "wireproof cases"),
+        Command("First", 7, "one --a --b"),
+        Command("First", 7, "two", "…\nthe end\n"),
+        Source("Second", 21, "python", "x = 1\n", "x.py"),
+        Command("Second", 25, "wireproof check py:x:X"),
+        Command("Second", 27, "echo 'a\nb' | cat", "a\nb\n"),
+        Command("Second", 27, "wireproof check one", f"{SHOWN}…\n"),
+        Command("Second", 27, "wireproof replay an/id one", f"…\n{FAILURE}…\n"),
+        Command("Second", 27, "three", ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["```text\nx\n```\n", "`wireproof x`, saved as `x.py`", "```console\n$ a\nb\n```\n\n```text\nx\n```\n"],
+)
+def test_output_of_no_command_and_a_name_of_no_source_are_reported(page: str) -> None:
+    with pytest.raises(DocumentError, match=r"line \d+: "):
+        steps(page)
+
+
+@pytest.mark.parametrize(("shown", "printed"), [
+    ("a\nb\n", "a\nb\n"),
+    ("a…c\n", "abc\n"), ("…\nb\n", "a\nb\n"), ("…\nb\n", "b\n"), ("a\n…\n", "a\nb\n"),
+    ("a\n…\na\n…\nb\n", "a\nx\na\nb\n"), ("…\na\nb\n…\n", "a\na\nb\nb\n"), ("…\n", ""), ("  a\n", "  a  \n"),
+])  # fmt: skip
+def test_what_is_shown_was_printed(shown: str, printed: str) -> None:
+    assert departs(shown, printed) == ""
+
+
+@pytest.mark.parametrize(("shown", "printed"), [
+    ("a\nb\n", "a\nc\n"), ("a\nb\n", "a\n"), ("a\n", "a\nb\n"), ("a\n", ""), ("a…c\n", "a\nc\n"),
+    ("…\na\n", "a\nb\n"), ("a\n…\n", "b\na\n"), ("a\n…\na\n", "a\n"),
+    ("…\nb\n…\na\n…\n", "a\nb\n"), ("  a\n", "a\n"), ("a.c\n", "abc\n"),
+])  # fmt: skip
+def test_what_is_shown_and_was_not_printed_is_named(shown: str, printed: str) -> None:
+    assert departs(shown, printed).startswith("not printed, from line ")
+
+
+def test_a_shortened_word_is_the_last_one_printed_that_it_fits() -> None:
+    assert filled("see 'wp1:…' in …/x", "wp1:a\nreplay 'wp1:b' in some/x\n") == "see 'wp1:b' in some/x"
+    with pytest.raises(DocumentError, match="nothing that was printed fits wp2:…"):
+        filled("see wp2:…", "wp1:a\n")
+
+
+def test_files_are_those_that_options_and_arrows_name() -> None:
+    typed = "a --out x.jsonl --html y/z.html --run 'p/**' > known.toml"
+    assert written(typed) == ["x.jsonl", "y/z.html", "known.toml"]
+
+
+@pytest.mark.parametrize(("typed", "row", "why"), [
+    ("false", Row(says="…"), "ended with 1, not 0"),
+    ("true", Row(code=1, says="…"), "ended with 0, not 1"),
+    ("nosuch-command", Row(says="…"), "ended with 127, not 0"),
+    ("echo a", Row(says="b"), "not printed"),
+    ("echo a; true --out nosuch", Row(), "nosuch was not written"),
+    ("touch empty; true --out empty", Row(), "empty was not written"),
+    ("true --out old", Row(), "old was not written"),
+    ("true", Row(), "nothing to hold it to"),
+])  # fmt: skip
+def test_a_command_with_another_result_is_reported(tmp_path: Path, typed: str, row: Row, why: str) -> None:
+    (tmp_path / "old").write_text("of another command")
+    with pytest.raises(Departs, match=why) as told:
+        Follower(tmp_path).types(Command("Section", 7, typed), row)
+    assert f"line 7: {typed}" in str(told.value)
+
+
+def test_one_folder_and_what_was_printed_in_it_are_carried_along(tmp_path: Path) -> None:
+    follower = Follower(tmp_path)
+    follower.saves(Source("", 1, "python", "print('token:1')\n", "x.py"))
+    follower.types(Command("", 2, "python x.py > told && cat told", "token:1\n"), Row())
+    follower.types(Command("", 3, "echo token:…", "token:1\n"), Row())
+    follower.types(
+        Command("", 4, "python -c 'import sys; print(sys.executable)'", f"{sys.executable}\n"), Row()
+    )
+
+
+def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
+    follower = Follower(tmp_path)
+    follower.types(Command("", 1, "no such thing", "b\n"), Row(run="echo b", why="there is none"))
+    done = subprocess.run(["ls", "-A"], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b".venv\n"
+
+
+def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> None:
+    follower = Follower(tmp_path)
+    follower.types(
+        Command(
+            "",
+            1,
+            "ls tests/unit/documents/test_document_runner.py",
+            "tests/unit/documents/test_document_runner.py\n",
+        ),
+        Row(),
+    )
+    follower.types(Command("", 2, "ls -A", ".venv\ntests\n"), Row())
+
+
+def test_code_without_a_use_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match="line 3: what is one to do with this block of py"):
+        Follower(tmp_path).tries(Source("", 3, "py", "spark.read"))
