@@ -104,7 +104,7 @@ def strict_converter(*, omit_defaults: bool = False) -> cattrs.Converter:
     With `omit_defaults` it leaves out fields with their default when it makes JSON.
     """
     converter = cattrs.Converter(forbid_extra_keys=True)
-    for kind, description in ((int, "a whole number"), (str, "a text"), (bool, "true or false")):
+    for kind, description in ((int, "a whole number"), (str, "a string"), (bool, "true or false")):
         converter.register_structure_hook(kind, exactly(kind, description))
     converter.register_structure_hook(bytes, octets)
     converter.register_structure_hook_func(_is_literal, one_of)
