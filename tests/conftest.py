@@ -43,7 +43,7 @@ LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, each with the line that stands in the table."""
+    """Register the markers, each with its line in the table."""
     for name, tests in lanes.LANES.items():
         config.addinivalue_line("markers", f"{name}: {tests}")
     config.addinivalue_line("markers", machine.MARKER)

@@ -58,7 +58,7 @@ class PytestRun:
         selected: the selected cases.
         families: True to run the derived families too.
         level: lowest level whose failures fail an item.
-        debts: the known failures.
+        known_failures: the failures that are expected.
         examples: number of generated examples of each format and operation.
         seed: random seed of the examples.
     """

@@ -1,7 +1,7 @@
 """The converter for JSON and TOML that people and other programs write, and its errors.
 
-cattrs alone reads "7" as a number, a text as a list of its signs, and reports a fault as a tree. Here every
-value must have its exact type, no field may be unknown, and a fault is one line that names the field.
+cattrs alone reads "7" as a number, a string as a list of its characters, and reports a fault as a tree. Here
+every value must have its exact type, no field may be unknown, and a fault is one line that names the field.
 """
 
 import re
@@ -103,7 +103,7 @@ def strict_converter(*, omit_defaults: bool = False) -> cattrs.Converter:
     With `omit_defaults` it leaves out fields with their default when it makes JSON.
     """
     converter = cattrs.Converter(forbid_extra_keys=True)
-    for kind, description in ((int, "a whole number"), (str, "a text"), (bool, "true or false")):
+    for kind, description in ((int, "a whole number"), (str, "a string"), (bool, "true or false")):
         converter.register_structure_hook(kind, exactly(kind, description))
     converter.register_structure_hook(bytes, octets)
     converter.register_structure_hook_func(_is_literal, one_of)

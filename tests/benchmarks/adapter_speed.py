@@ -31,7 +31,7 @@ SOUND = 1 << 62
 
 
 def questions(folder: Path, hello: Hello) -> Iterator[Request]:
-    """What a scan asks of each entry, if the adapter claims to read it."""
+    """Return the requests of a scan for each entry, if the adapter claims to read it."""
     for path in sorted(folder.glob("*.log")):
         data = path.read_bytes()
         frames = columnar.scan(data)

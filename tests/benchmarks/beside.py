@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 @frozen
 class Cost:
-    """What a run took: seconds of the clock, and seconds of all cores in it and the processes it started."""
+    """The cost of a run: wall-clock seconds, and processor seconds of it and of its child processes."""
 
     seconds: float
     cpu: float = 0.0
@@ -28,7 +28,7 @@ Way = Callable[[], Cost]
 
 
 def of_process(call: Callable[[], object]) -> Way:
-    """A way that stays in this process, on one core: its own time, whatever else is run."""
+    """Measure a function in this process, on one core, by its own time."""
 
     def way() -> Cost:
         start = time.process_time()

@@ -23,14 +23,14 @@ from wireproof.spark.session import session
 
 BAR = 1.4
 GROWTH = 1.1
-"""Where a cost that does not grow may lie, as nothing is measured without error."""
+"""Bounds of a cost that does not grow: measurements have errors."""
 
 TIMES = (1, 2, 4)
 
 
 @frozen
 class Shape:
-    """What all campaigns of a run have in common: who is asked about which formats, the cases of a span."""
+    """The settings that all campaigns of a run share: adapters, formats, cases of a span."""
 
     adapters: list[str]
     formats: list[str]

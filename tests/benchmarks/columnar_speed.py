@@ -60,7 +60,7 @@ def segment(size: int, mib: int, codec: int = 0) -> bytes:
 def spans(data: bytes) -> list[tuple[int, int]]:
     """Where each batch begins and ends; none of them went to the reference."""
     frames = columnar.scan(data)
-    assert frames.share == 0
+    assert frames.reference_share == 0
     ends = frames.position + frames.length
     return list(zip(frames.position.tolist(), ends.tolist(), strict=True))
 
@@ -170,7 +170,7 @@ def heka(mib: int, rounds: int) -> None:
     head = b"\x08" + bytes((len(body) & 0x7F | 0x80, len(body) >> 7))
     data = (b"\x1e" + bytes((len(head),)) + head + b"\x1f" + body) * (mib * 100)
     frames = columnar.scan_heka(data)
-    assert (len(frames), frames.share) == (mib * 100, 0)
+    assert (len(frames), frames.reference_share) == (mib * 100, 0)
     theirs = lambda: sum(1 for _ in formats.scan(HEKA, [data]))  # noqa: E731 - as ours
     took = ratios({"ours": lambda: columnar.scan_heka(data), "theirs": theirs}, rounds)
     told("Heka's framing / the reference", took["theirs"] / took["ours"])

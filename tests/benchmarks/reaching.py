@@ -42,7 +42,7 @@ def unnumbered(path: str) -> str:
 
 
 def shown(seen: TracedDecode) -> set[str]:
-    """What is new about an input if no other showed it."""
+    """The behaviours of an input that no other input showed."""
     if seen.rejected is not None:
         return {f"{seen.rejected.cls} {unnumbered(seen.rejected.path)}"}
     assert seen.decoded is not None

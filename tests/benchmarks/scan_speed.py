@@ -38,12 +38,12 @@ WARM = 12
 """Segments of a MiB for a first scan: one for each task, so that each core has its Python by then."""
 
 MEMORY = "--driver-memory 6g pyspark-shell"
-"""What shipping needs; a scan does not."""
+"""Files that shipping needs; a scan does not."""
 
 
 @frozen
 class Room:
-    """Where segments and tables lie.
+    """The folders of segments and tables.
 
     Attributes:
         folder: of all this.
@@ -113,7 +113,7 @@ class Room:
 
 
 def plainly(files: Sequence[Path]) -> int:
-    """The loop that nothing stands around: blocks of a file judged, in the same memory."""
+    """The bare loop: blocks of a file judged, in the same memory."""
     found, room = 0, bytearray(2 * BLOCK)
     for path in files:
         with path.open("rb", buffering=0) as file:

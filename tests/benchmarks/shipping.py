@@ -15,7 +15,7 @@ COUNTED = "entries long"
 
 
 def entries_of_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The entries of rows of raw bytes, judged: those of a batch lie one behind another."""
+    """The entries of rows of raw bytes, judged; those of a batch are adjacent."""
     for batch in batches:
         _, ends, data = batch.column(0).buffers()
         at = memoryview(ends).cast("i")[batch.column(0).offset :]

@@ -1,4 +1,4 @@
-"""What a mutation costs, beside a decode, encode, decode of the same inputs, in one run and interleaved."""
+"""The cost of a mutation, compared with a decode, encode, decode of the same inputs, interleaved."""
 
 import time
 from random import Random

@@ -1,4 +1,4 @@
-"""What a case costs between the engine and an adapter that does nothing: `pytest tests/benchmarks`."""
+"""The cost of a case between the engine and an adapter that does nothing: `pytest tests/benchmarks`."""
 
 from typing import Any
 

@@ -118,7 +118,7 @@ CLIENTS = {
     "kafka-python": (kafka_python, "kafka-python"),
     "aiokafka": (aiokafka, "aiokafka"),
 }
-"""What carries out a step, and the package whose version it is."""
+"""The function that carries out a step, and the package whose version it has."""
 
 
 def main(name: str, bootstrap: str, path: str) -> None:

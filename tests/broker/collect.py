@@ -28,7 +28,7 @@ KEPT = (".log", ".index", ".timeindex", ".txnindex")
 
 
 def command(client: str, bootstrap: str, path: str) -> list[str]:
-    """What carries out a plan with a client."""
+    """The functions that carry out a plan with a client."""
     match client:
         case "kafka-clients":
             return ground.java("wireproof.broker.Produce", bootstrap, path)

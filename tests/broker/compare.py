@@ -36,7 +36,7 @@ SCANNED = (0, 1)
 """The exit codes of a scan that came to its end."""
 
 NO_NULL = ("kafkajs", "kafka-python")
-"""The clients whose producers have no header without a value; they are told none."""
+"""The clients whose producers cannot send a header without a value; they get no such header."""
 
 PATIENCE = 600.0
 """Seconds for which an adapter is waited for."""
@@ -47,7 +47,7 @@ SHOWN = 10
 
 @define
 class Counts:
-    """What was compared, and what differed."""
+    """The result of a comparison: what was compared, and the differences."""
 
     segments: int = 0
     batches: int = 0
@@ -122,7 +122,7 @@ def _told(name: str, batches: list[Any], counts: Counts) -> None:
 
 
 def _pairs(client: str, topic: str, told: Any, found: Any) -> list[tuple[str, object, object]]:
-    """What a client was told and what the reference reads."""
+    """Compare the messages that a client should send with those that the reference reads."""
     (codec, wanted), (batch, record) = told, found
     headers = [[key, part] for key, part in wanted["headers"] if part is not None or client not in NO_NULL]
     pairs: list[tuple[str, object, object]] = [
@@ -184,7 +184,7 @@ def scanned(folder: Path, out: Path, adapters: Sequence[str]) -> dict[str, Signa
 
 
 def same(folder: Path, out: Path, adapters: Sequence[str]) -> bool:
-    """Whether a scan finds of each adapter what a check finds; both are printed."""
+    """Compare the results of a scan with those of a check, for each adapter; print both."""
     scan = scanned(folder, out, adapters)
     alike = True
     for adapter in adapters:

@@ -1,6 +1,6 @@
 """What Kafka's own tool says of segments, and what the reference says, in one form: fields by name.
 
-`DumpLogSegments --deep-iteration --print-data-log` prints a line a batch and a line a record (rule book
+`DumpLogSegments --deep-iteration --print-data-log` prints a line a batch and a line a record (format document
 kafka.md §11). It prints of headers the keys only; keys and values as text.
 """
 
@@ -41,7 +41,7 @@ def named(segment: Path) -> str:
 
 
 def parsed(output: str) -> dict[str, list[Line]]:
-    """What the tool printed; a line that is none of its own stands as `unread`."""
+    """The lines that the tool printed; an unknown line is kept as `unread`."""
     lines: dict[str, list[Line]] = {}
     found: list[Line] = []
     for text in output.splitlines():
@@ -57,7 +57,7 @@ def parsed(output: str) -> dict[str, list[Line]]:
 
 
 def _record_line(text: str) -> Line:
-    """Key and value stand last, and only where they are not null; of a control record, what it marks."""
+    """Key and value are last, and only if they are not null; for a control record, the marker."""
     told = _TEXT.search(text)
     assert told is not None, "it matches nothing at least"
     line = dict(_PAIR.findall(text[: told.start()]))

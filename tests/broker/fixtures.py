@@ -33,7 +33,7 @@ PATIENCE = 600.0
 """Seconds for which Kafka's classes are waited for."""
 
 INLINE = 512
-"""Bytes of a segment up to which it stands in the page itself."""
+"""Size in bytes up to which a segment is inside the page."""
 
 WITH_COMPACTED = ("kafka-clients",)
 """The clients whose compacted segments are taken too: the cleaner writes them, whoever produced."""
@@ -74,7 +74,7 @@ def _is_taken(segment: dict[str, Any]) -> bool:
 
 @frozen
 class _Kafka:
-    """What Kafka says of segments: its record classes, and its tool."""
+    """Run Kafka's record classes and its tool on segments."""
 
     controller: Controller
     printed: dict[str, list[dump.Line]]
@@ -122,7 +122,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
 
 
 def _input(name: str, data: bytes) -> dict[str, str]:
-    """How the bytes stand in the page; those that stand beside it are written, or are there already."""
+    """Return the input of the page; write the files beside it unless they exist."""
     if len(data) <= INLINE:
         return {"hex": data.hex()}
     path = TARGET / f"broker.{name}.bin"

@@ -70,7 +70,7 @@ def _free() -> int:
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """A broker whose logs lie in `folder/logs`; gives its address, and has it stopped in the end."""
+    """Start a broker with its logs in `folder/logs`; yield its address, and stop it at the end."""
     settings, port = folder / "server.properties", _free()
     settings.write_text(SETTINGS.format(port=port, controller=_free(), logs=folder / "logs"))
     form = java("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(settings), "--standalone")

@@ -22,7 +22,7 @@ def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mutant:reject-everything", "mutant:accept-everything"])
 def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> None:
-    """Who refuses everything has no accepted twin to show, who accepts everything no refusal."""
+    """A codec that refuses everything has no accepted twin; one that accepts everything has no refusal."""
     suite = load()
     refused = [case for case in suite.cases if isinstance(case.expect, Reject) and case.op == "decode"]
     assert len(refused) > 300

@@ -1,4 +1,4 @@
-"""Every peer with a baseline fails what stands there and nothing else, on the golden cases.
+"""Every peer with a baseline fails its known failures and nothing else, on the golden cases.
 
 Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
 named with the command that brings them in. Of Kafka's peers in Go, Rust and JavaScript one each is run: each
@@ -53,7 +53,7 @@ def asked(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [asked(name) for name in BASELINES])
-def test_a_peer_fails_its_debts_and_nothing_else(name: str) -> None:
+def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     if name in ELSEWHERE:
         leave_out(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
     stands = ready(entries()[name])

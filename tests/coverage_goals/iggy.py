@@ -157,7 +157,7 @@ _SUMMED: Final = (
     refused("checksum of a batch", "crc-mismatch", "batch_checksum"),
     refused("another count of frames", "count-mismatch", "message_count"),
 )
-"""What servers verify of a batch: §6."""
+"""Checks of servers on a batch: §6."""
 
 _SENT_110: Final = (
     *_kept(),

@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913 - the options of the tool
     if not columns and out is None:
         return _plain(wanted, suite, in_process=in_process)
     if not columns or out is None:
-        raise click.UsageError("a table wants both --table COLUMN,… and --out DIR")
+        raise click.UsageError("a table needs both --table COLUMN,… and --out DIR")
     settings = Settings(folders, in_process, examples, fuzz_seconds)
     held = read(out).rows
     texts = {name: description_of(name) for name in (*held, *wanted)}

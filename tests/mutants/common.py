@@ -27,7 +27,7 @@ class RejectEverything(ReferenceCodec):
 
 
 class AcceptEverything(ReferenceCodec):
-    """Accepts what is to be refused, with whatever was read before the fault."""
+    """Accepts invalid bytes, with the value that was read before the fault."""
 
     name = "accept-everything"
 
@@ -70,7 +70,7 @@ class ConsumesNothing(ReferenceCodec):
 
 
 class NullAsEmpty(ReferenceCodec):
-    """Cannot tell null from empty."""
+    """Returns null as empty."""
 
     name = "null-as-empty"
 
@@ -83,7 +83,7 @@ class NullAsEmpty(ReferenceCodec):
 
 
 class EmptyAsNull(ReferenceCodec):
-    """Cannot tell empty from null."""
+    """Returns empty as null."""
 
     name = "empty-as-null"
 

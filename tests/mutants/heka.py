@@ -116,7 +116,7 @@ class FieldNameOptional(ReferenceCodec):
     system = "heka"
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """Accept; of the message it tells nothing."""
+        """Accept, with nothing of the message."""
         if rejected.detail != "field_missing_name":
             return refused_outcome(rejected)
         return Accepted(rejected.before, len(request.data))

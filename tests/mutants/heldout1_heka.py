@@ -41,7 +41,7 @@ def _packed_once_packed(slot: SchemaField) -> SchemaField:
 
 
 class PackedOncePacked(PatchedTable):
-    """Drops the numbers of a Field that stand unpacked behind packed ones."""
+    """Drops the numbers of a Field that are unpacked and follow packed ones."""
 
     name = "heka-packed-once-packed"
 
@@ -60,7 +60,7 @@ class NanCanonical(ReferenceCodec):
     system = "heka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Change the doubles where they stand."""
+        """Change the doubles in place."""
         del request, data
         for part in walk(value):
             if "value_double" in part:
@@ -91,7 +91,7 @@ class HmacPrefix(Patched):
 
 
 class LimitFixed(ReferenceCodec):
-    """Holds messages to 65536 bytes, whatever limit is set."""
+    """Limits messages to 65536 bytes, whatever limit is set."""
 
     name = "heka-limit-fixed"
     system = "heka"

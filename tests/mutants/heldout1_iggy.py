@@ -108,7 +108,7 @@ class PartitioningKeyAsText(IggyMutant):
     name = "iggy-partitioning-key-as-text"
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """Look for the key, wherever the partitioning stands."""
+        """Look for the key in any partitioning."""
         del request
         keys = [part["value"] for part in walk(outcome.value) if part.get("kind") == "messages_key"]
         if all(is_utf8(bytes.fromhex(key)) for key in keys):

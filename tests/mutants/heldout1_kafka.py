@@ -117,7 +117,7 @@ class _FromBase(consumer_view.AbortedTransactions):
 
 
 class AbortedFromBaseOffset(PatchedKafka):
-    """Has an aborted transaction begin only with the first batch that lies wholly behind its first offset."""
+    """Begins an aborted transaction only with the first batch that is completely after its first offset."""
 
     name = "aborted-from-base-offset"
     patches = ((consumer_view, "AbortedTransactions", _FromBase),)
@@ -146,7 +146,7 @@ def _whole_wrappers(entry: LogEntry, offset: int | None) -> LogEntry | None:
 
 
 class FetchOffsetSkipsWrappers(PatchedKafka):
-    """Delivers a whole wrapper of which a part lies below the fetch offset."""
+    """Delivers a whole wrapper of which a part is below the fetch offset."""
 
     name = "fetch-offset-skips-wrappers"
     patches = ((consumer_view, "_drop_earlier", _whole_wrappers),)

@@ -39,7 +39,7 @@ def _two_bytes(reader: Reader, tag: Tag) -> bytes:
 
 
 class BalancedTwoBytes(PatchedIggy):
-    """Takes a balanced partitioning for two bytes, whatever length stands in the second."""
+    """Takes a balanced partitioning for two bytes, whatever length the second one is."""
 
     name = "iggy-balanced-two-bytes"
     patches = ((partitioning, "read_value", _two_bytes),)

@@ -120,7 +120,7 @@ def _plain_unsealed_inside(entry: Reader, head: MessageHeader) -> Message:
 
 
 class InnerCrcUnchecked(PatchedKafka):
-    """Checks the CRC of a message that stands alone, and of none inside a wrapper, as brokers once did."""
+    """Checks the CRC of a message of its own, but not inside a wrapper, as brokers once did."""
 
     name = "inner-crc-unchecked"
     patches = ((message, "_plain", _plain_unsealed_inside),)

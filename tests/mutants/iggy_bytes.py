@@ -122,7 +122,7 @@ class ChecksumSkipped(IggyMutant):
 
 
 class ScanLosesTail(IggyMutant):
-    """Ends a scan in silence where a record is torn."""
+    """Ends a scan without an error where a record is cut."""
 
     name = "iggy-scan-loses-tail"
 

@@ -242,7 +242,7 @@ def _headers_first(reader: Reader, row: MessageLayout) -> Any:  # noqa: ANN401 -
 
 
 class HeadersBeforePayload(PatchedFrom07):
-    """Reads the headers of a message before its payload, as they stand to 0.6.x."""
+    """Reads the headers of a message before its payload, as up to 0.6.x."""
 
     name = "iggy-headers-before-payload"
     patches = tuple((module, "read_message", _headers_first) for module in (send_index, log, poll))

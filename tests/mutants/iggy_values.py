@@ -1,4 +1,4 @@
-"""Iggy codecs that read the right bytes and tell another value: iggy.md §10, §11.1."""
+"""Iggy codecs that read the right bytes and return another value: iggy.md §10, §11.1."""
 
 from typing import Any, Final
 
@@ -118,7 +118,7 @@ class StateIgnored(IggyMutant):
     name = "iggy-state-ignored"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Available, whatever the byte says."""
+        """Return `available` for any byte."""
         del request, data
         for part in messages_of(value):
             if "state" in part:

@@ -38,7 +38,7 @@ class WritesUtf16Lengths(IggyMutant):
     name = "iggy-writes-utf16-lengths"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Change the length byte of a name that stands alone."""
+        """Change the length byte of a name outside of a request."""
         if request.format != "iggy.identifier" or data[0] != 2:
             return data
         units = len(data[2:].decode().encode("utf-16-le")) // 2
@@ -125,7 +125,7 @@ class WritesNoHeaders(IggyMutant):
 
 
 class WritesBalanced(IggyMutant):
-    """Leaves the choice of the partition to the server, whatever was asked for."""
+    """Leaves the choice of the partition to the server, ignoring the request."""
 
     name = "iggy-writes-balanced"
 

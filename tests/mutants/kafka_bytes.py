@@ -115,7 +115,7 @@ class SixByteReader(Reader):
     __slots__ = ()
 
     def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
-        """Up to ten bytes, whatever the width."""
+        """Read up to ten bytes, whatever the width."""
         raw, size = super().base128(name, 10, detail)
         return (raw & 0xFFFF_FFFF if most == 5 else raw), min(size, most)
 
@@ -207,7 +207,7 @@ def take_memory(size: int) -> None:
 
 
 class LengthTrustingReader(Reader):
-    """Makes room for whatever a length says, before it looks at what is left."""
+    """Allocates the declared length before it compares it with the remaining bytes."""
 
     __slots__ = ()
 
@@ -235,7 +235,7 @@ class LengthTrustedForAllocation(KafkaMutant):
 
 
 class CountTrustingReader(Reader):
-    """Makes room for whatever a count says."""
+    """Allocates the declared count."""
 
     __slots__ = ()
 

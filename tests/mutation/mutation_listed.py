@@ -37,7 +37,7 @@ class Listed:
     column: int | None = None
 
     def names(self, site: Site, indent: int) -> bool:
-        """Whether the row speaks of `site`, whose line is indented by `indent`."""
+        """Return True if the row is about `site`, whose line is indented by `indent`."""
         return (
             _like(self.module, site.module)
             and _like(self.operator, site.operator.removeprefix("core/"))

@@ -34,7 +34,7 @@ def _functions(module: str) -> list[tuple[str, int, int]]:
 
 
 def outside(site: Site) -> bool:
-    """Whether a site stands in a function that no codec calls."""
+    """Return True if a site is in a function that no codec calls."""
     patterns = ACCESSORS.get(site.module, ())
     return any(
         fnmatch.fnmatchcase(name, pattern)

@@ -29,7 +29,7 @@ Line = tuple[str, int]
 
 @define
 class Known:
-    """What is known of one case: nanoseconds, and the lines that it and its layout execute."""
+    """The measurements of one case: nanoseconds, and the lines that it and its layout execute."""
 
     case: Case
     ns: int
@@ -77,7 +77,7 @@ class Reach:
 
 
 def lines_of(call: Callable[[], object]) -> set[Line]:
-    """The lines of the codec that `call` executes; whatever it raises is its own affair."""
+    """Return the lines of the codec that `call` executes; ignore whatever it raises."""
     seen: set[tuple[str, int]] = set()
 
     def local(frame: FrameType, event: str, _: object) -> Any:
@@ -107,7 +107,7 @@ def _module(filename: str) -> str:
 
 
 def measured(cases: list[Case], judged: Callable[[Case], object], known: dict[str, Known]) -> Reach:
-    """The reach of `cases` under the judge `judged`; a case that stands in `known` is not measured again."""
+    """Return the reach of `cases` under the judge `judged`; a case in `known` is not measured again."""
     reach = Reach()
     for index, case in enumerate(cases):
         before = known.get(case.id)

@@ -104,7 +104,7 @@ def _found(module: str, source: str) -> Iterator[Site]:
 
 
 def _star(operator: str, line: str, column: int) -> bool:
-    """Whether `line` bears the bare star of a signature at `column`."""
+    """Return True if `line` has the bare star of a signature at `column`."""
     return ("Operator_Mul_" in operator and line[column:].startswith(("*, ", "*,\n"))) or line.strip() == "*,"
 
 

@@ -79,7 +79,7 @@ def _column(result: Any) -> int:
 
 
 def _cause(result: Any) -> str:
-    """What kind of case or event killed it."""
+    """Return the kind of case or event that killed it."""
     by = result.found.by
     if result.found.why in ("timeout", "memory") or by in ("import", "process"):
         return result.found.why if by not in ("import", "process") else by

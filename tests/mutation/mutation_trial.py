@@ -41,7 +41,7 @@ WALL = 30.0
 
 @frozen
 class Found:
-    """What came of a change: the case that it died by and why, `by` empty where it lived."""
+    """The result of a change: the case that killed it and the reason; `by` is empty if it survived."""
 
     by: str
     why: str
@@ -49,7 +49,7 @@ class Found:
 
     @property
     def killed(self) -> bool:
-        """Whether anything noticed the change."""
+        """Return True if anything noticed the change."""
         return bool(self.by)
 
 
@@ -105,7 +105,7 @@ class Ground:
         return found if found[0] else judge.first_broken(parents, remade)
 
     def _swapped(self, module: str, source: str) -> bool:
-        """Whether the functions alone took the change."""
+        """Return True if only functions had to change."""
         path = str(path_of(module))
         old = compile(path_of(module).read_text(encoding="utf-8"), path, "exec")
         pairs = _pairs(old, compile(source, path, "exec"))
@@ -218,7 +218,7 @@ def _said(pipe: int, found: tuple[str, str]) -> None:
 
 
 def _heard(pipe: int, child: int) -> tuple[str, str]:
-    """What a child said before it ended; a dead or a late child is noticed too."""
+    """Return the message of a child; a dead or a late child counts as noticed too."""
     said, until = b"", time.monotonic() + WALL
     while True:
         ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))

@@ -17,7 +17,7 @@ def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int,
     frames = columnar.scan(data, options)
     assert items_of(frames) == [(item.kind, item.at, item.length, item.cls) for item in wanted]
     assert frames.records.tolist() == [len(rows(item)) for item in wanted]
-    answered = [item for item, handed in zip(wanted, frames.handed, strict=True) if not handed]
+    answered = [item for item, handed in zip(wanted, frames.by_reference, strict=True) if not handed]
     assert [item.remarks for item in answered] == [()] * len(answered)
     batches = list(columnar.records(data, options))
     for batch in batches:
@@ -26,7 +26,9 @@ def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int,
         row for item in wanted for row in rows(item)
     ]
     plain = [item.kind == "frame" and not item.remarks for item in wanted]
-    return sum(plain), sum(one and handed for one, handed in zip(plain, frames.handed.tolist(), strict=True))
+    return sum(plain), sum(
+        one and handed for one, handed in zip(plain, frames.by_reference.tolist(), strict=True)
+    )
 
 
 def items_of(frames: columnar.KafkaFrames) -> list[tuple[str, int, int, str | None]]:

@@ -1,4 +1,4 @@
-"""What every property speaks of: the rows of the table of formats, and their values, written and read."""
+"""The subjects of all properties: the formats, and their values, written and read."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def nearly(row: Format) -> Any:
 
 
 def read(row: Format, data: bytes) -> Decoded | Rejected:
-    """What the reference makes of bytes; anything else that it raises is the test's to see."""
+    """Return the answer of the reference to bytes; other exceptions than `Rejected` fail the test."""
     try:
         return formats.decode(row, data)
     except Rejected as rejected:

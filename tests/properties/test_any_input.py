@@ -1,4 +1,4 @@
-"""Nothing but `Rejected` leaves a codec, whatever it is given."""
+"""A codec raises nothing but `Rejected`, for any input."""
 
 import contextlib
 from typing import Any

@@ -65,7 +65,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def edits(data: bytes) -> Iterator[bytes]:
-    """Every byte but magic and CRC at its edges and one off, a byte put in, a byte left out; sealed again."""
+    """Every byte but magic and CRC at its edges and one off, one inserted, one removed; with a valid CRC."""
     for at in range(len(data)):
         old = data[at]
         for new in {0, 1, 2, 0x7F, 0x80, 0xFF, old ^ 0x80, (old + 1) & 0xFF, (old - 1) & 0xFF} - {old}:
@@ -141,7 +141,7 @@ def test_a_number_that_is_longer_than_it_must_be_is_the_references(field: int) -
     long = bytes((parts[field][0] | 0x80, 0)) + parts[field][1:] if field else b"\1"
     data = batch_of_raw(b"".join((*parts[:field], long, *parts[field + 1 :])))
     frames = columnar.scan(data + plain)  # so that bytes follow, as in a segment
-    assert frames.handed.tolist() == [True, False]
+    assert frames.by_reference.tolist() == [True, False]
     assert_agrees(data + plain)
 
 
@@ -160,7 +160,7 @@ def test_timestamps_below_none_and_over_the_edge_are_the_references(
 ) -> None:
     rows = tuple(Record(0, delta, at, None, b"value", ()) for at, delta in enumerate(deltas))
     data = packed("v2", RecordBatch(0, 0, 2, 0, 1, base, base, -1, -1, -1, rows)) + SEEDS["v2"]
-    assert columnar.scan(data).handed.sum() == handed
+    assert columnar.scan(data).by_reference.sum() == handed
     assert_agrees(data)
 
 

@@ -23,7 +23,7 @@ def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int,
         (columnar.KINDS[kind], at, length, frames.fault(row))
         for row, (kind, at, length) in enumerate(zip(*columns, strict=True))
     ] == [(item.kind, item.at, item.length, item.cls) for item in wanted]
-    answered = [item for item, handed in zip(wanted, frames.handed.tolist(), strict=True) if not handed]
+    answered = [item for item, handed in zip(wanted, frames.by_reference.tolist(), strict=True) if not handed]
     assert [(item.kind, item.remarks) for item in answered] == [("frame", ())] * len(answered)
     for item, message in zip(wanted, frames.message.tolist(), strict=True):
         assert message == -1 or item.value.header.message_length == item.at + item.length - message

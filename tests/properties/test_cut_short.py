@@ -40,7 +40,7 @@ def test_a_prefix_of_a_stream_holds_the_frames_that_are_whole_in_it(row: Format)
 
 
 @each(row for row in FORMATS.values() if not row.delimited and row.scan is None)
-def test_a_prefix_of_what_tells_no_length_is_another_value_if_any(row: Format) -> None:
+def test_a_prefix_of_bytes_without_a_length_is_another_value_if_any(row: Format) -> None:
     @given(valued(row), st.data())
     def holds(value: object, data: st.DataObject) -> None:
         whole = written(row, value)

@@ -1,4 +1,4 @@
-"""What is written is read again, and has every field that was given."""
+"""A value that is written is read again, with every field."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ def test_kafka_s_strategies_know_what_a_decode_computes(row: Format) -> None:
 
 
 @each()
-def test_the_json_form_stands_for_the_same_value_and_bytes(row: Format) -> None:
+def test_the_json_form_is_the_same_value_and_the_same_bytes(row: Format) -> None:
     @given(valued(row))
     def holds(value: object) -> None:
         tree = to_json(value)
@@ -52,7 +52,7 @@ def rewritten(row: Format, value: object) -> bytes | Rejected:
 
 @each()
 def test_what_is_accepted_is_stable_once_it_is_written_again(row: Format) -> None:
-    """What only a remark let pass may be no value that a writer takes; anything else is written again."""
+    """A writer may refuse a value that was accepted with a remark only; any other value is written again."""
 
     @given(st.one_of(nearly(row), valued(row).map(lambda value: written(row, value))))
     def holds(data: bytes) -> None:

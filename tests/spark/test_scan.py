@@ -46,7 +46,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None
         "bad-length": 1,
         "tail": 1,
     }
-    assert summary.files[0]["read"] == len(LOG)
+    assert summary.files[0]["bytes_read"] == len(LOG)
     assert told[0] == (0, len(LOG), TaskCounts())
     assert told[-1][:2] == (len(LOG), len(LOG))
     assert max(tasks.all for *_, tasks in told) == len(plan.spans), "Spark said how many there are"
@@ -66,7 +66,7 @@ def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: P
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
-def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_failure_in_a_task_is_reported_in_one_line(tmp_path: Path) -> None:
     options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     logs.write(tmp_path / "in", a=LOG[:1000])

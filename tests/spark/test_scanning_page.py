@@ -55,7 +55,7 @@ class Here(Follower):
         self.tried = source.text
 
     def frames(self, text: str) -> Iterator[DataFrame]:
-        """What each expression is; the session's processes stand in another folder than the reader."""
+        """Return the value of each expression; the processes of the session run in another folder."""
         there = re.sub(r'"(segments|streams)"', rf'"{self.folder}/\1"', text)
         first, second, *rest = ast.parse(there).body
         assert [ast.unparse(first), ast.unparse(second)] == OWN_SESSION

@@ -1,6 +1,6 @@
 """Headless Chromium over its debugging pipe: opens a file, runs a line, presses keys, takes a picture.
 
-The pipe (file descriptors 3 and 4, JSON that ends with a zero byte) wants no port, no driver and no library.
+The pipe (file descriptors 3 and 4, JSON that ends with a zero byte) needs no port, no driver and no library.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The command line as a test calls it; the fixture that gives it stands in `conftest`."""
+"""The command line as tests call it; the fixture is in `conftest`."""
 
 from collections.abc import Callable
 

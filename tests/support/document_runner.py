@@ -20,7 +20,7 @@ PROGRAMS: Final = {
     "python": "",
     "python3": "",
 }
-"""What an installation puts into `.venv/bin`: here it is the environment in which the tests run."""
+"""Programs that an installation puts into `.venv/bin`: here it is the environment of the tests."""
 
 NAMES_TESTS: Final = re.compile(r"\btests[./]\w")
 """Words of a command that runs in a checkout; any other runs where there are no tests to collect."""
@@ -31,7 +31,7 @@ WIDTH: Final = "200"
 
 @frozen
 class Row:
-    """What is particular about a command: what runs instead, how it ends, what it says last, its tools."""
+    """Properties of a command: the command to run instead, its exit code, its last output, its tools."""
 
     code: int = 0
     says: str | None = None
@@ -45,7 +45,7 @@ class Departs(AssertionError):  # noqa: N818 - a verdict on a document
 
 
 class Follower:
-    """A reader with a folder, in which an environment stands ready as `.venv`."""
+    """A reader with a folder that contains an environment `.venv`."""
 
     def __init__(self, folder: Path) -> None:
         """Put the environment into the folder."""

@@ -222,7 +222,7 @@ def slow_quadratic() -> None:
 
 
 def segfault_on_nth() -> None:
-    """Falls at every fifth request, whatever it is."""
+    """Fails at every fifth request."""
     while True:
         for _ in range(4):
             answer(*read())

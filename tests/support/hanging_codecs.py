@@ -37,7 +37,7 @@ class Dies(ReferenceCodec):
 
 
 class Tires(ReferenceCodec):
-    """Refuses whatever it is asked to decode after ten questions."""
+    """Refuses every request after the tenth."""
 
     name = "tires"
     system = "kafka"

@@ -18,7 +18,7 @@ def batch(records: bytes, *, count: int = 1, magic: int = 2, attributes: int = 0
 
 
 def message(value: bytes | None, *, attributes: int = 0, size: int | None = None, magic: int = 1) -> bytes:
-    """A v0 or v1 message without a key; `size` lies about its length, under a checksum that is right."""
+    """A v0 or v1 message without a key and with a wrong `size`, under a correct checksum."""
     stamp = struct.pack(">q", STAMP) if magic else b""
     length = -1 if value is None else len(value)
     body = struct.pack(">bb", magic, attributes) + stamp + struct.pack(">ii", -1, length) + (value or b"")

@@ -112,7 +112,7 @@ WORKED = {
     ),
     **LATER,
 }
-"""Name to format, the start of its SHA-256 as the rule book prints it, and the bytes."""
+"""Name to format, the start of its SHA-256 as the document prints it, and the bytes."""
 
 FRAME = bytes.fromhex(
     "6900000065000000010401000000020673616d706c65010000000000000000000000000000000000000000000b000000"

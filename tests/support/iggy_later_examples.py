@@ -1,4 +1,4 @@
-"""The later worked examples of iggy.md §13, as the rule book prints them."""
+"""The later worked examples of iggy.md §13, as the document prints them."""
 
 import re
 

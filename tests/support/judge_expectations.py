@@ -1,4 +1,4 @@
-"""What the judge says of each sort of answer: a case, an outcome, and the verdict they come to."""
+"""The verdicts of the judge on each sort of answer: a case, an outcome, and the verdict."""
 
 from attrs import evolve
 from toy_format import (

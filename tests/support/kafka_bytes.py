@@ -24,7 +24,7 @@ LOG = formats.get("kafka.log", "mixed")
 
 
 def batch(records: bytes = PLAIN, count: int = 1, **fields: int) -> bytes:
-    """A v2 batch, sealed: kafka.md §1.1."""
+    """Return a v2 batch with its checksum: kafka.md §1.1."""
     get = fields.get
     tail = struct.pack(
         ">hiqqqhii",
@@ -50,7 +50,7 @@ def record(body: str, length: int | None = None) -> bytes:
 
 
 def message(magic: int, key: bytes | None = b"k", value: bytes | None = b"v", **fields: int) -> bytes:
-    """A v0 or v1 message, sealed: kafka.md §2.1."""
+    """Return a v0 or v1 message with its checksum: kafka.md §2.1."""
     return raw_message(magic, octets(key) + octets(value), **fields)
 
 

@@ -1,6 +1,6 @@
 """The worked examples of kafka.md §6: bytes, and what Kafka's own reader delivered of them.
 
-Notation of the rule book: offset/timestamp/key/value/headers, `x..` hex bytes, `CTL@` a control record.
+Notation of the format document: offset/timestamp/key/value/headers, `x..` hex bytes, `CTL@` a control record.
 """
 
 from typing import NamedTuple

@@ -23,7 +23,7 @@ LOG: Final = ("kafka.log", "mixed")
 V2: Final = ("kafka.batch", "v2")
 
 MARKER: Final = "/x0000000"
-"""What the keys of control records begin with, and no others among the examples: version and type."""
+"""The first bytes of the keys of control records, and of no others among the examples: version and type."""
 
 _RECORD: Final = {"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": "6b", "value": "76"}
 
@@ -69,7 +69,7 @@ def reading(outcome: Outcome) -> list[str]:
 
 
 def wanted(example: dict[str, Any]) -> list[str]:
-    """What Kafka's own reader delivered of an example, without control records."""
+    """Return the records that Kafka's own reader delivered for an example, without control records."""
     return [text for text in example["reads"] if not text.startswith("CTL")]
 
 

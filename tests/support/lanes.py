@@ -10,7 +10,7 @@ LANES: Final = {
     "tools": "templates, exported readers and layouts, with compilers and interpreters of other languages",
     "browser": "pages in a headless Chromium",
     "documents": "the commands of the README, of the documents and of the action",
-    "campaigns": "fuzzing that goes on for seconds: libFuzzer in processes of its own",
+    "campaigns": "fuzzing that takes seconds: libFuzzer in processes of its own",
     "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a marker",
     "spark": "sources, scans and campaigns in a session of Spark; a few of them run without the marker",
     "cluster": "Spark sessions and clusters of their own, which take minutes",

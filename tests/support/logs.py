@@ -35,7 +35,7 @@ def stored(data: bytes, window: int = 64) -> ObjectReader:
 def items(
     framing: StreamFraming, one: ObjectReader, start: int, end: int, options: Options = DEFAULT_OPTIONS
 ) -> list[Item]:
-    """The items of a range, by the reference, held to cover it."""
+    """Return the items of a range, from the reference, after a check that they cover it."""
     parts = framing.items(framing, one, start, end, options)
     return [part for part in check_coverage(parts, one, start, end) if isinstance(part, Item)]
 
@@ -57,7 +57,7 @@ def batch(value: bytes, offset: int = 0) -> bytes:
 
 
 def embedded() -> bytes:
-    """A whole batch stands in a value of the second of three batches, at byte 68 + 71."""
+    """Return a log with a whole batch inside a value of the second of three batches, at byte 68 + 71."""
     return batch(b"one", 0) + batch(b"<" + batch(b"inside", 900) + b">", 1) + batch(b"two", 2)
 
 

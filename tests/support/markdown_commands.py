@@ -19,7 +19,7 @@ PARTS: Final = re.compile(
     r"|[Ss]aved as `(?P<name>[^`\n]+)`|`(?P<inline>wireproof [^`\n]+)`",
     re.MULTILINE | re.DOTALL,
 )
-"""What matters of a document, in its order; the rest is prose."""
+"""The parts of a document that matter, in order; the rest is prose."""
 
 WRITTEN: Final = re.compile(r"(?:--out|--html|--junit|--badges|--to|>) ([\w./-]+)")
 """The files and folders that a command says it will write."""
@@ -27,7 +27,7 @@ WRITTEN: Final = re.compile(r"(?:--out|--html|--junit|--badges|--to|>) ([\w./-]+
 
 @frozen
 class Command:
-    """What is typed, whole, and what the document shows as printed; None if it does not say."""
+    """A typed command, and the output that the document shows; None if it shows none."""
 
     section: str
     line: int
@@ -103,7 +103,7 @@ def _lines(block: str) -> Iterator[str]:
 
 
 def _prompts(block: str) -> Iterator[tuple[str, str]]:
-    """Each command at a prompt, and what stands below it."""
+    """Yield each command at a prompt, and the lines below it."""
     starts = [part.start() for part in re.finditer(r"^\$ ", block, re.MULTILINE)]
     for start, end in pairwise([*starts, len(block)]):
         lines = block[start + 2 : end].splitlines(keepends=True)
@@ -112,7 +112,7 @@ def _prompts(block: str) -> Iterator[tuple[str, str]]:
 
 
 def _closed(typed: str) -> bool:
-    """Whether all its quotes are."""
+    """Return True if all quotes are closed."""
     try:
         shlex.split(typed)
     except ValueError:
@@ -132,7 +132,7 @@ def _replays(step: Command | Source) -> Iterator[Command]:
 
 
 def departs(shown: str, printed: str) -> str:
-    """What is shown and was not printed where it should be; nothing if all was."""
+    """Return the shown lines that were not printed where they should be."""
     runs = list(_runs(_stripped(shown)))
     lines = _stripped(printed)
     at = 0

@@ -1,4 +1,4 @@
-"""What a page of a matrix shows, read without a browser: its words, its data, its bytes."""
+"""The content of a page of a matrix, read without a browser: its words, its data, its bytes."""
 
 import base64
 import gzip

@@ -41,7 +41,7 @@ def wrong(ask: Head, **more: Any) -> None:
 
 
 def raw(text: str) -> Callable[[Head], None]:
-    """A line of its own, in which `ID` stands for the id."""
+    """Return a line, in which `ID` is replaced by the id."""
     return lambda ask: write(text.replace("ID", ask["id"]).encode("utf-8", "surrogatepass") + b"\n")
 
 

@@ -11,7 +11,7 @@ from wireproof.wire.rejection import Rejected
 
 
 class DocumentedError(Exception):
-    """What a library says it raises."""
+    """An exception that a library documents."""
 
 
 class SubError(DocumentedError):

@@ -71,7 +71,7 @@ def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """What a shell starts in its background ignores interrupts, and hands that down to its children."""
+    """A process in the background of a shell ignores interrupts, and so do its children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Files are replaced whole or not at all, whoever is killed at whatever moment."""
+"""Files are replaced completely or not at all, even if the process is killed."""
 
 import os
 import signal

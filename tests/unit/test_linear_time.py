@@ -27,7 +27,7 @@ Path = tuple[str | int, ...]
 
 
 TWICE = 2.1
-"""What twice the input may cost: a little more than twice the work, and far less than four times."""
+"""The permitted cost of twice the input: a little more than twice the work, far less than four times."""
 
 
 class Watched(bytes):
@@ -184,7 +184,7 @@ def test_all_that_one_decode_unpacks_counts_together(name: str) -> None:
 
 
 def _fits(row: Format, data: bytes, options: Options, most: int) -> bool:
-    """Whether a decode that may unpack `most` bytes reads it all; else it refuses it for its size."""
+    """A decode that may decompress `most` bytes reads it all; otherwise it refuses it for its size."""
     try:
         return formats.decode(row, data, evolve(options, max_output=most)).consumed == len(data)
     except Rejected as refused:

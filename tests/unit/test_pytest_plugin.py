@@ -104,7 +104,7 @@ def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(run: Run) -> 
     assert "kio: no case was judged: 1 unsupported: claims no codec:zstd" in str(done.stdout)
 
 
-def test_several_adapters_are_told_apart_in_the_ids(run: Run) -> None:
+def test_the_ids_distinguish_several_adapters(run: Run) -> None:
     done = run("--codec", "reference", "--codec", MUTANT, "--codec-run", ONE)
     assert f"reference:{ONE} PASSED" in str(done.stdout)
     assert f"{MUTANT}:{ONE} FAILED" in str(done.stdout)

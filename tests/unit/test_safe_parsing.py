@@ -1,4 +1,4 @@
-"""JSON and TOML of strangers end in one line, whatever they hold."""
+"""Untrusted JSON and TOML end in an error of one line, whatever they contain."""
 
 import json
 import tracemalloc

@@ -7,14 +7,15 @@ failed, not its library). No answer reports the end of a process or a timeout: t
 """
 
 import re
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
+import cattrs
 from attrs import evolve
 
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import Head, Packet
-from wireproof.adapters.request_json import count_of, kind_of, one_of, only, text_of, texts_of
+from wireproof.adapters.request_json import structured
 from wireproof.cases.outcome import (
     Accepted,
     Crashed,
@@ -27,9 +28,17 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
+from wireproof.strict_converter import (
+    END_OF_POSITIONS,
+    object_hook,
+    position,
+    shorten_value,
+    strict_converter,
+    unchanged,
+    wrong,
+)
 from wireproof.suggestions import suggestion
 from wireproof.wire.reject_classes import REJECT_CLASSES
-from wireproof.wire.rejection import Position
 from wireproof.wire.safe_text import one_line
 
 TEXT: Final = 400
@@ -41,10 +50,22 @@ PATH: Final = 300
 REMARKS: Final = 256
 """Remarks that are kept."""
 
-FURTHEST: Final = 1 << 63
-"""No input has this many bytes."""
+NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 
-_AT: Final = re.compile(r"(0|[1-9][0-9]*)(>(0|[1-9][0-9]*))*")
+_ENVELOPE: Final = ("id", "outcome")
+"""The fields that every answer has."""
+
+_OUTCOMES: Final[Mapping[str, type[Outcome]]] = {
+    "accepted": Accepted,
+    "refused": Refused,
+    "unsupported": Unsupported,
+    "stalled": Stalled,
+    "crashed": Crashed,
+    "exhausted": Exhausted,
+    "faulty": Faulty,
+}
+"""The outcomes that an adapter may answer."""
+
 _CLASSES: Final = frozenset(REJECT_CLASSES)
 
 OTHER: Final = "the class of every other reason is `other`"
@@ -107,14 +128,22 @@ def _refused_parts(outcome: Refused) -> Head:
 
 def answer_of(packet: Packet) -> Outcome:
     """Return the outcome in an answer, without its id; raise `MessageError` for a malformed one."""
-    head = packet.head
-    outcome = head.get("outcome")
-    parse = _PARSERS.get(outcome) if isinstance(outcome, str) else None
-    if parse is None:
-        raise MessageError(f"outcome wants one of {', '.join(_PARSERS)}; got {kind_of(outcome)}")
-    if packet.blobs is not None or (packet.blob is not None and outcome != "accepted"):
+    outcome = packet.head.get("outcome")
+    kind = _OUTCOMES.get(outcome) if isinstance(outcome, str) else None
+    if kind is None:
+        raise MessageError(f"outcome must be one of {', '.join(_OUTCOMES)}, got {shorten_value(outcome)}")
+    if packet.blobs is not None or (packet.blob is not None and kind is not Accepted):
         raise MessageError(f"the outcome {outcome} carries no bytes")
-    return bounded(parse(packet))
+    fields = {name: value for name, value in packet.head.items() if name not in _ENVELOPE}
+    answer = structured(_CONVERTER, fields, kind, str(outcome))
+    return bounded(_with_bytes(answer, fields, packet.blob) if isinstance(answer, Accepted) else answer)
+
+
+def _with_bytes(answer: Accepted, fields: Head, blob: bytes | None) -> Accepted:
+    """Return the answer with the bytes of an encode, which are outside the JSON object."""
+    if ("value" in fields) + ("digest" in fields) + (blob is not None) != 1:
+        raise MessageError("accepted must have exactly one of value, digest and hex")
+    return answer if blob is None else evolve(answer, data=blob)
 
 
 def bounded(outcome: Outcome) -> Outcome:
@@ -135,87 +164,39 @@ def bounded(outcome: Outcome) -> Outcome:
 
 def _clean(text: object, most: int) -> str:
     """Return one line for a text; an object in this process may have put any other value in its place."""
-    return one_line(text if isinstance(text, str) else kind_of(text), most)
+    return one_line(text if isinstance(text, str) else shorten_value(text), most)
 
 
-_ACCEPTED: Final = frozenset({"id", "outcome", "value", "consumed", "remarks", "digest"})
-_REFUSED: Final = frozenset({"id", "outcome", "class", "at", "path", "detail", "text", "before", "untyped"})
-_TEXT_FIELDS: Final = frozenset({"id", "outcome", "text"})
+# --- the types of the fields ---
 
 
-def _accepted(packet: Packet) -> Accepted:
-    head = packet.head
-    only(head, _ACCEPTED, "accepted")
-    if ("value" in head) + ("digest" in head) + (packet.blob is not None) != 1:
-        raise MessageError("accepted wants one of value, digest and hex")
-    return Accepted(
-        head.get("value"),
-        _consumed(head),
-        packet.blob,
-        texts_of(head, "remarks") or (),
-        text_of(head, "digest") if "digest" in head else None,
-    )
-
-
-def _consumed(head: Head) -> int | None:
-    if head.get("consumed") is None:
+def _consumed(value: object, _: object) -> int | None:
+    if value is None:
         return None
-    consumed = count_of(head, "consumed")
-    if consumed >= FURTHEST:
-        raise MessageError(f"consumed wants less than {FURTHEST}, got {kind_of(consumed)}")
-    return consumed
+    if type(value) is not int or not 0 <= value < END_OF_POSITIONS:
+        raise wrong(f"a whole number from 0 on, less than {END_OF_POSITIONS}", value)
+    return value
 
 
-def _refused(packet: Packet) -> Refused:
-    head = packet.head
-    only(head, _REFUSED, "refused")
-    untyped = head.get("untyped", False)
-    if not isinstance(untyped, bool):
-        raise MessageError(f"untyped wants true or false, got {kind_of(untyped)}")
-    return Refused(
-        _class(head.get("class", "other")),
-        _at(head.get("at")),
-        text_of(head, "path", ""),
-        text_of(head, "detail", ""),
-        text_of(head, "text", ""),
-        head.get("before"),
-        untyped,
-    )
-
-
-def _class(name: object) -> Any:  # noqa: ANN401 - a `RejectClass`, once it is found among them
+def _class(name: object, _: object) -> object:
     if isinstance(name, str) and name in _CLASSES:
         return name
-    raise MessageError(f"unknown class {kind_of(name)}: {suggestion(str(name), REJECT_CLASSES, OTHER)}")
+    raise ValueError(f"is unknown: {shorten_value(name)}; {suggestion(str(name), REJECT_CLASSES, OTHER)}")
 
 
-def _at(at: object) -> Position | None:
-    if at is None or (type(at) is int and -1 <= at < FURTHEST):
-        return at
-    if isinstance(at, str) and len(at) <= 256 and _AT.fullmatch(at):
-        return int(at) if at.isdecimal() else at
-    raise MessageError(f"at wants an offset, or one such as 61>12; got {kind_of(at)}")
+def _at(value: object, _: object) -> object:
+    """Return a position; an adapter may write the number of one as a text."""
+    return position(int(value) if isinstance(value, str) and NUMBER.fullmatch(value) else value, None)
 
 
-def _exhausted(packet: Packet) -> Exhausted:
-    only(packet.head, _TEXT_FIELDS | {"resource"}, "exhausted")
-    return Exhausted(one_of(packet.head, "resource", ("memory", "output")), text_of(packet.head, "text", ""))
+def _converter() -> cattrs.Converter:
+    converter = strict_converter()
+    text = converter.get_structure_hook(str)
+    accepted = object_hook(Accepted, converter, value=unchanged, consumed=_consumed, data=None, digest=text)
+    refused = object_hook(Refused, converter, cls=_class, at=_at, before=unchanged)
+    converter.register_structure_hook(Accepted, accepted)
+    converter.register_structure_hook(Refused, refused)
+    return converter
 
 
-def _text_parser(kind: type[Unsupported | Stalled | Crashed | Faulty]) -> Callable[[Packet], Outcome]:
-    def parse(packet: Packet) -> Outcome:
-        only(packet.head, _TEXT_FIELDS, kind.__name__.lower())
-        return kind(text_of(packet.head, "text", ""))
-
-    return parse
-
-
-_PARSERS: Final[dict[str, Callable[[Packet], Outcome]]] = {
-    "accepted": _accepted,
-    "refused": _refused,
-    "unsupported": _text_parser(Unsupported),
-    "stalled": _text_parser(Stalled),
-    "crashed": _text_parser(Crashed),
-    "exhausted": _exhausted,
-    "faulty": _text_parser(Faulty),
-}
+_CONVERTER: Final = _converter()

@@ -1,8 +1,8 @@
 """The adapter `columnar`: the fast decoders behind the adapter contract, checked with every case.
 
 If the kernels can decode the input, the answer is built from their columns. If they leave the input to the
-reference, the answer is the reference's and proves nothing about the kernels. `answered` and `handed` count
-the two kinds of answers.
+reference, the answer is the reference's and proves nothing about the kernels. `answered` and
+`by_reference` count the two kinds of answers.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,8 @@ class Columnar:
     """Adapter that decodes the formats in `DECODERS` and scans those in `SCANNERS`; it does not encode.
 
     Attributes:
-        answered, handed: answers of the kernels and of the reference so far: decodes, or items of a scan.
+        answered, by_reference: answers of the kernels and of the reference so far: decodes, or items of a
+            scan.
     """
 
     name = "columnar"
@@ -74,7 +75,7 @@ class Columnar:
         warm()
         self._reference = Reference()
         self.answered = 0
-        self.handed = 0
+        self.by_reference = 0
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
@@ -93,7 +94,7 @@ class Columnar:
             return Unsupported(f"no decode of {request.format}/{request.revision}")
         decoded = decoder(request.data, request.options)
         if decoded is None:
-            self.handed += 1
+            self.by_reference += 1
             return self._reference.decode(request)
         self.answered += 1
         return Accepted(to_json(decoded.value), decoded.consumed)
@@ -103,7 +104,7 @@ class Columnar:
         scanner = SCANNERS.get(f"{request.format}/{request.revision}")
         if scanner is None:
             return Unsupported(f"no scan of {request.format}/{request.revision}")
-        items, handed = scanner(b"".join(request.chunks), request.options)
-        self.handed += handed
-        self.answered += len(items) - handed
+        items, by_reference = scanner(b"".join(request.chunks), request.options)
+        self.by_reference += by_reference
+        self.answered += len(items) - by_reference
         return scan_outcome(items)

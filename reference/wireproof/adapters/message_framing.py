@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias
 from attrs import field, frozen
 
 from wireproof.adapters.errors import MessageError, TooMuchError
+from wireproof.strict_converter import octets, shorten_value
 
 MAX_MESSAGE: Final = 16 * 1024 * 1024
 """Most bytes of a header and all its blobs; a line may have three times as many, for its hex and its JSON."""
@@ -256,7 +257,7 @@ class Frames:
         sizes = head["blobs"] if "blobs" in head else [head["blob"]]
         good = isinstance(sizes, list) and all(type(size) is int and size >= 0 for size in sizes)
         if not good or ("blob" in head and "blobs" in head):
-            raise MessageError("blob wants a length, or blobs a list of lengths, not both")
+            raise MessageError("blob must be a length, or blobs a list of lengths, not both")
         if sum(sizes) > room:
             raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
         return sizes
@@ -326,7 +327,7 @@ class Lines:
         if "chunks" in head:
             chunks = head.pop("chunks")
             if not isinstance(chunks, list):
-                raise MessageError("chunks wants a list of bytes in hex")
+                raise MessageError(f"chunks must be a list of bytes in hex, got {shorten_value(chunks)}")
             blobs = tuple(unhex(chunk, "chunks") for chunk in chunks)
             return Packet(head, None, blobs, packet.size, packet.nodes)
         return packet
@@ -338,11 +339,7 @@ class Lines:
 
 def unhex(text: object, name: str) -> bytes:
     """Return the bytes of lower-case hex; raise `MessageError` that names the field `name`."""
-    if isinstance(text, str):
-        try:
-            data = bytes.fromhex(text)
-        except ValueError:
-            data = None
-        if data is not None and data.hex() == text:
-            return data
-    raise MessageError(f"{name} wants bytes in lower-case hex")
+    try:
+        return octets(text, bytes)
+    except ValueError as error:
+        raise MessageError(f"{name} {error}") from None

@@ -116,9 +116,9 @@ def _file(path: Path) -> AdapterFile:
     except (OSError, ValueError) as error:
         raise AdapterFileError(f"{path}: {error}") from None
     if sum(map(bool, (file.command, file.python, file.absent))) != 1:
-        raise AdapterFileError(f"{path}: want exactly one of command, python and absent")
+        raise AdapterFileError(f"{path}: must have exactly one of command, python and absent")
     if file.build and file.driver:
-        raise AdapterFileError(f"{path}: driver: want no [build] beside it")
+        raise AdapterFileError(f"{path}: driver: must have no [build] beside it")
     return file
 
 
@@ -126,7 +126,7 @@ def _object(python: str) -> str:
     """Return `FILE.py:NAME` as `module:attribute`."""
     found = re.fullmatch(r"(?:.*/)?(\w+)\.py:(\w+)|", python)
     if found is None:
-        raise ValueError("python: want FILE.py:NAME")
+        raise ValueError("python: must be FILE.py:NAME")
     return f"{found[1]}:{found[2]}" if python else ""
 
 

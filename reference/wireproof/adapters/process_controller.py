@@ -27,8 +27,9 @@ from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Answer, Broken
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
 from wireproof.adapters.message_framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
-from wireproof.adapters.request_json import OPENING, hello_of, kind_of, request_packet
+from wireproof.adapters.request_json import OPENING, hello_of, request_packet
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
+from wireproof.strict_converter import shorten_value
 from wireproof.wire.safe_text import one_line
 
 MIB: Final = 1024 * 1024
@@ -143,7 +144,7 @@ class Process:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise AdapterStartError(
-                    f"{self._program.name} said no hello in {self._program.hello_seconds:g} s: read "
+                    f"{self._program.name} sent no hello in {self._program.hello_seconds:g} s: read "
                     f"{self._in.progress()}{self._last_words()}"
                 )
             self._step(min(left, POLL_SECONDS))
@@ -340,7 +341,7 @@ class Process:
             name = packet.head.get("id")
             if not isinstance(name, str) or name not in self._open:
                 self._stray = name if isinstance(name, str) else ""
-                self._fault = MessageError(f"it answered {kind_of(name)}, which is not in flight")
+                self._fault = MessageError(f"it answered {shorten_value(name)}, which is not in flight")
                 self._packets.clear()
                 break
             answers.append((name, _outcome(packet, self._open.pop(name))))

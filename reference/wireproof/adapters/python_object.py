@@ -119,14 +119,14 @@ def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     }
     claims = getattr(adapter, "revisions", {})
     if not isinstance(claims, Mapping):
-        raise MessageError("revisions wants a mapping of names such as kafka.batch/v2 to claims")
+        raise MessageError("revisions must be a mapping of names such as kafka.batch/v2 to claims")
     hello = hello_of(Packet({"hello": head}))
     return evolve(hello, revisions={format_id: _claim(claims, format_id) for format_id in claims})
 
 
 def _claim(claims: Mapping[str, Any], format_id: str) -> Claim:
     claim = claims[format_id]
-    return claim if isinstance(claim, Claim) else claim_of(claims, format_id)
+    return claim if isinstance(claim, Claim) else claim_of(claim, format_id)
 
 
 _ANSWERS: Final = (Accepted, Refused, Unsupported, Stalled, Exhausted, Faulty, Rejected)

@@ -88,7 +88,7 @@ def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet | M
         return framing.pack(hello_packet(hello))
     name = packet.head.get("id")
     if not isinstance(name, str):
-        return _no_request("", "it wants an id, which is a text", framing)
+        return _no_request("", "it must have an id, which is a string", framing)
     try:
         request = request_of(packet)
     except MessageError as error:

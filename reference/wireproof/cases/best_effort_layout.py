@@ -24,7 +24,7 @@ MAX_READINGS: Final = 4
 """Maximum number of readings: one for each wrong checksum inside another."""
 
 MAX_FIELDS_BEYOND: Final = 64
-"""Fields read beyond the bytes, after which a reading stops: zeros may stand for endless messages."""
+"""Fields read beyond the bytes, after which a reading stops: zeros can be endless messages."""
 
 
 class BoundedSpans(list[FieldSpan]):

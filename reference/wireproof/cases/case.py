@@ -105,7 +105,7 @@ class Witness:
 
 @frozen
 class Source:
-    """The origin of the bytes (`rulebook`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and a document."""
+    """The origin of the bytes (`document`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and a document."""
 
     origin: str
     document: str = ""

@@ -1,6 +1,6 @@
 """Field-aware edits: change a named field of a traced layout, and fix up the lengths and checksums over it.
 
-The trace alone tells the position of a field, and the bytes that a length or checksum covers. Only the
+Only the trace has the position of a field, and the bytes that a length or checksum covers. Only the
 outermost bytes are edited; the mutators reach bytes inside a compressed region by compressing it again.
 """
 

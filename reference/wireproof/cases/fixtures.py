@@ -176,7 +176,7 @@ def read_frozen(path: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
-        raise FixtureError(f"{path}: wants an object of ids and digests")
+        raise FixtureError(f"{path}: must be an object of ids and digests")
     return page
 
 
@@ -187,9 +187,9 @@ def read(path: Path) -> list[Case]:
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
-        raise FixtureError(f"{path}: wants schema, format, revision and cases, and nothing else")
+        raise FixtureError(f"{path}: must have schema, format, revision and cases, and nothing else")
     if page["schema"] != SCHEMA or not isinstance(page["cases"], list):
-        raise FixtureError(f"{path}: wants schema {SCHEMA} and a list of cases")
+        raise FixtureError(f"{path}: must have schema {SCHEMA} and a list of cases")
     return [_case(path, page, row, number) for number, row in enumerate(page["cases"], 1)]
 
 

@@ -63,9 +63,8 @@ def _files(suite: Suite) -> Iterator[Problem]:
             yield Problem(str(path), "its cases are not sorted by id; `lint --fix` sorts them")
         for fmt in rows:
             if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
-                yield Problem(
-                    fmt["id"], f"its keys want the order {', '.join(CASE_KEYS)}; `lint --fix` sorts them"
-                )
+                order = f"{', '.join(CASE_KEYS)}; `lint --fix` sorts them"
+                yield Problem(fmt["id"], f"its keys must be in the order {order}")
             used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
             if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
                 yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")
@@ -84,7 +83,7 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
             yield Problem(name, "has landed with another input: leave it as it was and add a new id")
 
 
-# --- what a case says ---
+# --- content of a case ---
 
 
 def _words(suite: Suite) -> Iterator[Problem]:
@@ -174,7 +173,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
             )
         if rule.exclusion and not lacking:
-            yield Problem(rule.id, "has all its cases, and its exclusion says otherwise")
+            yield Problem(rule.id, "has all its cases, so its exclusion is wrong")
 
 
 # --- the reference ---

@@ -81,7 +81,7 @@ class LogSurvey:
 
     @property
     def whole(self) -> bool:
-        """Whether every byte belongs to a sound entry."""
+        """True if every byte belongs to a valid entry."""
         return not self.damages and not self.tail
 
 
@@ -227,7 +227,7 @@ class _Order:
         match item.value:
             case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
                 if epoch < self.epoch or epoch < -1:
-                    text = f"epoch {epoch} behind {self.epoch}: one of the two is damaged"
+                    text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
                     path = f"batches[{number}].partitionLeaderEpoch"
                     yield DamagedRange(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
                 self.epoch = epoch
@@ -237,7 +237,7 @@ class _Order:
             case _:
                 return
         if self.last is not None and first <= self.last:
-            text = f"offset {first} behind {self.last}: one of the two is damaged"
+            text = f"offset {first} after {self.last}: one of the two is damaged"
             path = f"batches[{number}].baseOffset"
             yield DamagedRange(item.at, end, number, "offsets-not-monotonic", item.at, path, text)
         self.last = last

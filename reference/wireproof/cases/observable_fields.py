@@ -49,7 +49,7 @@ def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | Non
 
 
 def _unknown_of_item(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Check the field of an item; what lies below its value is of whichever kind the item is."""
+    """Check the field of an item; the fields below its value depend on the kind of the item."""
     if parts and parts[0] not in ITEM_FIELDS:
         return parts[0], tuple(ITEM_FIELDS)
     return None

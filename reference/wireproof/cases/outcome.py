@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
+from wireproof.strict_converter import JSON_NAME
 from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Position, Rejected
@@ -44,7 +45,7 @@ class Refused:
         untyped: whether its library does not document the exception of the rejection.
     """
 
-    cls: RejectClass = "other"
+    cls: RejectClass = field(default="other", metadata={JSON_NAME: "class"})
     at: Position | None = None
     path: str = ""
     detail: str = ""

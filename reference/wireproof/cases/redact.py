@@ -44,14 +44,16 @@ def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
     right, which keeps the later fields; then everything after it is filler.
 
     Raises:
-        RedactionError: text of JSON that is rejected, in which payload cannot be told from structure.
+        RedactionError: text of JSON that is rejected, in which payload and structure cannot be distinguished.
     """
     found = trace_of(row, data, options)
     if found.rejected is None:
         yield _redacted(found, data)
         return
     if ".json." in row.name:
-        raise RedactionError("JSON that is refused cannot be redacted: payload cannot be told from structure")
+        raise RedactionError(
+            "JSON that is refused cannot be redacted: payload and structure cannot be distinguished"
+        )
     repaired = repair(row, data)
     if len(repaired) == len(data) and repaired != data:
         reread = trace_of(row, repaired, options)

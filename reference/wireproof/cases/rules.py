@@ -62,7 +62,7 @@ def read_rules(path: Path) -> Iterator[Rule]:
                 f"{rule.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with none of these signs"
             )
         if rule.kind not in RULE_KINDS:
-            raise ValueError(f"{rule.id}: kind wants one of {', '.join(RULE_KINDS)}")
+            raise ValueError(f"{rule.id}: kind must be one of {', '.join(RULE_KINDS)}")
         yield rule
 
 

@@ -124,7 +124,7 @@ def making(language: str, folder: Path) -> None:
         click.echo(template.command(template.build, folder))
     click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(FORMAT)}")
     if template.missing:
-        click.echo(f"wireproof: this wants {' and '.join(template.missing)} on the PATH", err=True)
+        click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
 
 
 @command.command("probe")

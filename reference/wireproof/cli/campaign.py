@@ -89,10 +89,10 @@ def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "Cam
     from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
     with (
-        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell,
+        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as report_progress,
         command_support.one_line_errors(),
     ):
-        return campaign_job.run_campaign(plan, where, tell, tasks)
+        return campaign_job.run_campaign(plan, where, report_progress, tasks)
 
 
 def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:

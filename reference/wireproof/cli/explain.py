@@ -68,7 +68,7 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
         one = index_files.check_index_file(path)
         for line in index_file_view.entry_lines(one):
             click.echo(line)
-        return Exit.FAILS if one.wrong else Exit.CONFORMS
+        return Exit.FAILS if one.errors else Exit.CONFORMS
     code = _explain(source, name, folders)
     return deciding_code([code, _beside(path)]) if path.is_file() else code
 
@@ -78,7 +78,7 @@ def _beside(log: Path) -> Exit:
     found = index_files.check_index_files(log)
     for line in index_file_view.verdict_lines(found):
         click.echo(line)
-    return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS
+    return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS
 
 
 def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:

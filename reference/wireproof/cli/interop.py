@@ -82,7 +82,7 @@ def command(
         _write(shown, out)
     if file:
         replace_text(file, interop_page(shown, Page("wireproof: interop", _case)))
-    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
+    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.results.streams if stream.cases]
     return deciding_code([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 
@@ -106,8 +106,8 @@ def _peers() -> list[Entry]:
 def _exchanged(specs: tuple[str, ...], ask: InteropSettings, scale: float) -> InteropRun:
     """Run the exchange, with a progress bar on a terminal."""
     announce_builds(specs)
-    with step_bar(Console(stderr=True), "starting") as tell:
-        return run_interop(specs, ask, timeout_scale=scale, tell=tell)
+    with step_bar(Console(stderr=True), "starting") as report_progress:
+        return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress)
 
 
 def _shown(found: InteropRun, tokens: Path) -> InteropView:
@@ -119,7 +119,7 @@ def _shown(found: InteropRun, tokens: Path) -> InteropView:
 
 def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
-    for stream in shown.ledger.streams:
+    for stream in shown.results.streams:
         writer = EventWriter(file, stream.run)
         for event in stream.cases:
             writer.case(event)

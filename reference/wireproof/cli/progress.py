@@ -150,12 +150,12 @@ def job_bar(
     with Progress(*shown, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name, total=None, said="")
 
-        def tell(done: int, total: int, tasks: Tasks) -> None:
+        def report_progress(done: int, total: int, tasks: Tasks) -> None:
             if bar.tasks[0].total is None:
                 bar.reset(task, total=total, completed=done)
             bar.update(task, completed=done, said=tasks_text(tasks))
 
-        yield tell
+        yield report_progress
 
 
 def tasks_text(tasks: Tasks) -> str:

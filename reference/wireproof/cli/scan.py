@@ -75,7 +75,7 @@ def command(
     )
     if more["page"]:
         replace_text(more["page"], report_page.render_page(out))
-    beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
+    beside = _check_index_files(plan, out) if source == "kafka_log" else Exit.CONFORMS
     return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
 
 
@@ -104,20 +104,20 @@ def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
-def _companions(plan: "ScanPlan", out: Path) -> Exit:
+def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     """Check the index files beside the logs; print a line for each wrong one and a total."""
     from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
     found = index_files.check_local_logs(list(dict.fromkeys(span.place for span in plan.spans)), out)
     for line in index_file_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
-    wrong = sum(one.wrong for one in found)
+    errors = sum(one.errors for one in found)
     if found:
         logs = len({one.name.beside(".log") for one in found})
         click.echo(
-            f"index files: {len(found)} indexes of {logs} logs, {wrong} findings that mislead a reader"
+            f"index files: {len(found)} indexes of {logs} logs, {errors} findings that mislead a reader"
         )
-    return Exit.FAILS if wrong else Exit.CONFORMS
+    return Exit.FAILS if errors else Exit.CONFORMS
 
 
 def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
@@ -125,14 +125,17 @@ def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
     from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
-    with job_bar(Console(stderr=True), "scan", *columns) as tell, command_support.one_line_errors():
-        return scan_job.run_scan(plan, where, tell)
+    with (
+        job_bar(Console(stderr=True), "scan", *columns) as report_progress,
+        command_support.one_line_errors(),
+    ):
+        return scan_job.run_scan(plan, where, report_progress)
 
 
 def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
     """Return the speed of a scan; empty if a part of it was done before."""
     whole = summary.spans == len(plan.spans)
-    read = sum(row["read"] for row in summary.files)
+    read = sum(row["bytes_read"] for row in summary.files)
     return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
 
 
@@ -150,7 +153,9 @@ def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, An
         )
     console = Console()
     console.print(table)
-    read, garbage, tails = (sum(row[n] for row in files) for n in ("read", "garbage_bytes", "tail_bytes"))
+    read, garbage, tails = (
+        sum(row[n] for row in files) for n in ("bytes_read", "garbage_bytes", "tail_bytes")
+    )
     console.print(
         f"{len(files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
         f"{garbage:,} of garbage, {tails:,} of cut tails;",

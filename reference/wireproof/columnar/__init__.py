@@ -12,7 +12,8 @@
 
 The kernels answer only for entries that they find valid and without remarks. They hand every other entry to
 the reference (`wireproof.kafka`), one at a time. So the result is always that of the reference; only the time
-differs. `KafkaFrames.handed` marks the entries that were handed over; `share` is their part of all entries.
+differs. `KafkaFrames.by_reference` marks the entries that the reference decoded; `reference_share` is their
+part of all entries.
 
 Memory: a scan needs about 30 bytes for each item. Records are returned in blocks of 16 MiB of entries or 2
 MiB of decompressed bytes, unless one entry alone is larger. Without numba and pyarrow the import fails with

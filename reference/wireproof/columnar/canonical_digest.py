@@ -2,8 +2,8 @@
 
 Adapters are asked for digests about every entry of an archive. The canonical JSON of an entry is written
 straight to bytes and hashed, without Python objects for its fields. The result equals `wire.values.digest` of
-the JSON from `item_json`: nearly all answers are right, so nobody needs the objects. The order of the fields
-is stated in the tables below.
+the JSON from `item_json`. Nearly all answers are right, so the objects are not needed. The tables below have
+the order of the fields.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,7 @@
 """The fields of entry headers as Arrow columns, one row for each item: kafka.md §1.1, §2.1."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from wireproof.columnar import kernels
@@ -18,7 +19,7 @@ HEADER_COLUMNS: Final = pa.schema(
         pa.field("kind", pa.string(), nullable=False),
         pa.field("fault", pa.string()),
         pa.field("remarks", pa.list_(pa.string()), nullable=False),
-        pa.field("handed", pa.bool_(), nullable=False),
+        pa.field("by_reference", pa.bool_(), nullable=False),
         pa.field("records", pa.int64(), nullable=False),
         pa.field("magic", pa.int8()),
         pa.field("offset", pa.int64()),
@@ -35,9 +36,9 @@ HEADER_COLUMNS: Final = pa.schema(
 )
 """The columns of an item.
 
-`kind` is frame, garbage or tail; `fault` is the class of garbage; `remarks` are classes; `handed` is true if
-the reference made the item. The columns from `magic` on are the header fields of a whole entry, null for
-other items. `base_timestamp` and the columns from `leader_epoch` on exist for batches (v2) only. For a
+`kind` is frame, garbage or tail; `fault` is the class of garbage; `remarks` are classes; `by_reference` is
+true if the reference made the item. The columns from `magic` on are the header fields of a whole entry, null
+for other items. `base_timestamp` and the columns from `leader_epoch` on exist for batches (v2) only. For a
 message, `offset` and `last_offset` are its own offset and `max_timestamp` is its timestamp, -1 in v0. For
 garbage, the fields hold whatever its bytes contain.
 """
@@ -47,15 +48,36 @@ ALL_COLUMNS: Final = tuple(HEADER_COLUMNS.names)
 
 REMARKS: Final = HEADER_COLUMNS.field("remarks").type
 
+_KINDS: Final = pa.array(KINDS)
+_NO_REMARKS: Final = pa.array([], pa.string())
+
 
 def read_header_columns(
     buffer: Buffer, frames: KafkaFrames, names: Sequence[str] = ALL_COLUMNS
 ) -> pa.RecordBatch:
     """Return these columns of `HEADER_COLUMNS` for the items that `scan` found in `buffer`."""
-    columns = _items(frames) | (_fields(frames, _read(buffer, frames)) if set(names) - ITEM_COLUMNS else {})
-    schema = pa.schema([HEADER_COLUMNS.field(name) for name in names])
-    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    return header_columns(
+        frames, np.empty(0) if ITEM_COLUMNS.issuperset(names) else _read(buffer, frames), names
+    )
+
+
+def header_columns(frames: KafkaFrames, entry_headers: Array, names: Sequence[str]) -> pa.RecordBatch:
+    """Return these columns of `HEADER_COLUMNS`.
+
+    `entry_headers` has a row of `kernels.HEADER` for each item; it is not used if all names are in
+    `ITEM_COLUMNS`.
+    """
+    schema = _schema(tuple(names))
+    columns = [
+        _ITEMS[name](frames) if name in _ITEMS else _field(name, frames, entry_headers) for name in names
+    ]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@cache
+def _schema(names: tuple[str, ...]) -> pa.Schema:
+    return pa.schema([HEADER_COLUMNS.field(name) for name in names])
 
 
 def _read(buffer: Buffer, frames: KafkaFrames) -> Array:
@@ -70,25 +92,6 @@ def _read(buffer: Buffer, frames: KafkaFrames) -> Array:
     return rows
 
 
-ITEM_COLUMNS: Final = frozenset(
-    {"position", "length", "kind", "fault", "remarks", "handed", "records", "magic"}
-)
-"""The columns that can be made without the bytes."""
-
-
-def _items(frames: KafkaFrames) -> dict[str, Any]:
-    return {
-        "position": frames.position,
-        "length": frames.length,
-        "kind": pa.array(KINDS).take(pa.array(frames.kind)),
-        "fault": _faults(frames),
-        "remarks": _remarks(frames),
-        "handed": frames.handed,
-        "records": frames.records,
-        "magic": pa.array(frames.magic, mask=frames.magic < 0),
-    }
-
-
 def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
     if not frames.answers:
         return pa.nulls(len(frames), pa.string())
@@ -101,31 +104,40 @@ def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
 def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
     if not any(item.remarks for item in frames.answers.values()):
         none = pa.array(np.zeros(len(frames) + 1, np.int32))
-        return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=REMARKS)
+        return pa.ListArray.from_arrays(none, _NO_REMARKS, type=REMARKS)
     remarks: list[list[str]] = [[]] * len(frames)
     for row, item in frames.answers.items():
         remarks[row] = [remark.cls for remark in item.remarks]
     return remarks
 
 
-def _fields(frames: KafkaFrames, rows: Array) -> dict[str, Any]:
-    """Return the header fields as columns, null for items that do not have the field."""
-    batch, absent = frames.magic == 2, frames.magic < 0
-    common = {
-        "offset": rows["offset"],
-        "last_offset": rows["offset"] + np.where(batch, rows["last_offset_delta"], 0),
-        "codec": np.array(CODECS, object)[rows["attributes"] & CODEC],
-        "attributes": rows["attributes"],
-        "max_timestamp": rows["max_timestamp"],
-    }
-    of_batches = {
-        "base_timestamp": rows["base_timestamp"],
-        "leader_epoch": rows["leader_epoch"],
-        "producer_id": rows["producer_id"],
-        "producer_epoch": rows["producer_epoch"],
-        "base_sequence": rows["base_sequence"],
-    }
-    masked = {name: pa.array(np.ascontiguousarray(column), mask=absent) for name, column in common.items()}
-    return masked | {
-        name: pa.array(np.ascontiguousarray(column), mask=~batch) for name, column in of_batches.items()
-    }
+_ITEMS: Final[dict[str, Callable[[KafkaFrames], Any]]] = {
+    "position": lambda frames: frames.position,
+    "length": lambda frames: frames.length,
+    "kind": lambda frames: _KINDS.take(pa.array(frames.kind)),
+    "fault": _faults,
+    "remarks": _remarks,
+    "by_reference": lambda frames: frames.by_reference,
+    "records": lambda frames: frames.records,
+    "magic": lambda frames: pa.array(frames.magic, mask=frames.magic < 0),
+}
+
+ITEM_COLUMNS: Final = frozenset(_ITEMS)
+"""The columns that can be made without the bytes."""
+
+_FIELDS: Final[dict[str, Callable[[Array], Array]]] = {
+    "last_offset": lambda rows: rows["offset"] + rows["last_offset_delta"],
+    "codec": lambda rows: np.array(CODECS, object)[rows["attributes"] & CODEC],
+}
+"""The columns that are computed from fields of `kernels.HEADER`; the delta of a message is 0."""
+
+_OF_BATCHES: Final = frozenset(
+    {"base_timestamp", "leader_epoch", "producer_id", "producer_epoch", "base_sequence"}
+)
+
+
+def _field(name: str, frames: KafkaFrames, rows: Array) -> pa.Array:
+    """Return a header field as a column, null for items that do not have the field."""
+    column = _FIELDS[name](rows) if name in _FIELDS else rows[name]
+    absent = frames.magic != 2 if name in _OF_BATCHES else frames.magic < 0
+    return pa.array(np.ascontiguousarray(column), mask=absent)

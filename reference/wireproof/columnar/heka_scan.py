@@ -84,7 +84,7 @@ class HekaFrames:
         position, length: int64, in bytes.
         kind: uint8, as in `KafkaFrames`.
         message: int64: the start of the message of a clean frame; -1 for other items.
-        handed: bool: the reference made this item, and not the kernels.
+        by_reference: bool: the reference made this item, and not the kernels.
         answers: the items of the reference by row, without values.
     """
 
@@ -92,7 +92,7 @@ class HekaFrames:
     length: Array
     kind: Array
     message: Array
-    handed: Array
+    by_reference: Array
     answers: dict[int, Item]
 
     def __len__(self) -> int:
@@ -100,10 +100,10 @@ class HekaFrames:
         return int(self.kind.size)
 
     @property
-    def share(self) -> float:
+    def reference_share(self) -> float:
         """The share of the frames that the reference had to decode, 0 to 1."""
         frame = self.kind == FRAME
-        return float((self.handed & frame).sum() / max(frame.sum(), 1))
+        return float((self.by_reference & frame).sum() / max(frame.sum(), 1))
 
     def fault(self, row: int) -> str | None:
         """Return the class of the garbage at `row`; None for other items."""
@@ -119,8 +119,8 @@ def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
         answers |= {rows + at: evolve(item, value=None) for at, item in enumerate(step.items)}
         parts.append(_rows_of_items(step.items) if step.items else _rows_of_frames(step))
         rows += parts[-1][0].size
-    position, length, kind, message, handed = map(np.concatenate, zip(*parts, strict=True))
-    return HekaFrames(position, length, kind, message, handed, answers)
+    position, length, kind, message, by_reference = map(np.concatenate, zip(*parts, strict=True))
+    return HekaFrames(position, length, kind, message, by_reference, answers)
 
 
 def _rows_of_frames(step: HekaScanStep) -> tuple[Array, ...]:

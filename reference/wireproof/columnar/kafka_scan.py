@@ -138,7 +138,7 @@ class KafkaFrames:
         kind: uint8: `FRAME` (the entry decodes), `GARBAGE` or `TAIL`.
         magic: int8: 0 to 2; -1 for an item that is not a whole entry.
         records: int64: records or messages that a frame holds; 0 for other items.
-        handed: bool: the reference made this item, and not the kernels.
+        by_reference: bool: the reference made this item, and not the kernels.
         answers: the items of the reference by row, without values: `cls` of garbage, `remarks` of frames.
         unpacked: decompressed bytes of all entries that the kernels decompressed.
     """
@@ -148,7 +148,7 @@ class KafkaFrames:
     kind: Array
     magic: Array
     records: Array
-    handed: Array
+    by_reference: Array
     answers: dict[int, Item]
     unpacked: int
 
@@ -157,37 +157,29 @@ class KafkaFrames:
         return int(self.kind.size)
 
     @property
-    def share(self) -> float:
+    def reference_share(self) -> float:
         """The share of the whole entries that the reference had to decode, 0 to 1."""
         whole = self.magic >= 0
-        return float((self.handed & whole).sum() / max(whole.sum(), 1))
+        return float((self.by_reference & whole).sum() / max(whole.sum(), 1))
 
     @property
     def columns(self) -> tuple[Array, ...]:
         """The arrays, in the order of their names above."""
-        return self.position, self.length, self.kind, self.magic, self.records, self.handed
-
-    def until(self, stop: int) -> "KafkaFrames":
-        """Return the rows before `stop`."""
-        position, length, kind, magic, records, handed = (column[:stop] for column in self.columns)
-        answers = {row: item for row, item in self.answers.items() if row < stop}
-        return KafkaFrames(position, length, kind, magic, records, handed, answers, self.unpacked)
+        return self.position, self.length, self.kind, self.magic, self.records, self.by_reference
 
     @classmethod
-    def joined(cls, parts: "Sequence[tuple[int, KafkaFrames]]") -> "KafkaFrames":
-        """Join the rows of consecutive buffers, each given with its position."""
-        columns = zip(*(part.columns for _, part in parts), strict=True)
-        position, length, kind, magic, records, handed = map(np.concatenate, columns)
-        sizes = [len(part) for _, part in parts]
-        before = np.cumsum([0, *sizes]).tolist()
+    def joined(cls, parts: "Sequence[KafkaFrames]") -> "KafkaFrames":
+        """Join consecutive items of one stream."""
+        columns = zip(*(part.columns for part in parts), strict=True)
+        position, length, kind, magic, records, by_reference = map(np.concatenate, columns)
+        before = np.cumsum([0, *map(len, parts)]).tolist()
         answers = {
-            row + first: evolve(item, at=item.at + base)
-            for first, (base, part) in zip(before, parts, strict=False)
+            first + row: item
+            for first, part in zip(before, parts, strict=False)
             for row, item in part.answers.items()
         }
-        position = position + np.repeat([base for base, _ in parts], sizes)
-        unpacked = sum(part.unpacked for _, part in parts)
-        return cls(position, length, kind, magic, records, handed, answers, unpacked)
+        unpacked = sum(part.unpacked for part in parts)
+        return cls(position, length, kind, magic, records, by_reference, answers, unpacked)
 
     def fault(self, row: int) -> str | None:
         """Return the class of the garbage at `row`.
@@ -208,8 +200,16 @@ def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         rows += parts[-1][0].size
     parts = parts or [_empty_columns()]
-    position, length, kind, magic, records, handed = map(np.concatenate, zip(*parts, strict=True))
-    return KafkaFrames(position, length, kind, magic, records, handed, answers, unpacked)
+    position, length, kind, magic, records, by_reference = map(np.concatenate, zip(*parts, strict=True))
+    return KafkaFrames(position, length, kind, magic, records, by_reference, answers, unpacked)
+
+
+def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
+    """Return the items of one scan step, without the values; `base` is added to their positions."""
+    answers = {index: evolve(item, at=base + item.at, value=None) for index, item in step.answers.items()}
+    unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
+    position, length, kind, magic, records, by_reference = _columns(step)
+    return KafkaFrames(position + base, length, kind, magic, records, by_reference, answers, unpacked)
 
 
 def _empty_columns() -> tuple[Array, ...]:

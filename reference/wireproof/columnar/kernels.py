@@ -313,13 +313,13 @@ def read_short_record(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, P
 
 @inline_kernel
 def zigzag(raw: Pos) -> Int:
-    """Return the number that a raw zigzag varint stands for."""
+    """Return the number that a raw zigzag varint encodes."""
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE)
 
 
 @inline_kernel
 def nullable_length(raw: Pos) -> Int:
-    """Return the length that a raw varint stands for; raw 1 is null, -1."""
+    """Return the length that a raw varint encodes; raw 1 is null, -1."""
     return np.int64(-1) if raw == ONE else np.int64(raw >> ONE)
 
 

@@ -37,7 +37,7 @@ GRACE_SECONDS: Final = 120.0
 
 @frozen
 class Campaign:
-    """What is fuzzed, for how long, and where the results are.
+    """The configuration of a fuzzing campaign: its target, duration and folder of results.
 
     Attributes:
         adapter: name of the adapter, as users write it.

@@ -50,14 +50,14 @@ A codec that allocates as much as a length field states gets an error then, and 
 
 
 class WorkerContext:
-    """What a worker imports, instruments and opens once, before its first fork.
+    """The parts that a worker imports, instruments and opens once, before its first fork.
 
     Attributes:
         config: the configuration of the worker.
         suite: the fixtures.
         caller: the adapter as an object of this process; None for the reference and for adapters that run
             in a process of their own.
-        hello: what the adapter claims.
+        hello: the claims of the adapter.
         shared_input: the input that a fuzzing process works on.
     """
 

@@ -108,7 +108,7 @@ def _offsets(spans: Iterable[FieldSpan]) -> list[int]:
 
 
 def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
-    """Set the fetched offset to the first offset of an entry, or one or two behind it."""
+    """Set the fetched offset to the first offset of an entry, or one or two after it."""
     offsets = _offsets(spans)
     if not offsets:
         return options

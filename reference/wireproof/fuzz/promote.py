@@ -45,7 +45,7 @@ class PromotionError(ValueError):
 
 @frozen
 class Promoted:
-    """What was written.
+    """The result of a promotion.
 
     Attributes:
         case: the fixture.

@@ -1,8 +1,9 @@
 """Cases by number: case n of a seed is always the same, whichever process makes it and in whatever order.
 
-A campaign gives ranges of numbers to tasks that do not know each other. The bytes of a case are a chain of
-mutations of a seed input: of a fixture, of the minimal or the maximal encoding, or of what a Hypothesis
-strategy generates.
+A campaign gives ranges of numbers to tasks that do not know each other. So a case may not depend on the cases
+before it, and two cases may be equal; in the property suite (`runner.property_suite`) all examples differ.
+The bytes of a case are a chain of mutations of a seed input: of a fixture, of the minimal or the maximal
+encoding, or of what a Hypothesis strategy generates.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -28,13 +28,13 @@ REFERENCE: Final = "reference"
 
 @frozen
 class TargetContext:
-    """What a target works with.
+    """The objects that a target uses.
 
     Attributes:
         builder: makes the cases.
         executor: runs the adapter; None checks the reference against its oracles.
-        findings: where findings are added.
-        shared_input: where the supervisor sees the present input.
+        findings: the store to which findings are added.
+        shared_input: shows the present input to the supervisor.
         timer: limits the time of the reference, and of an adapter in this process.
         origin: the random seed, for the record.
     """

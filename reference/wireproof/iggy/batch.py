@@ -203,7 +203,7 @@ def check_count_and_checksum(
         name: the path of the batch in the trace; empty for the root.
         head: the header of the batch.
         frame_count: the number of frames that were read.
-        rules: say how to treat a mismatch.
+        rules: the treatment of a mismatch.
     """
     prefix = f"{name}." if name else ""
     frames_at = head.at + IGGY_BATCH_HEADER_SIZE

@@ -1,8 +1,8 @@
 """The framing of requests on TCP: iggy.md, section 2.1.
 
 Classic framing, up to 0.10.x: `length u32 | code u32 | body`; the length includes the code. VSR framing,
-since 0.11.0: a header of 256 bytes whose command field says whether the frame is a request, a reply or an
-eviction. A `Gap` stands for bytes of a VSR header that writers leave at 0.
+since 0.11.0: a header of 256 bytes whose command field marks the frame as a request, a reply or an
+eviction. A `Gap` represents bytes of a VSR header that writers leave at 0.
 """
 
 from collections.abc import Callable, Mapping

@@ -15,7 +15,7 @@ from wireproof.wire.writer import Writer
 
 
 def _value_bytes(message: Any, _: TlvLayout) -> int:  # noqa: ANN401 - a message of a send
-    """Return the size of the header values. Keys do not count, although the blog says so (section 0)."""
+    """Return the size of the header values. Keys do not count; the blog states the opposite (section 0)."""
     return sum(len(value.value) for _, value in message.headers)
 
 

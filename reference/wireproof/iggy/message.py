@@ -225,7 +225,7 @@ def read_zero(reader: Reader, part: ZeroField) -> None:
 
 
 def read_message(reader: Reader, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
-    """Read one message. It ends where its lengths say, even if its headers are not a map (section 10.4)."""
+    """Read one message. Its lengths determine its end, even if its headers are not a map (section 10.4)."""
     values: dict[str, Any] = {}
     starts: dict[str, int] = {}
     lengths: dict[str, tuple[str, int]] = {}

@@ -1,4 +1,4 @@
-"""The partitioning, which says how the partition of a send is chosen: iggy.md, section 2.2."""
+"""The partitioning: how the partition of a send is chosen. iggy.md, section 2.2."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, cast

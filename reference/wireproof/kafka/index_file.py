@@ -25,15 +25,15 @@ class IndexFinding:
 
     Attributes:
         at: position in the index file, in bytes.
-        what: the problem.
-        then: what to do next.
-        wrong: True if the problem misleads a reader; False for a note.
+        message: the problem.
+        next_step: the advice, or an empty text.
+        is_error: True if the problem misleads a reader; False for a note.
     """
 
     at: int
-    what: str
-    then: str = REBUILD
-    wrong: bool = True
+    message: str
+    next_step: str = REBUILD
+    is_error: bool = True
 
 
 @frozen

@@ -84,7 +84,7 @@ def check_against_log(index: OffsetIndex, segment: SegmentHeaders) -> Iterator[I
             yield IndexFinding(at, text)
         elif position >= segment.end:
             text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield IndexFinding(at, text, "look at the log: wireproof explain", wrong=False)
+            yield IndexFinding(at, text, "look at the log: wireproof explain", is_error=False)
         elif position not in numbers:
             yield IndexFinding(at, f"no entry of the log begins at position {position}")
         else:

@@ -92,7 +92,7 @@ def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[Ind
             yield from _timestamp(entry, head, latest[numbers[head.position]])
         elif is_past_readable_end(segment, entry.offset):
             text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield IndexFinding(entry.at + 8, text, "look at the log: wireproof explain", wrong=False)
+            yield IndexFinding(entry.at + 8, text, "look at the log: wireproof explain", is_error=False)
         else:
             yield IndexFinding(entry.at + 8, f"no entry of the log holds offset {entry.offset}")
     yield from _last(index, latest[-1], segment)
@@ -116,4 +116,4 @@ def _last(index: TimeIndex, latest: int, segment: SegmentHeaders) -> Iterator[In
         at = len(index.entries) * ENTRY_STRUCT.size
         text = f"a closed segment ends with its greatest timestamp, {latest}; the last one here is {last}"
         then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
-        yield IndexFinding(at, text, then, wrong=False)
+        yield IndexFinding(at, text, then, is_error=False)

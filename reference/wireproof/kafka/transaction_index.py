@@ -155,11 +155,11 @@ def _no_marker(entry: AbortedTransaction, segment: SegmentHeaders) -> IndexFindi
     at, last = entry.at + 18, entry.last
     if is_past_readable_end(segment, last):
         text = f"the marker at {last} cannot be checked: the log ends at {segment.end}, {segment.why}"
-        return IndexFinding(at, text, "look at the log: wireproof explain", wrong=False)
+        return IndexFinding(at, text, "look at the log: wireproof explain", is_error=False)
     gap = segment.heads and last < segment.heads[-1].last and entry_with_offset(segment, last) is None
     if gap:
         text = f"no entry of the log holds offset {last}, where the marker was"
-        return IndexFinding(at, text, "nothing, if the log is compacted", wrong=False)
+        return IndexFinding(at, text, "nothing, if the log is compacted", is_error=False)
     return IndexFinding(at, f"the log has no ABORT marker at offset {last}")
 
 

@@ -22,7 +22,7 @@ def damaged_place_lines(found: LogSurvey) -> Iterator[str]:
     shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):
-        yield escape_unsafe(f"wrong: {_place(one)}; {_behind(one, until, found)}")
+        yield escape_unsafe(f"wrong: {_place(one)}; {_after(one, until, found)}")
     if len(found.damages) > MAX_PLACES:
         yield f"… {len(found.damages) - MAX_PLACES} more places"
     if found.tail:
@@ -38,7 +38,7 @@ def _place(one: DamagedRange) -> str:
     return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
 
 
-def _behind(one: DamagedRange, until: int, found: LogSurvey) -> str:
+def _after(one: DamagedRange, until: int, found: LogSurvey) -> str:
     if until > one.end:
-        return f"reading goes on at {one.end}"
-    return "nothing sound is behind it" if one.end >= found.size - found.tail else "another one is behind it"
+        return f"reading continues at {one.end}"
+    return "nothing valid follows" if one.end >= found.size - found.tail else "another damaged place follows"

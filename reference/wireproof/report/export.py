@@ -71,10 +71,10 @@ def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     """Return the JSON object of a line; id and file are first, for readers without a JSON library."""
     row = case_json(case)
     where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
-    told = {"format": case.format, "revision": case.revision}
-    seal = {"sha256": sha256(data).hexdigest()} if data is not None else {}
+    format_row = {"format": case.format, "revision": case.revision}
+    checksum = {"sha256": sha256(data).hexdigest()} if data is not None else {}
     rules = {"rules": [_rule(suite, rule) for rule in case.rules]}
-    return {"id": row.pop("id"), **where, **told, **seal, **row, **rules}
+    return {"id": row.pop("id"), **where, **format_row, **checksum, **row, **rules}
 
 
 def _rule(suite: Suite, name: str) -> dict[str, str]:
@@ -89,9 +89,9 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
     for name, text in kaitai.specifications(suite.cases, chosen):
         _put(folder / "layouts" / f"{name}.ksy", text.encode())
-    told = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
+    values = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
-    _put(folder / "README.md", readme.format(**told).encode())
+    _put(folder / "README.md", readme.format(**values).encode())
 
 
 def schemas() -> Iterator[tuple[str, str]]:

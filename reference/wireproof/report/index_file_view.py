@@ -1,4 +1,4 @@
-"""The view of an index file of a segment: its entries as a table, its faults, and a verdict."""
+"""Show an index file of a segment to a person: its entries as a table, its errors, a verdict."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -51,7 +51,7 @@ class InteropView:
     """The results that both views show."""
 
     exchanged: InteropRun
-    ledger: InteropResults
+    results: InteropResults
     groups: Sequence[DisagreementGroup]
     losses: Sequence[FieldLoss]
     token: Token
@@ -97,7 +97,7 @@ class FormatMatrix:
 
 def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
     """Yield a matrix for each format."""
-    tallies = shown.ledger.tallies
+    tallies = shown.results.tallies
     specs = [participant.spec for participant in shown.exchanged.participants]
     written = {participant.spec: participant.written for participant in shown.exchanged.participants}
     for format_id in shown.exchanged.encoded_messages:
@@ -192,7 +192,7 @@ def _group(head: str, group: DisagreementGroup, token: Token) -> Iterator[str]:
     split, heard = group.first, group.heard
     who = ", ".join(f"{name} {_number(len(some), 'time')}" for name, some in group.members.items())
     yield f"{head:<6}{group.format_id}: {group.reason}: {who}; written by {_names(group.producers)}"
-    yield f"  {heard.adapter}: {shorten(split.said(heard), MAX_OUTPUT)}"
+    yield f"  {heard.adapter}: {shorten(split.difference(heard), MAX_OUTPUT)}"
     label = split.majority[0].read.verdict.label
     yield f"  alike   {_names([one.adapter for one in split.majority])} ({label})"
     if others := [one.adapter for one in split.apart if one is not heard]:
@@ -235,7 +235,7 @@ def _laws(shown: InteropView) -> Iterator[str]:
             what = ", ".join(f"{count} {name}" for name, count in gone.items())
             yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
     found: dict[tuple[str, str, str], list[CrossVersionCheck]] = {}
-    for held in shown.ledger.broken:
+    for held in shown.results.broken:
         who = held.reader or f"{held.producer} writes"
         found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
     for some in list(found.values())[:MAX_FINDINGS]:
@@ -258,8 +258,8 @@ def _differ(some: list[CrossVersionCheck], token: Token) -> Iterator[str]:
 
 
 def _held(shown: InteropView, loss: FieldLoss) -> str:
-    broken = [one for one in shown.ledger.broken if one.producer == loss.producer]
-    asked = sum(number for (producer, _), number in shown.ledger.asked.items() if producer == loss.producer)
+    broken = [one for one in shown.results.broken if one.producer == loss.producer]
+    asked = sum(number for (producer, _), number in shown.results.asked.items() if producer == loss.producer)
     return f"what both carry is equal in {asked - len(broken)} of {asked} readings"
 
 
@@ -268,7 +268,7 @@ def _held(shown: InteropView, loss: FieldLoss) -> str:
 
 def interop_page(shown: InteropView, page: Page) -> str:
     """Render the HTML file: the matrix of producers and readers, then the matrix of all cases."""
-    streams = shown.ledger.streams
+    streams = shown.results.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
     about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
     findings = render_template("interop_findings.html", lines=list(lines_below(shown)))

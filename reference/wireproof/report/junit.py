@@ -92,8 +92,8 @@ def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
 
 
 def _message(event: CaseEvent, overlay: Overlay) -> str:
-    said = event.text or (f"want {event.want}, got {event.got}" if event.want or event.got else event.label)
-    return f"expected by the baseline: {said}" if overlay == "expected" else said
+    text = event.text or (f"want {event.want}, got {event.got}" if event.want or event.got else event.label)
+    return f"expected by the baseline: {text}" if overlay == "expected" else text
 
 
 def _body(event: CaseEvent, stream: EventStream) -> list[str]:

@@ -119,11 +119,11 @@ def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]
     before: list[str] = []
     for name in scope.order():
         parts = scope.parts(name)
-        told: dict[str, Any] = {"id": ident(name)}
-        told |= _body(scope, name, parts, before, types, path)
+        entry: dict[str, Any] = {"id": ident(name)}
+        entry |= _body(scope, name, parts, before, types, path)
         if condition := _condition(scope, name, before):
-            told["if"] = condition
-        seq.append(told)
+            entry["if"] = condition
+        seq.append(entry)
         if all(isinstance(part, FieldNode) and part.type in SCALARS for part in parts):
             before.append(name)
         before += _inner_numbers(name, parts)
@@ -162,13 +162,13 @@ def _body(
             )  # fmt: skip
     here = f"{path}{name}_"
     types[ident(here.rstrip("_"))] = {"seq": _seq(Scope(inner), types, here)}
-    told = {"type": ident(here.rstrip("_"))}
+    entry = {"type": ident(here.rstrip("_"))}
     if isinstance(parts[0], GroupNode) and (sized := _size(scope, name, before)) and not sized[1]:
-        told["size"] = _value(scope, sized[0])
+        entry["size"] = _value(scope, sized[0])
     if isinstance(parts[0], ListNode):
         by = _count(scope, name, before)
-        told |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
-    return told
+        entry |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
+    return entry
 
 
 def _found(struct: GroupNode, name: str) -> Part | None:
@@ -246,7 +246,7 @@ def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
     there = [struct for struct, _, _ in scope.rows if name in struct.parts]
     for other in reversed(before):
         for mask in MASKS:
-            if text := _told_by(scope, there, away, (other, mask)):
+            if text := _separating_condition(scope, there, away, (other, mask)):
                 return text
     raise ValueError(f"{name}: no earlier number determines when it is present")
 
@@ -273,7 +273,9 @@ def _room(scope: Scope, struct: GroupNode, name: str, size: int) -> bool:
     )
 
 
-def _told_by(scope: Scope, there: Sequence[GroupNode], away: Sequence[GroupNode], by: tuple[str, int]) -> str:
+def _separating_condition(
+    scope: Scope, there: Sequence[GroupNode], away: Sequence[GroupNode], by: tuple[str, int]
+) -> str:
     other, mask = by
     yes, no = ({_masked(struct, other, mask) for struct in structs} for structs in (there, away))
     if yes & no or None in yes | no:

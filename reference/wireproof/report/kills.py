@@ -28,7 +28,7 @@ Kills = Mapping[str, Sequence[str]]
 
 
 class KillTableError(ValueError):
-    """The file `kill.json` is no kill table; the message names the file and says what to do."""
+    """The file `kill.json` is no kill table; the message names the file and the next step."""
 
 
 @frozen

@@ -83,6 +83,6 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
 
 def _finding(group: FailureGroup) -> str:
     event = group.first
-    told = (event.label, event.profile, event.want, event.got or event.text)
-    cells = (code(event.id), *map(escape, told))
+    texts = (event.label, event.profile, event.want, event.got or event.text)
+    cells = (code(event.id), *map(escape, texts))
     return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

@@ -156,9 +156,9 @@ class Packer:
         number = self._cases.number(event.id, [])
         first = (event.id, event.title, "", f"{event.level}, {event.profile}", ", ".join(event.flags))
         rules = [self._rule(name) for name in event.rules]
-        said = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
+        words = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
         twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
-        self._cases.rows[number] = [*said, twin, ABSENT, 0, self._word(""), [], 0]
+        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0]
         return number
 
     def _twin(self, own: str, name: str) -> int:
@@ -200,8 +200,8 @@ def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
 
 
 def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
-    said = shorten(event.text, MAX_OUTPUT)
-    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, said, line)
+    text = shorten(event.text, MAX_OUTPUT)
+    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, text, line)
 
 
 def _place(mark: Mark) -> tuple[int, int, int]:

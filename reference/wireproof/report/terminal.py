@@ -185,8 +185,8 @@ def total_failure(stream: EventStream) -> str:
     label = max(labels, key=lambda name: labels[name])
     first = next(event for event in stream.cases if event.label == label)
     cause = CAUSES.get(label, "")
-    said = f" The first one: {first.text or first.got}." if first.text or first.got else ""
-    return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{said}".strip()
+    detail = f" The first one: {first.text or first.got}." if first.text or first.got else ""
+    return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{detail}".strip()
 
 
 def closing_lines(

@@ -1,7 +1,7 @@
 """Baselines: files of known failures.
 
 A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
-date. One that no longer holds as it is written ends a run with exit code 3:
+date. An entry that no longer applies ends a run with exit code 3:
 
     # a comment stays with the entry below it
     [[known-failure]]
@@ -81,7 +81,7 @@ class KnownFailure:
 
     @property
     def broad(self) -> bool:
-        """Whether it covers the families of more than one fixture."""
+        """True if it covers the families of more than one fixture."""
         return "*" in self.fixture
 
     @property
@@ -109,7 +109,7 @@ class KnownFailure:
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def fails_as_recorded(self, event: CaseEvent) -> bool:
-        """Return whether the case fails as the entry says."""
+        """Return True if the case fails in the way of the entry."""
         return self.failure == _failure(event.label, event.cls, exact=self.exact)
 
 
@@ -179,10 +179,10 @@ def baseline_text(path: Path) -> str:
 
 def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
-        raise BaselineError(f"{where}: wants [[known-failure]] and not a value")
+        raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
     if unexpected := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(
-            f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
+            f"{where}: must have exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
         )
     for mark in _MARKS:
         if row.get(mark, True) is not True:
@@ -369,7 +369,7 @@ class _EntryText:
 
     @property
     def ends_group(self) -> bool:
-        """Whether a separate comment divides it from the next one."""
+        """True if a separate comment divides it from the next one."""
         return bool(self.tail.strip())
 
 
@@ -478,5 +478,5 @@ def _within(entry: KnownFailure, other: KnownFailure) -> bool:
 
 
 def _as_much(entry: KnownFailure, other: KnownFailure) -> bool:
-    """Return whether an entry fails as another says; an exact one also matches any limit of the other."""
+    """Return True if two entries fail in the same way; an exact one also matches any limit of the other."""
     return other.failure in (entry.failure, _failure(entry.kind, entry.cls, exact=False))

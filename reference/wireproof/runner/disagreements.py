@@ -2,7 +2,7 @@
 
 Two readings agree if both reject, or if both accept with one value over the fields that both adapters show,
 and with the same bytes consumed where both report them. A cluster is compared with its first member; a
-passing reading stands for the reference.
+passing reading represents the reference.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class Disagreement:
         numbered = enumerate(self.clusters, 1)
         return next((n for n, some in numbered if any(one.adapter == adapter for one in some)), 0)
 
-    def said(self, heard: Reading) -> str:
+    def difference(self, heard: Reading) -> str:
         """Describe how a reading differs from the majority."""
         return describe_difference(heard.read, self.majority[0].read)
 

@@ -403,7 +403,7 @@ class Engine:
         controller.mark_memory(None)
         return end
 
-    # --- behind an answer ---
+    # --- after an answer ---
 
     def _check_after_answers(self) -> None:
         """Find a breach after the last answers, while their results can still be changed."""
@@ -476,7 +476,7 @@ class Engine:
         oldest = suspects[0]
         what = f"{len(suspects)} in flight, none of which does it alone in a fresh process"
         self.notes.append(f"{oldest.case.id}: {end.outcome.text}; {what}")
-        self.deaths.add(oldest.case, end.outcome, f"nobody alone: {end.how}", alone=False)
+        self.deaths.add(oldest.case, end.outcome, f"no case alone: {end.how}", alone=False)
         if not isinstance(end.outcome, TimedOut):
             self._record(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
 

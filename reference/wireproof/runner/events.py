@@ -114,7 +114,7 @@ class CaseEvent:
 
     @property
     def is_security(self) -> bool:
-        """Whether its case is about security: an attacker can exploit a codec that fails it."""
+        """True if its case is about security: an attacker can exploit a codec that fails it."""
         return "security" in self.flags
 
     @property
@@ -246,7 +246,7 @@ def from_line(line: str) -> Event:
         raise EventError(f"is no JSON: {error}") from None
     name = row.pop("event", None) if isinstance(row, dict) else None
     if not isinstance(name, str) or name not in _KINDS:
-        raise EventError(f'wants "event" to be one of {", ".join(_KINDS)}, not {name!r}')
+        raise EventError(f'"event" must be one of {", ".join(_KINDS)}, not {name!r}')
     try:
         event: Event = structure(_CONVERTER, row, _KINDS[name], f"the event {name}")
     except FieldError as error:

@@ -2,7 +2,8 @@
 
 A segment is named after its base offset: `00000000000000001000.log`, `.index`, `.timeindex`, `.txnindex`
 (Apache Kafka's `LogFileUtils`). `DumpLogSegments` checks the same files, but without an exit code. Apache
-Iggy gives its segments the same names: the log beside an index file, or its own bytes, tell the system.
+Iggy gives its segments the same names: the log beside an index file, or its own bytes,
+identify the system.
 """
 
 import mmap
@@ -67,22 +68,22 @@ class CheckedIndex:
     system: str = "Kafka"
 
     @property
-    def wrong(self) -> int:
+    def errors(self) -> int:
         """Return the number of findings that mislead a reader."""
-        return sum(finding.wrong for finding in self.findings)
+        return sum(finding.is_error for finding in self.findings)
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each of the first findings: file, byte and fault; `advice` has the next step."""
         for finding in self.findings[:MAX_LISTED]:
-            sort = "wrong" if finding.wrong else "note"
-            yield f"{sort}: {self.name.path} at {finding.at}: {finding.what}"
+            sort = "wrong" if finding.is_error else "note"
+            yield f"{sort}: {self.name.path} at {finding.at}: {finding.message}"
         if len(self.findings) > MAX_LISTED:
             yield f"… {self.name.path}: {len(self.findings) - MAX_LISTED} more"
 
     @property
     def advice(self) -> tuple[str, ...]:
         """Return the next steps, each once; empty if no source documents a repair."""
-        return tuple(dict.fromkeys(finding.then for finding in self.findings if finding.then))
+        return tuple(dict.fromkeys(finding.next_step for finding in self.findings if finding.next_step))
 
     def verdict(self) -> str:
         """Return one line: the number of entries, and whether they match the log."""
@@ -94,7 +95,7 @@ class CheckedIndex:
             if self.log is not None
             else "its log is not beside it, and it is sound by itself"
         )
-        result = f"{self.wrong} wrong" if self.wrong else beside
+        result = f"{self.errors} wrong" if self.errors else beside
         system = "" if self.system == "Kafka" else f" of {self.system}"
         return f"{self.name.path.name}: {entries}{system}{tail}: {result}"
 
@@ -133,12 +134,12 @@ def check_index_file(path: Path) -> CheckedIndex:
     """Return an index file, checked against the log beside it.
 
     Raises:
-        CompanionError: its name has no base offset, or it is too large.
+        IndexFileError: its name has no base offset, or it is too large.
     """
     name = parse_file_name(path)
     if name is None or name.kind not in INDEX_READERS:
         raise IndexFileError(
-            f"{path}: a companion is named after its base offset: 00000000000000000000.index"
+            f"{path}: the name of an index file must be its base offset: 00000000000000000000.index"
         )
     return _check(name, name.beside(".log"))
 
@@ -181,7 +182,7 @@ def _check(name: SegmentFileName, log: Path) -> CheckedIndex:
 def _check_by_content(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
     """Check an index file whose log shows no system: as Kafka's if that has no fault, else as Iggy's."""
     data = _bytes(name)
-    found = iggy_index_files.fitting_layouts(name.kind, data) if _check_kafka(name, None).wrong else []
+    found = iggy_index_files.fitting_layouts(name.kind, data) if _check_kafka(name, None).errors else []
     if not found:
         return _check_kafka(name, log)
     index = iggy_index_files.read_index(found[0], data)
@@ -195,8 +196,8 @@ def _revisions(found: Iterable[IndexLayout]) -> tuple[str, ...]:
 def _check_iggy(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
     """Check an index file against Iggy's records, without advice: no source of Iggy documents a repair."""
     data = _bytes(name)
-    index, wrong = iggy_index_files.check_index(log, name.kind, name.base, data)
-    findings = tuple(IndexFinding(at, what, "", wrong=misleads) for at, what, misleads in wrong)
+    index, faults = iggy_index_files.check_index(log, name.kind, name.base, data)
+    findings = tuple(IndexFinding(at, message, "", is_error=misleads) for at, message, misleads in faults)
     return CheckedIndex(name, len(data), index, log, findings, f"Iggy {log.revision}")
 
 
@@ -213,7 +214,7 @@ def _bytes(name: SegmentFileName) -> bytes:
     """Return the bytes of an index file, or none if it is missing."""
     size = name.path.stat().st_size if name.path.is_file() else 0
     if size > MAX_FILE_BYTES:
-        raise IndexFileError(f"{name.path}: {size} bytes, and a companion has at most {MAX_FILE_BYTES}")
+        raise IndexFileError(f"{name.path}: {size} bytes; the maximum for an index file is {MAX_FILE_BYTES}")
     return name.path.read_bytes() if size else b""
 
 

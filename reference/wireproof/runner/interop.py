@@ -47,7 +47,7 @@ SLOW_SHARE: Final = 8
 """A slow adapter reads one message in this many."""
 
 DECLINED_CLASS: Final = "invalid-value"
-"""The class with which an encoder says that it has no way to write a value."""
+"""The class with which an encoder reports that it cannot write a value."""
 
 
 WRAPPER: Final = "feature:wrapper"
@@ -111,7 +111,7 @@ class EncodeResult:
 
     @property
     def declined(self) -> bool:
-        """Whether the adapter has no way to write the value."""
+        """True if the adapter cannot write the value."""
         return self.verdict.name == "unsupported"
 
 
@@ -163,11 +163,11 @@ def run_interop(
     ask: InteropSettings,
     *,
     timeout_scale: float = 1.0,
-    tell: ProgressCallback = lambda *_: None,
+    report_progress: ProgressCallback = lambda *_: None,
 ) -> InteropRun:
     """Let the adapters that `specs` name write and read, each in processes of its own.
 
-    `tell` is called before each step.
+    `report_progress` is called before each step.
 
     Raises:
         PropertyError: Hypothesis is missing.
@@ -177,7 +177,7 @@ def run_interop(
         absent: dict[str, AdapterError] = {}
         names = tuple(dict.fromkeys(specs))
         for number, spec in enumerate(names):
-            tell(f"{spec} starts", number, len(names))
+            report_progress(f"{spec} starts", number, len(names))
             try:
                 engine = Engine(spec, seed=ask.seed, timeout_scale=timeout_scale)
                 engines[spec] = stack.enter_context(engine)
@@ -189,12 +189,12 @@ def run_interop(
         total = 2 * len(participants) * len(rows)
         for spec, participant in participants.items():
             for row in rows:
-                tell(f"{spec} writes {row.format_id}", next(steps), total)
+                report_progress(f"{spec} writes {row.format_id}", next(steps), total)
                 participant.written[row.format_id] = _written(engines[spec], row, ask)
         encoded_messages = {row.format_id: group_by_bytes(row, participants.values()) for row in rows}
         for spec, participant in participants.items():
             for format_id, some in encoded_messages.items():
-                tell(f"{spec} reads {format_id}", next(steps), total)
+                report_progress(f"{spec} reads {format_id}", next(steps), total)
                 participant.read[format_id] = _read(engines[spec], some, participant)
             participant.notes += engines[spec].notes
     return InteropRun(ask, tuple(participants.values()), encoded_messages, absent)

@@ -174,7 +174,7 @@ def _judge_skip(case: Case, text: str, bench: JudgeContext) -> Verdict:
     return Verdict(
         "fail",
         "undeclared-skip",
-        text=f"answers unsupported, which its claims do not say: {text}".rstrip(": "),
+        text=f"answers unsupported, although it claims the case: {text}".rstrip(": "),
         want=short_expect(case.expect),
         got="unsupported",
     )

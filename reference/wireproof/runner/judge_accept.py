@@ -169,5 +169,5 @@ def _judge_round_trip(want: Json, got: Json, remark: str, bench: JudgeContext) -
         text = "its bytes decode back, but no producer should write them so"
         return Verdict("fail", "wrong-bytes", remark, want="bytes that a producer may send", text=text)
     if remark:
-        return Verdict("info", remark, text="its bytes decode back, but stand where the format is open")
+        return Verdict("info", remark, text="its bytes decode back, but the format leaves their form open")
     return Verdict("pass", "semantic")

@@ -37,17 +37,17 @@ class JudgeContext:
 
     @property
     def exact(self) -> bool:
-        """Whether the adapter's reject classes are judged."""
+        """True if the adapter's reject classes are judged."""
         return self.hello.errors == "exact"
 
     @property
     def ours(self) -> bool:
-        """Whether the adapter is one of our own, so that positions and remarks are judged too."""
+        """True if the adapter is part of this package, so that positions and remarks are judged too."""
         return self.hello.name in OWN_DECODERS
 
     @property
     def golden(self) -> bool:
-        """Whether a person wrote the expectation; in other cases any two rejections agree."""
+        """True if a person wrote the expectation; in other cases any two rejections agree."""
         return self.case.family is None and self.case.source.origin not in ("fuzz", "derived", "corpus")
 
     def answer(self) -> ReferenceAnswer:

@@ -2,7 +2,8 @@
 
 Example n of a format, an op and a seed is always the same case,
 `<format>/<revision>/property/<op>~s<seed>:<n>`. It is generated once for all adapters: a table of mutants
-shares the cases.
+shares the cases. Examples are generated in sequence, because each differs from all before it; the cases of a
+campaign (`fuzz.seeded_cases`) are not, because its tasks do not know one another.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +48,7 @@ FIRST_BLOCK_SIZE: Final = 8
 
 
 class PropertyError(ValueError):
-    """No cases can be generated; one line says what to do."""
+    """No cases can be generated; the message has the next step."""
 
 
 # --- the cases ---
@@ -225,7 +226,7 @@ class RedrawCounts:
 def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[PropertyTarget]:
     """Return the targets among `rows` that an adapter claims; all of them for an adapter without claims.
 
-    A format that it claims only as the stream of its entries stands for that stream, as its cases do.
+    A format that it claims only as a stream of entries represents that stream, as its cases do.
     """
     wanted = set(FORMATS) if rows is None else set(rows)
     lifts = [FORMATS[one].wrapped_by for one in wanted if one in FORMATS and one not in hello.revisions]

@@ -69,7 +69,7 @@ class SeededOrder:
 
 
 def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
-    """Return the case as it is sent to this adapter, or why it is not sent."""
+    """Return the case in the form for this adapter, or the reason why it is not sent."""
     if not hello.revisions:
         return case if claims_profile(case, None) else Unsupported(f"claims no profile:{case.profile}")
     if (unknown := stream_wrapping(case, hello)) is not None:
@@ -117,7 +117,7 @@ def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
 def missing_capability(case: Case, claim: Claim) -> str:
     """Return the first capability that the case needs and the claim lacks; unclaimed kinds are not checked.
 
-    An encoder must write the same bytes in every profile, which only says how they are read.
+    An encoder must write the same bytes in every profile: a profile only determines how they are read.
     """
     if not claims_profile(case, claim):
         return f"profile:{case.profile}"

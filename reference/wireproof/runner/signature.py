@@ -39,7 +39,7 @@ def without_indices(path: str) -> str:
 def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
     """Return the signature of a verdict on an implementation, named without its transport or arguments.
 
-    A wrong value before the fault is the same finding whatever the fault is and wherever it lies.
+    A wrong value before the fault is the same finding for any fault at any place.
     """
     path = without_indices(verdict.path)
     early = path.partition(".")[0] == BEFORE

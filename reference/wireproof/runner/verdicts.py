@@ -64,14 +64,16 @@ FAIL_KINDS: Final = (
 
 TABLE: Final[tuple[VerdictRow, ...]] = (
     VerdictRow("pass", ("canonical", "alternate", "semantic"), "never", "right"),
-    VerdictRow("pass-unclassified", (), "strict-class", "refused as it should be, for a reason not told"),
+    VerdictRow(
+        "pass-unclassified", (), "strict-class", "refused as it should be, without the expected class"
+    ),
     VerdictRow(
         "undocumented",
         (),
         "should",
-        "refused as it should be, by an error that no document names",
+        "refused as it should be, with an undocumented error",
     ),
-    VerdictRow("lenient", (), "should", "accepted what a should or may case says to refuse"),
+    VerdictRow("lenient", (), "should", "accepted, but a should or may case expects a refusal"),
     VerdictRow("info", ("*",), "never", "one of the answers that the format leaves open"),
     VerdictRow("fail", FAIL_KINDS, "level", "wrong"),
     VerdictRow(
@@ -82,8 +84,8 @@ TABLE: Final[tuple[VerdictRow, ...]] = (
     ),
     VerdictRow("timeout", (), "level", "no answer in time"),
     VerdictRow("resource", ("memory", "output"), "level", "over a limit of memory or output"),
-    VerdictRow("stalled", (), "level", "delivered nothing and said nothing"),
-    VerdictRow("unsupported", (), "never", "outside its claims; counted apart"),
+    VerdictRow("stalled", (), "level", "returned neither a result nor an error"),
+    VerdictRow("unsupported", (), "never", "outside its claims; counted separately"),
     VerdictRow("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
     VerdictRow("adapter-error", (), "adapter", "the adapter broke its contract"),
     VerdictRow("suite-bug", (), "suite", "the reference disagrees with the fixture"),
@@ -136,12 +138,12 @@ class Verdict:
 
     @property
     def passing(self) -> bool:
-        """Whether the answer is acceptable."""
+        """True if the answer is acceptable."""
         return self.name in PASSING
 
     @property
     def accepts(self) -> bool:
-        """Whether this verdict on a twin proves that the codec accepts it: passing, and not by a rejection.
+        """True if this verdict on a twin proves that the codec accepts it: passing, and not by a rejection.
 
         A codec may reject where the format is open, but then its rejection of the neighbour shows nothing. An
         `info` has a class only if the adapter rejected.

@@ -49,13 +49,13 @@ MAX_CASES_TOGETHER: Final = 512
 
 SAMPLES: Final = 3
 
-SIGNATURES: Final = pa.schema([*verdict_matrix.SIGNATURE, ("count", pa.int64()), ("first", pa.int64())])
-"""`first` is the number of the first case."""
+SIGNATURES: Final = pa.schema([*verdict_matrix.SIGNATURE, ("count", pa.int64()), ("first_case", pa.int64())])
+"""`first_case` is the number of the first case."""
 
 SAMPLE: Final = pa.schema(
     [
         *verdict_matrix.SIGNATURE,
-        ("number", pa.int64()),
+        ("case_number", pa.int64()),
         ("length", pa.int64()),
         ("codec_format", pa.string()),
         ("token", pa.string()),
@@ -227,7 +227,7 @@ def merge_campaign(plan: CampaignPlan) -> tuple[list[dict[str, Any]], list[dict[
         merged.merge(load_groups(part["groups"], plan.most))
     groups = sorted(merged.groups.items(), key=lambda pair: pair[0])
     signatures = [
-        {**verdict_matrix.signature_columns(signature), "count": group.count, "first": group.first}
+        {**verdict_matrix.signature_columns(signature), "count": group.count, "first_case": group.first}
         for signature, group in groups
     ]
     samples = [
@@ -252,7 +252,7 @@ def _samples(plan: CampaignPlan, keys: Iterable[SampleKey]) -> Iterator[dict[str
         case = plan.numbered.case(key.number)
         assert _sample_key(case, key.number) == key, f"case {key.number} differs from the judged case"
         yield {
-            "number": key.number, "length": key.size, "codec_format": case.format_id,
+            "case_number": key.number, "length": key.size, "codec_format": case.format_id,
             "token": _token(case, plan.out), "raw": input_bytes(case),
         }  # fmt: skip
 

@@ -1,22 +1,21 @@
 """Scanned items as Arrow columns: the parts that all formats share.
 
-A table is a list of columns. A column has a name, an Arrow type and a function that reads it from a row. The
-caller requests a schema with some of the columns, in any order.
+A table is a list of columns. A column has a name, an Arrow type and two functions that make the same values:
+one from an item of the reference, one from the columns of the fast decoder. `arrow_batches` uses them to make
+the rows of a span. The caller requests a schema with some of the columns, in any order.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 from attrs import field, frozen
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_reader import ObjectReader
+from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
-
-MAX_BATCH_ROWS: Final = 8192
-MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
-"""The limits of one Arrow batch: rows and bytes. The row that reaches a limit is the last one."""
 
 MAX_RAW_BYTES: Final = 256 * 1024 * 1024
 """The greatest length of a value in the column `raw`: an Arrow column holds less than 2 GiB."""
@@ -47,12 +46,72 @@ class RowData:
 
 
 @frozen
+class EntryColumns:
+    """Consecutive entries that a fast decoder returned as columns. Rows are the entries, or their records.
+
+    Attributes:
+        stored: the object.
+        entries: the entries, rows of `columnar.HEADER_COLUMNS`, at positions in the object.
+        records: their records, rows of `columnar.RECORD_COLUMNS`, or None if the rows are the entries. With
+            records, all entries are clean, so `entries` needs no columns for kind, fault and remarks.
+        entry_index: for each record, the index of its entry.
+    """
+
+    stored: ObjectReader
+    entries: pa.RecordBatch
+    records: pa.RecordBatch | None = None
+    entry_index: Any = None
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        rows: int = (self.entries if self.records is None else self.records).num_rows
+        return rows
+
+    def column(self, name: str) -> pa.Array:
+        """Return a column of the decoder: of the records if they have it, else of the entries."""
+        if self.records is not None and name in self.records.schema.names:
+            return self.records.column(name)
+        return self.per_row(self.entries.column(name))
+
+    def per_row(self, array: pa.Array) -> pa.Array:
+        """Return the value of each row's entry from an array with one value for each entry."""
+        if self.entry_index is None:
+            return array
+        if not pa.types.is_integer(array.type) and len(array.unique()) == 1:  # faster, and nearly always so
+            return pa.repeat(array[0], self.num_rows)
+        return array.take(pa.array(self.entry_index))
+
+    @property
+    def index(self) -> pa.Array:
+        """The number of each record in its entry."""
+        numbers = np.arange(self.entry_index.size)
+        starts = np.flatnonzero(np.diff(self.entry_index, prepend=-1))
+        return pa.array(numbers - np.repeat(starts, np.diff(starts, append=self.entry_index.size)))
+
+
+@frozen
 class SourceColumn:
-    """A column; `read` returns a value that `type` can hold, or None."""
+    """A column.
+
+    Attributes:
+        name, type: in the schema.
+        read: returns the value of a row of the reference; `type` can hold it, or it is None.
+        array: returns the values of all rows of a fast decoder; None takes its column of the same name.
+    """
 
     name: str
     type: pa.DataType
     read: Callable[[RowData], Any]
+    array: Callable[[EntryColumns], pa.Array] | None = None
+
+    def values(self, rows: EntryColumns) -> pa.Array:
+        """Return the values of all rows of a fast decoder."""
+        return rows.column(self.name) if self.array is None else self.array(rows)
+
+
+SpanDecoder: TypeAlias = Callable[[ObjectReader, int, int, Options], Iterator[Item | EntryColumns]]
+"""Decodes an object from one split point to another, in order and without gaps."""
 
 
 @frozen
@@ -63,14 +122,13 @@ class SourceTable:
         columns: all columns.
         rows: yields the rows of an item.
         on_request: the names of the columns that are included only on request.
-        fast: the part of `columnar` that can make all columns. It is a mark and not the identity of the
-            table, because Spark's workers have copies of the table.
+        decode: the fast decoder; None if only the reference decodes the format.
     """
 
     columns: tuple[SourceColumn, ...]
     rows: Callable[[RowData], Iterable[RowData]]
     on_request: frozenset[str] = field(default=frozenset({"raw"}))
-    fast: Literal["heads", "records"] | None = None
+    decode: SpanDecoder | None = None
 
     def schema(self, *, everything: bool = False) -> pa.Schema:
         """Return the schema of all columns, without those on request unless `everything` is true."""
@@ -83,55 +141,6 @@ class SourceTable:
         if unknown := [name for name in names if name not in known]:
             raise SourceError(f"unknown column {', '.join(unknown)}; the columns are {', '.join(known)}")
         return tuple(known[name] for name in names)
-
-
-def make_batches(
-    rows: Iterable[RowData | pa.RecordBatch], columns: tuple[SourceColumn, ...], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """Yield Arrow batches of limited size.
-
-    `schema` has the same columns, with types that may be nullable or not. Only the values of the columns are
-    kept in memory, because a small entry may decompress to very much. Record batches among the rows have this
-    schema already and are passed on in their place.
-    """
-    waiting: list[list[Any]] = []
-    size = 0
-    for row in rows:
-        if not isinstance(row, RowData):
-            if waiting:
-                yield _batch(waiting, schema)
-            yield row
-            waiting, size = [], 0
-            continue
-        values = [column.read(row) for column in columns]
-        waiting.append(values)
-        size += _weight(values)
-        if len(waiting) >= MAX_BATCH_ROWS or size >= MAX_BATCH_BYTES:
-            yield _batch(waiting, schema)
-            waiting, size = [], 0
-    if waiting:
-        yield _batch(waiting, schema)
-
-
-def _batch(rows: list[list[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    arrays = [
-        pa.array(values, type=column.type)
-        for values, column in zip(zip(*rows, strict=True), schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _weight(value: object) -> int:
-    """Return approximately the bytes that a value takes in a column."""
-    match value:
-        case bytes() | str():
-            return len(value)
-        case list():
-            return 8 + sum(map(_weight, value))
-        case dict():
-            return sum(map(_weight, value.values()))
-        case _:
-            return 8
 
 
 def item_row(row: RowData) -> tuple[RowData]:
@@ -154,13 +163,33 @@ def decode_text(data: bytes | None) -> str | None:
     return None if data is None else data.decode(errors="backslashreplace")
 
 
+def _clean_value(name: str, value: Any) -> Callable[[EntryColumns], pa.Array]:  # noqa: ANN401 - any scalar
+    """Return the array of a column that has the same value for all records: their entries are clean."""
+    return lambda rows: rows.entries.column(name) if rows.records is None else pa.repeat(value, rows.num_rows)
+
+
+def _remarks(rows: EntryColumns) -> pa.Array:
+    """Return the remarks of entries; records have none, because their entries are clean."""
+    if rows.records is None:
+        return rows.entries.column("remarks")
+    ends = np.zeros(rows.num_rows + 1, np.int32)
+    return pa.ListArray.from_arrays(ends, pa.array([], pa.string()), type=TEXT_LIST)
+
+
 SHARED: Final = (
-    SourceColumn("path", pa.string(), lambda row: row.stored.display_name),
+    SourceColumn(
+        "path",
+        pa.string(),
+        lambda row: row.stored.display_name,
+        lambda rows: pa.repeat(rows.stored.display_name, rows.num_rows),
+    ),
     SourceColumn("position", pa.int64(), lambda row: row.item.at),
     SourceColumn("length", pa.int64(), lambda row: row.item.length),
-    SourceColumn("kind", pa.string(), lambda row: row.item.kind),
-    SourceColumn("fault", pa.string(), lambda row: row.item.cls),
-    SourceColumn("remarks", TEXT_LIST, lambda row: [remark.cls for remark in row.item.remarks]),
+    SourceColumn("kind", pa.string(), lambda row: row.item.kind, _clean_value("kind", "frame")),
+    SourceColumn(
+        "fault", pa.string(), lambda row: row.item.cls, _clean_value("fault", pa.scalar(None, pa.string()))
+    ),
+    SourceColumn("remarks", TEXT_LIST, lambda row: [remark.cls for remark in row.item.remarks], _remarks),
 )
 """The first columns of every table.
 
@@ -169,7 +198,22 @@ SHARED: Final = (
 * `remarks`: the classes of remarks, where the format leaves the meaning of the frame open.
 """
 
+
+def _raw_bytes(rows: EntryColumns) -> pa.Array:
+    """Return the bytes of consecutive entries: they are one run of bytes, so only their ends are computed."""
+    entries = rows.entries
+    ends = np.zeros(entries.num_rows + 1, np.int32)
+    np.cumsum(entries.column("length").to_numpy(), out=ends[1:])
+    data = rows.stored.read(entries.column("position")[0].as_py(), int(ends[-1]))
+    return pa.Array.from_buffers(
+        pa.binary(), entries.num_rows, [None, pa.py_buffer(ends), pa.py_buffer(data)]
+    )
+
+
 RAW: Final = SourceColumn(
-    "raw", pa.binary(), lambda row: row.stored.read(row.item.at, min(row.item.length, MAX_RAW_BYTES))
+    "raw",
+    pa.binary(),
+    lambda row: row.stored.read(row.item.at, min(row.item.length, MAX_RAW_BYTES)),
+    _raw_bytes,
 )
 """The bytes of the item, at most `MAX_RAW_BYTES`."""

@@ -127,4 +127,4 @@ RECORDS: Final = SourceTable(
     ),
     _rows,
 )
-"""One row for each message, with its contents; `kind` says how to read the bytes of a header value."""
+"""One row for each message, with its contents; `kind` determines how to read the bytes of a header value."""

@@ -13,15 +13,15 @@ from wireproof.runner.index_files import CheckedIndex, check_index_files, is_kaf
 from wireproof.spark import job_files
 from wireproof.spark.object_places import ObjectPlace
 
-FILE_NAME: Final = "companions.parquet"
+FILE_NAME: Final = "index_files.parquet"
 
 INDEX_FILES: Final = pa.schema(
     [
-        ("object", pa.string()),
-        ("at", pa.int64()),
-        ("wrong", pa.bool_()),
-        ("what", pa.string()),
-        ("next", pa.string()),
+        ("path", pa.string()),
+        ("position", pa.int64()),
+        ("is_error", pa.bool_()),
+        ("message", pa.string()),
+        ("next_step", pa.string()),
     ]
 )
 
@@ -30,7 +30,7 @@ def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[CheckedI
     """Check the index files of the local logs of Kafka; write their findings to `out`.
 
     Raises:
-        CompanionError: a file is too large to be an index file.
+        IndexFileError: a file is too large to be an index file.
     """
     local = (Path(place.path) for place in places if not place.store)
     results = tuple(checked for path in local if is_kafka_log(path) for checked in check_index_files(path))
@@ -42,9 +42,9 @@ def _rows(results: Sequence[CheckedIndex]) -> Iterator[dict[str, Any]]:
     for checked in results:
         for finding in checked.findings:
             yield {
-                "object": str(checked.name.path),
-                "at": finding.at,
-                "wrong": finding.wrong,
-                "what": finding.what,
-                "next": finding.then,
+                "path": str(checked.name.path),
+                "position": finding.at,
+                "is_error": finding.is_error,
+                "message": finding.message,
+                "next_step": finding.next_step,
             }

@@ -1,10 +1,12 @@
 """The columns of Kafka logs: tables of entries and of records. kafka.md §1.1, §1.3, §2.1, §2.2."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from struct import Struct
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from attrs import evolve, frozen
 
 from wireproof.columnar.header_columns import CODECS
@@ -12,10 +14,12 @@ from wireproof.columnar.kafka_scan import count_records
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.spark.columnar_reader import read_entries, read_records
 from wireproof.spark.columns import (
     HEADER_BYTES,
     RAW,
     SHARED,
+    EntryColumns,
     RowData,
     SourceColumn,
     SourceTable,
@@ -42,6 +46,11 @@ class EntryHeader:
     producer_id: int | None = None
     producer_epoch: int | None = None
     base_sequence: int | None = None
+
+    @property
+    def codec(self) -> str:
+        """The name of the codec."""
+        return CODECS[self.attributes & 7]
 
 
 def read_header(row: RowData) -> EntryHeader | None:
@@ -92,44 +101,83 @@ def _message(data: bytes) -> EntryHeader:
     return EntryHeader(magic, attributes, offset, base_offset=offset, max_timestamp=timestamp)
 
 
-def _codec(header: EntryHeader) -> str:
-    return CODECS[header.attributes & 7]
+def _header_column(
+    name: str,
+    kind: pa.DataType,
+    read: Callable[[EntryHeader], Any] | None = None,
+    entries: Callable[[pa.RecordBatch], pa.Array] | None = None,
+) -> SourceColumn:
+    """Return a column of the header of an entry.
+
+    Args:
+        name: its name; also that of the field, and of the decoder's column, unless functions are given.
+        kind: its type.
+        read: returns the value from a header.
+        entries: returns the values from rows of `columnar.HEADER_COLUMNS`.
+    """
+    return SourceColumn(
+        name,
+        kind,
+        read_part(read or attrgetter(name), read_header),
+        None if entries is None else lambda rows: rows.per_row(entries(rows.entries)),
+    )
 
 
-def _records(row: RowData) -> int | None:
+def _flag(name: str, bit: int) -> SourceColumn:
+    """Return a column for an attribute bit of batches; false for messages."""
+
+    def entries(entries: pa.RecordBatch) -> pa.Array:
+        attributes, magic = (entries.column(name).to_numpy() for name in ("attributes", "magic"))
+        return pa.array((magic == 2) & (attributes & bit != 0))
+
+    return _header_column(
+        name, pa.bool_(), lambda header: header.magic == 2 and bool(header.attributes & bit), entries
+    )
+
+
+REVISIONS: Final = ("v0", "v1", "v2")
+"""The revisions of entries, by magic."""
+
+_REVISION: Final = _header_column(
+    "revision",
+    pa.string(),
+    lambda header: REVISIONS[header.magic],
+    lambda entries: pa.array(REVISIONS).take(entries.column("magic")),
+)
+_CONTROL: Final = _flag("control", CONTROL)
+
+
+def _count(row: RowData) -> int | None:
     """Return the number of records of a frame; None for other items, whose count cannot be trusted."""
     return count_records(row.item) if row.item.kind == "frame" else None
 
 
-def _flag(bit: int) -> Callable[[EntryHeader], bool]:
-    return lambda header: header.magic == 2 and bool(header.attributes & bit)
-
-
-def _plain(name: str, kind: pa.DataType) -> SourceColumn:
-    return SourceColumn(name, kind, read_part(lambda header: getattr(header, name), read_header))
+def _counts(rows: EntryColumns) -> pa.Array:
+    """Return the same numbers from the columns of a decoder."""
+    return pc.if_else(pc.equal(rows.column("kind"), "frame"), rows.column("records"), None)
 
 
 FRAMES: Final = SourceTable(
     (
         *SHARED,
-        SourceColumn("revision", pa.string(), read_part(lambda header: f"v{header.magic}", read_header)),
-        _plain("base_offset", pa.int64()),
-        _plain("last_offset", pa.int64()),
-        _plain("leader_epoch", pa.int32()),
-        _plain("attributes", pa.int32()),
-        SourceColumn("codec", pa.string(), read_part(_codec, read_header)),
-        SourceColumn("transactional", pa.bool_(), read_part(_flag(TRANSACTIONAL), read_header)),
-        SourceColumn("control", pa.bool_(), read_part(_flag(CONTROL), read_header)),
-        _plain("base_timestamp", pa.int64()),
-        _plain("max_timestamp", pa.int64()),
-        _plain("producer_id", pa.int64()),
-        _plain("producer_epoch", pa.int32()),
-        _plain("base_sequence", pa.int32()),
-        SourceColumn("records", pa.int64(), _records),
+        _REVISION,
+        _header_column("base_offset", pa.int64(), entries=lambda entries: entries.column("offset")),
+        _header_column("last_offset", pa.int64()),
+        _header_column("leader_epoch", pa.int32()),
+        _header_column("attributes", pa.int32()),
+        _header_column("codec", pa.string()),
+        _flag("transactional", TRANSACTIONAL),
+        _CONTROL,
+        _header_column("base_timestamp", pa.int64()),
+        _header_column("max_timestamp", pa.int64()),
+        _header_column("producer_id", pa.int64()),
+        _header_column("producer_epoch", pa.int32()),
+        _header_column("base_sequence", pa.int32()),
+        SourceColumn("records", pa.int64(), _count, _counts),
         RAW,
     ),
     item_row,
-    fast="heads",
+    decode=read_entries,
 )
 """One row for each entry, or run of bytes that is none. Header columns show the bytes, valid or not."""
 
@@ -166,9 +214,9 @@ def _of_record(name: str, kind: pa.DataType, read: Callable[[Record | Message], 
 RECORDS: Final = SourceTable(
     (
         *SHARED,
-        SourceColumn("revision", pa.string(), read_part(lambda header: f"v{header.magic}", read_header)),
-        SourceColumn("control", pa.bool_(), read_part(_flag(CONTROL), read_header)),
-        SourceColumn("index", pa.int32(), lambda row: row.index),
+        _REVISION,
+        _CONTROL,
+        SourceColumn("index", pa.int32(), lambda row: row.index, lambda rows: rows.index),
         _of_record("offset", pa.int64(), lambda record: record.offset),
         _of_record("timestamp", pa.int64(), lambda record: record.timestamp),
         _of_record("key", pa.binary(), lambda record: record.key),
@@ -180,7 +228,7 @@ RECORDS: Final = SourceTable(
         ),
     ),
     _rows,
-    fast="records",
+    decode=read_records,
 )
 """One row for each record, at the position of its entry; other items have a row without record."""
 

@@ -1,6 +1,6 @@
 """Paths, directories and globs, on any store that pyarrow supports, and the objects that they name.
 
-A directory stands for the objects below it that have the name of a log. As everywhere in Spark, names that
+A directory means the objects below it that have the name of a log. As everywhere in Spark, names that
 begin with a dot or an underscore are hidden; the exception is partition folders, because Kafka's own topics
 begin with an underscore (`__consumer_offsets-0`). An object that is named itself or matched by a glob is read
 whatever its name is. Objects that are left out are listed with the reason.

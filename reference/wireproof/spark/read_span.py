@@ -3,21 +3,14 @@
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.spark import columnar_records, columnar_rows
-from wireproof.spark.columnar_records import CleanRecords
-from wireproof.spark.columns import (
-    HEADER_BYTES,
-    MAX_BATCH_BYTES,
-    RowData,
-    SourceColumn,
-    SourceTable,
-    make_batches,
-)
+from wireproof.spark.arrow_batches import make_batches
+from wireproof.spark.columns import HEADER_BYTES, EntryColumns, RowData, SourceColumn, SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, filesystem
 from wireproof.spark.object_reader import REMOTE_WINDOW, ObjectReader
@@ -29,11 +22,9 @@ from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.scan_items import Item
 
 PIECE_BYTES: Final = 1024 * 1024
-MAX_COLUMNAR_ROWS: Final = 65536
-"""Rows of a batch whose columns hold no bytes."""
 
-SpanPart: TypeAlias = columnar_rows.RowsOrItem | CleanRecords
-"""A part of a span: entries as columns, records as columns, or one item."""
+Part = TypeVar("Part", bound=Item | EntryColumns)
+"""A part of a span: one item, or entries as columns."""
 
 
 class CoverageError(SourceError):
@@ -65,35 +56,23 @@ def read_spans(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[pa
         SourceError: an object is gone, or shorter than it was when the spans were made.
         CoverageError: the items do not cover a span.
     """
-    return make_batches(_rows(spans, request), request.columns, request.schema)
+    return make_batches(_span_parts(spans, request), request.table, request.columns, request.schema)
 
 
-def _rows(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[RowData | pa.RecordBatch]:
-    fmt = request.framing.fmt
+def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[RowData | EntryColumns]:
+    """Yield the parts of all spans, as the fast decoder returns them if there is one, else the reference."""
+    fmt, framing = request.framing.fmt, request.framing
     revision = None if fmt.revision == "mixed" else fmt.revision
+    decode = request.table.decode or partial(framing.items, framing)
     for span in spans:
         with open_span(span, request.max_unpacked) as (stored, start, end, fault):
-            for part in check_coverage(_parts(stored, start, end, request), stored, start, end):
-                match part:
-                    case Item():
-                        yield from request.table.rows(RowData(stored, part, _head(stored, part), revision))
-                    case CleanRecords():
-                        yield from _slices(columnar_records.record_columns(part, stored, request.schema))
-                    case _:
-                        yield from _slices(columnar_rows.frame_columns(part, stored, request.schema))
+            for part in check_coverage(decode(stored, start, end, request.options), stored, start, end):
+                if isinstance(part, Item):
+                    yield RowData(stored, part, _head(stored, part), revision)
+                else:
+                    yield part
             if fault is not None:
                 yield RowData(stored, Item("garbage", end, 0, cls=fault), b"", revision)
-
-
-def _parts(stored: ObjectReader, start: int, end: int, request: ReadRequest) -> Iterator[SpanPart]:
-    """Yield the parts of a span; Kafka logs are read through `columnar`."""
-    match request.table.fast:
-        case "heads":
-            return columnar_rows.read_rows(stored, start, end, request.options)
-        case "records":
-            return columnar_records.read_records(stored, start, end, request.options)
-        case None:
-            return request.framing.items(request.framing, stored, start, end, request.options)
 
 
 def _head(stored: ObjectReader, item: Item) -> bytes:
@@ -102,15 +81,7 @@ def _head(stored: ObjectReader, item: Item) -> bytes:
     return data[at : at + length]
 
 
-def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Yield slices of limited size, which share the memory of the batch."""
-    step = max(1, min(MAX_COLUMNAR_ROWS, batch.num_rows * MAX_BATCH_BYTES // max(batch.nbytes, 1)))
-    return (batch.slice(at, step) for at in range(0, batch.num_rows, step))
-
-
-def check_coverage(
-    parts: Iterable[SpanPart], stored: ObjectReader, start: int, end: int
-) -> Iterator[SpanPart]:
+def check_coverage(parts: Iterable[Part], stored: ObjectReader, start: int, end: int) -> Iterator[Part]:
     """Yield the parts of a span, checking that they cover it from `start` to `end` without gaps."""
     at = start
     for part in parts:
@@ -125,12 +96,12 @@ def check_coverage(
         raise CoverageError(f"{stored.display_name}: the items of bytes {start} to {end} end at {at}")
 
 
-def _extent(part: SpanPart) -> tuple[int, int]:
-    """Return the first position and the end of a part; the end is -1 if its rows leave a gap."""
-    if isinstance(part, Item | CleanRecords):
+def _extent(part: Item | EntryColumns) -> tuple[int, int]:
+    """Return the first position and the end of a part; the end is -1 if its entries leave a gap."""
+    if isinstance(part, Item):
         return part.at, part.at + part.length
-    position = part.column("position").to_numpy()
-    length = part.column("length").to_numpy()
+    position = part.entries.column("position").to_numpy()
+    length = part.entries.column("length").to_numpy()
     gap = (position[1:] != (position + length)[:-1]).any() or (length <= 0).any()
     return int(position[0]), -1 if gap else int(position[-1] + length[-1])
 

@@ -1,6 +1,6 @@
 """Render the tables of a scan or a campaign as the page of `check --html`, with charts above the matrix.
 
-A row of the matrix stands for all items that have the same verdict from every implementation. Its bytes are
+A row of the matrix represents all items that have the same verdict from every implementation. Its bytes are
 the smallest sample of the answer that needs the most attention.
 """
 

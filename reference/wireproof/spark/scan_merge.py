@@ -25,7 +25,7 @@ def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any
     )
     job_files.write_table(plan.out / "positions.parquet", _positions(plan, parts), verdict_matrix.POSITIONS)
     job_files.write_table(plan.out / "damage.parquet", _damage(plan, parts), damage_places.DAMAGE)
-    skipped = [{"path": each.display_name, "size": each.size, "why": each.reason} for each in plan.skipped]
+    skipped = [{"path": each.display_name, "size": each.size, "reason": each.reason} for each in plan.skipped]
     job_files.write_table(plan.out / "skipped.parquet", skipped, scan_tables.SKIPPED)
     job_files.write_table(plan.out / "files.parquet", files, scan_tables.FILES)
     job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], scan_tables.RUN)

@@ -43,7 +43,7 @@ def report_scan(
     """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
     unread = list(_unread(source, places, files))
     faults = [_fault(row) for row in files if row["fault"]]
-    damaged = list(_damaged(out, sum(row["damaged"] for row in files)))
+    damaged = list(_damaged(out, sum(row["damaged_places"] for row in files)))
     large = list(_too_large(out))
     lines = [
         *_capped(unread),
@@ -64,7 +64,7 @@ def _fault(row: dict[str, Any]) -> str:
     reason = "it is too large, see the option max_unpacked"
     if row["fault"] == "decompress-failed":
         reason = "it is cut or damaged"
-    size = f"{row['read']:,} bytes were decompressed"
+    size = f"{row['bytes_read']:,} bytes were decompressed"
     return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
 
 
@@ -112,7 +112,7 @@ def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
 def _unread(
     source: SourceSettings, places: Sequence[ObjectPlace], files: list[dict[str, Any]]
 ) -> Iterator[str]:
-    empty = {row["path"] for row in files if not row["frames"] and row["read"]}
+    empty = {row["path"] for row in files if not row["frames"] and row["bytes_read"]}
     for place in places:
         if place.display_name in empty:
             reason = f"it contains no complete entry of {source.framing.fmt.format_id}"

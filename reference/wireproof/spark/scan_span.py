@@ -12,7 +12,7 @@ from attrs import define, field
 
 from wireproof.columnar.canonical_digest import digest_items
 from wireproof.files import replace_file
-from wireproof.spark import checkpointed_job, columnar_rows, damage_places, job_files, read_span
+from wireproof.spark import checkpointed_job, columnar_reader, damage_places, job_files, read_span
 from wireproof.spark.adapter_session import AdapterSession
 from wireproof.spark.item_cases import ItemCase
 from wireproof.spark.object_reader import ObjectReader
@@ -79,21 +79,21 @@ def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _parts(
     benches: list[AdapterSession], source: SourceSettings, stored: ObjectReader, start: int, end: int
-) -> Iterable[columnar_rows.RowsOrItem]:
+) -> Iterable[columnar_reader.ColumnsOrItem]:
     """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
     if source.framing is not KAFKA:
         return source.framing.items(source.framing, stored, start, end, source.options)
     span = stored, start, end, source.options
     if not benches:
-        return columnar_rows.read_rows(
+        return columnar_reader.read_entries(
             *span, ORDERED_COLUMNS if damage_places.is_segment(stored.display_name) else FRAME_COLUMNS
         )
     forms = [bench.canonical_form for bench in benches]
-    return columnar_rows.read_items(*span, lambda step: digest_items(step, forms, source.options))
+    return columnar_reader.read_items(*span, lambda step: digest_items(step, forms, source.options))
 
 
 def _verdicts(
-    parts: Iterable[columnar_rows.RowsOrItem], benches: list[AdapterSession], rows: VerdictRows
+    parts: Iterable[columnar_reader.ColumnsOrItem], benches: list[AdapterSession], rows: VerdictRows
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a span. The adapters work on items while the next items are read."""
     pending = _PendingItems(benches, rows)
@@ -102,7 +102,7 @@ def _verdicts(
             yield from pending.add(rows.item_case(part))
         else:
             yield from pending.finish()
-            yield rows.of_columns(part)
+            yield rows.of_columns(part.entries)
     yield from pending.finish()
 
 

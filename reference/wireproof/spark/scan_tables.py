@@ -65,22 +65,22 @@ FILES: Final = pa.schema(
     [
         ("path", pa.string()),
         ("size", pa.int64()),
-        ("read", pa.int64()),
+        ("bytes_read", pa.int64()),
         *(
             (name, pa.int64())
             for name in ("frames", "frame_bytes", "garbage", "garbage_bytes", "tails", "tail_bytes")
         ),
-        ("damaged", pa.int64()),
+        ("damaged_places", pa.int64()),
         ("fault", pa.string()),
     ]
 )
 """The bytes of each object.
 
-The bytes of frames, garbage and tails add up to `read`, which equals `size` for an object that is not
+The bytes of frames, garbage and tails add up to `bytes_read`, which equals `size` for an object that is not
 compressed.
 """
 
-SKIPPED: Final = pa.schema([("path", pa.string()), ("size", pa.int64()), ("why", pa.string())])
+SKIPPED: Final = pa.schema([("path", pa.string()), ("size", pa.int64()), ("reason", pa.string())])
 """The objects that are not read, and the reasons."""
 
 RUN: Final = pa.schema(
@@ -232,10 +232,10 @@ def merge_files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Itera
         for kind, (number, weight) in part["kinds"].items():
             row[f"{kind}s" if kind != "garbage" else kind] += number
             row[f"{kind}_bytes"] += weight
-            row["read"] += weight
-        row["damaged"] += part["damages"]["count"]
+            row["bytes_read"] += weight
+        row["damaged_places"] += part["damages"]["count"]
         row["fault"] = row["fault"] or part["fault"]
     for path, row in sorted(rows.items()):
-        complete = is_compressed[path] or row["read"] == row["size"]
-        assert complete, f"{path}: {row['read']} of {row['size']} bytes"
+        complete = is_compressed[path] or row["bytes_read"] == row["size"]
+        assert complete, f"{path}: {row['bytes_read']} of {row['size']} bytes"
         yield row

@@ -18,7 +18,6 @@ from wireproof.strict_converter import (
     exactly,
     object_hook,
     strict_converter,
-    structure,
     wrong,
 )
 from wireproof.wire.options import Options
@@ -28,11 +27,6 @@ def options_to_json(options: Options) -> dict[str, Any]:
     """Return the JSON for a fixture or a token, without the options that have their default."""
     tree: dict[str, Any] = _IN_CASES.unstructure(options)
     return tree
-
-
-def options_from_request(tree: object) -> Options:
-    """Return the options of a request; raise `FieldError`."""
-    return structure(_IN_REQUESTS, tree, Options, "options")
 
 
 def options_to_request(options: Options) -> dict[str, Any]:
@@ -81,3 +75,6 @@ OPTIONS_IN_CASES: Final[Hook] = _IN_CASES.get_structure_hook(Options)
 """The hook that reads the options of a fixture or a token."""
 
 _IN_REQUESTS: Final = _converter(exactly(int, "a whole number"), int)
+
+OPTIONS_IN_REQUESTS: Final[Hook] = _IN_REQUESTS.get_structure_hook(Options)
+"""The hook that reads the options of a request."""

@@ -52,7 +52,7 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
 
 @frozen
 class OtherAnswer:
-    """Another answer that a remark allows: `value`, in JSON form, at `path`; `name` says which kind it is."""
+    """Another answer that a remark allows: `value`, in JSON form, at `path`; `name` is its kind."""
 
     name: str
     path: str

@@ -86,7 +86,7 @@ def _given(frame_: Any) -> Any:
 def _stream(s: HekaCaseBuilder) -> None:
     one = frame_value()
     _accepts(s, "none", "No frames", frames(), b"", ("frame",), "mozilla-services/heka #1326 wrote an empty frame for nothing.", doc="heka.md §7 bug 3")
-    s.other("encode/one", "One frame", "encode", {"value": frames(_given(one))}, {"accept": {"value": frames(one), "bytes": [F.hex()]}}, doc="heka.md §8 W1", why="There is one way to write it.", rules=(R + "frame", R + "limit"), origin="rulebook")
+    s.other("encode/one", "One frame", "encode", {"value": frames(_given(one))}, {"accept": {"value": frames(one), "bytes": [F.hex()]}}, doc="heka.md §8 W1", why="There is one way to write it.", rules=(R + "frame", R + "limit"), origin="document")
     two = frame_value(value(timestamp=2))
     s.other("encode/two", "Two frames", "encode", {"value": frames(_given(one), _given(two))}, {"accept": {"value": frames(one, two), "bytes": [(F + frame(msg(timestamp=2))).hex()]}}, doc="heka.md §2", why="Nothing between them.", rules=(R + "frame",))
     for name, key, function, word in (("sign-md5", b"testkey", None, None), ("sign-sha1", b"testkey", 1, "SHA1")):

@@ -39,13 +39,13 @@ BIG = 2**63 - 1
 def _accepts(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, given: Any, rules: tuple[str, ...], why: str, **more: Any) -> None:
     """An accepted message: a row of section 4, or bytes of the builder."""
     data = rule_bytes(row) if isinstance(row, str) else row
-    origin = {"doc": f"heka.md §4 {row}", "origin": "rulebook"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §1")}
+    origin = {"doc": f"heka.md §4 {row}", "origin": "document"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §1")}
     s.accepts(name, title, data, given, why=why, rules=tuple(R + rule for rule in rules), **origin, **more)
 
 
 def _rejects(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, cls: str, at: int, rules: tuple[str, ...], why: str, twin: str = "message/minimal", **more: Any) -> None:
     data = rule_bytes(row) if isinstance(row, str) else row
-    origin = {"doc": f"heka.md §4 {row}", "origin": "rulebook"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §4")}
+    origin = {"doc": f"heka.md §4 {row}", "origin": "document"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §4")}
     s.rejects(name, title, data, cls, at=at, twin=twin, why=why, rules=tuple(R + rule for rule in rules), **origin, **more)
 
 

@@ -44,12 +44,12 @@ NEEDS = ["feature:hmac"]
 
 
 def _accepts(s: HekaCaseBuilder, name: str, title: str, data: bytes, given: tuple[Any, ...], rules: tuple[str, ...], why: str, doc: str, keys: Any = None, **more: Any) -> None:
-    s.accepts(f"hmac/{name}", title, data, frames(*given), doc=doc, why=why, rules=tuple(f"{R}.{rule}" for rule in rules), needs=NEEDS, origin="rulebook", options={"keys": KEYS if keys is None else keys}, **more)
+    s.accepts(f"hmac/{name}", title, data, frames(*given), doc=doc, why=why, rules=tuple(f"{R}.{rule}" for rule in rules), needs=NEEDS, origin="document", options={"keys": KEYS if keys is None else keys}, **more)
 
 
 def _rejects(s: HekaCaseBuilder, name: str, row: str, title: str, rules: tuple[str, ...], why: str, at: int, keys: Any = None, **more: Any) -> None:
     s.rejects(f"hmac/{name}", title, frame_of(row, M), more.pop("cls", "auth-failed"), at=at, before=frames(), twin=more.pop("twin", "hmac/md5"), doc=f"heka.md §3 {row}", why=why, rules=tuple(f"{R}.{rule}" for rule in rules), needs=NEEDS,
-         origin="rulebook", options={"keys": KEYS if keys is None else keys}, **{"flags": ["security"], **more})
+         origin="document", options={"keys": KEYS if keys is None else keys}, **{"flags": ["security"], **more})
 
 
 def _good(s: HekaCaseBuilder) -> None:
@@ -66,7 +66,7 @@ def _good(s: HekaCaseBuilder) -> None:
     _accepts(s, "unsigned-then-signed", "An unsigned frame, then a signed one", F + frame_of("A17", M), (FV, md5), ("carried",), "Nor the other way round.", "heka.md §3 A17")
     unverified = frame_value(signer=b"test", version=1, digest=MD5)
     s.accepts("hmac/not-verified", "A signed frame, and no keys asked for", frame_of("A01", M), frames(unverified), doc="heka.md §3, rows skip and C, Lua, Python", why="Nothing verified, nobody proved to be the signer.",
-         rules=(f"{R}.claim",), origin="rulebook")
+         rules=(f"{R}.claim",), origin="document")
 
 
 def _bad(s: HekaCaseBuilder) -> None:
@@ -106,7 +106,7 @@ def _worked(s: HekaCaseBuilder) -> None:
         digest=bytes.fromhex("200b3e54494c0689721e728966eeee39e10b46b3"), signed_by=b"vic"),), ("digest", "key"), "Made by another implementation and published in its tests.", "heka.md §8 W15", keys={"vic_1": b"some_key".hex()})
     w16 = bytes.fromhex("1e1c08102204746573742800321078357e3635383f9fbc7598461b05ef2d1f1080c48c9491a9e8d4131a0454455354")
     s.rejects("hmac/w16-heka", "The golden frame of Heka's own tests: a right HMAC, no uuid", w16, "missing-field", at=47, before=frames(), twin="hmac/md5", doc="heka.md §8 W16", why="A good signature does not make a message of what has no uuid.",
-         rules=("heka.stream.content",), needs=NEEDS, origin="rulebook", options={"keys": {"test_0": ""}})
+         rules=("heka.stream.content",), needs=NEEDS, origin="document", options={"keys": {"test_0": ""}})
     block = bytes.fromhex("144c") + M
     s.accepts("hmac/snappy", "A signed snappy block", frame(block, signature(block, b"testkey", b"test")), frames(frame_value(length=22, signer=b"test", version=1, digest=signature(block, b"testkey", b"test")[-16:], signed_by=b"test")), doc="heka.md §3, §5",
          why="The digest covers the bytes as they stand, compressed.", rules=(f"{R}.digest",), needs=[*NEEDS, "codec:snappy"], options={"keys": KEYS, "compression": "snappy"})

@@ -45,13 +45,13 @@ R = "heka.stream."
 def accepts(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, given: Any, rules: tuple[str, ...], why: str, **more: Any) -> None:
     """Accepted bytes: a row of §2.4, or bytes of the builder."""
     data = stream(row) if isinstance(row, str) else row
-    origin = {"doc": more.pop("doc", f"heka.md §2.4 {row}"), "origin": "rulebook"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §2")}
+    origin = {"doc": more.pop("doc", f"heka.md §2.4 {row}"), "origin": "document"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §2")}
     s.accepts(name, title, data, frames(*given), why=why, rules=tuple(R + rule for rule in rules), **origin, **more)
 
 
 def rejects(s: HekaCaseBuilder, name: str, title: str, row: str | bytes, cls: str, at: int, rules: tuple[str, ...], why: str, before: tuple[Any, ...] = (), twin: str = "frames/two", **more: Any) -> None:
     data = stream(row) if isinstance(row, str) else row
-    origin = {"doc": more.pop("doc", f"heka.md §2.4 {row}"), "origin": "rulebook"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §2")}
+    origin = {"doc": more.pop("doc", f"heka.md §2.4 {row}"), "origin": "document"} if isinstance(row, str) else {"doc": more.pop("doc", "heka.md §2")}
     s.rejects(name, title, data, cls, at=at, before=frames(*before), twin=twin, why=why, rules=tuple(R + rule for rule in rules), **origin, **more)
 
 

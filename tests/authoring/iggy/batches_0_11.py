@@ -96,7 +96,7 @@ def _sends(s: CaseBuilder) -> None:
     layout, check, count = ("iggy.send.batch.layout",), ("iggy.send.batch.checksum",), ("iggy.send.batch.count",)
     two = sends(sent_value(1, HELLO), sent_value(2, WORLD, KEY1, late=5))
     every = (*layout, *check, *count, "iggy.send.batch.length", "iggy.send.batch.reserved", "iggy.send.headed.editions", "iggy.send.headed.metadata")
-    s.accepts(TWIN, "Two messages, the second with a header (W25)", W25, two, doc="iggy.md §13 W25 [RUN-R11]", origin="rulebook", rules=every, why="The first frame was captured byte for byte from iggy 0.11.0.")
+    s.accepts(TWIN, "Two messages, the second with a header (W25)", W25, two, doc="iggy.md §13 W25 [RUN-R11]", origin="document", rules=every, why="The first frame was captured byte for byte from iggy 0.11.0.")
     s.accepts("messages/one", "One message", sent(ONE), sends(sent_value(1, HELLO)), doc=DOC, rules=every, why="The smallest useful send.")
     s.accepts("messages/origins", "The second message is the older one", sent(frame(1, HELLO, late=7), frame(2, WORLD, delta=1)), sends(sent_value(1, HELLO, late=7), sent_value(2, WORLD)), doc=DOC, rules=("iggy.send.batch.origin",), why="The batch has the least of them, and each message what it is later.")
     s.accepts("messages/origin-not-least", "A batch older than each of its messages", sent(frame(1, HELLO, late=9), frame(2, WORLD, delta=1, late=(1 << 32) - 1)), sends(sent_value(1, HELLO, late=9), sent_value(2, WORLD, late=(1 << 32) - 1)), doc=DOC, rules=("iggy.send.batch.origin",), why="The deltas count, and the largest is 2^32 − 1 microseconds.")
@@ -148,9 +148,9 @@ def _send_faults(s: CaseBuilder) -> None:
 def _polls(p: CaseBuilder) -> None:
     layout, slices, offsets, check = ("iggy.poll.batch.layout",), ("iggy.poll.batch.slices",), ("iggy.poll.batch.offsets",), ("iggy.poll.batch.checksum",)
     first = (told(ONE), told(TWO, KEY1))
-    p.accepts(TWIN, "Two messages, the second with a header (W26)", W26, polls([head(PAIR, 2)], list(first)), doc="iggy.md §13 W26 [RUN]", origin="rulebook", rules=(*layout, *check, "iggy.poll.batch.reserved", "iggy.poll.truncated", "iggy.poll.headed.editions", "iggy.poll.count", "iggy.poll.batch.count", "iggy.poll.batch.frame"), why="Rust 0.11.0, Java, Node and Go read the same.")
+    p.accepts(TWIN, "Two messages, the second with a header (W26)", W26, polls([head(PAIR, 2)], list(first)), doc="iggy.md §13 W26 [RUN]", origin="document", rules=(*layout, *check, "iggy.poll.batch.reserved", "iggy.poll.truncated", "iggy.poll.headed.editions", "iggy.poll.count", "iggy.poll.batch.count", "iggy.poll.batch.frame"), why="Rust 0.11.0, Java, Node and Go read the same.")
     sliced = W27[HEAD:]
-    p.accepts("messages/sliced", "A record that the server sliced (W27)", W27, polls([head(sliced, 1)], [told(TWO, KEY1)]), doc="iggy.md §13 W27", origin="rulebook", rules=(*slices, *offsets), why="Its first delta is 1: counted from 0 the offset is one too low, and the message comes twice.")
+    p.accepts("messages/sliced", "A record that the server sliced (W27)", W27, polls([head(sliced, 1)], [told(TWO, KEY1)]), doc="iggy.md §13 W27", origin="document", rules=(*slices, *offsets), why="Its first delta is 1: counted from 0 the offset is one too low, and the message comes twice.")
     late, other = batch(frame(3, b"c"), partition=0, base=2, timestamp=ST + 9, origin=OT + 8), [told(frame(3, b"c"), base=2, timestamp=ST + 9, origin=OT + 8)]
     p.accepts("messages/two-batches", "Two batches of two messages and one", poll(3, PAIR, late, current=2), polls([head(PAIR, 2), head(late, 1)], [*first, *other], current=2), doc=DOC, rules=(*layout, *offsets), why="Each has offsets and times of its own.")
     p.accepts("messages/none", "No messages", poll(0), polls([], []), doc=DOC, rules=("iggy.poll.count", *layout), why="The consumer is up to date.")
@@ -241,7 +241,7 @@ def _log(s: CaseBuilder) -> None:
     a = record(PAIR, [told(ONE), told(TWO, KEY1)])
     later = batch(frame(3, b"c"), base=2)
     b = record(later, [told(frame(3, b"c"), base=2)])
-    s.accepts("records/worked", "The batch of W26, as it lies on disk", W26[HEAD:], file(a), doc="iggy.md §7, §13 W26", origin="rulebook", rules=(*layout, *check), why="The record is the batch as it is served.")
+    s.accepts("records/worked", "The batch of W26, as it lies on disk", W26[HEAD:], file(a), doc="iggy.md §7, §13 W26", origin="document", rules=(*layout, *check), why="The record is the batch as it is served.")
     s.accepts("records/two", "Two batches", PAIR + later, file(a, b), doc=doc, rules=(*layout, *check, "iggy.log.batch.frame"), why="Back to back, no file header.")
     s.accepts("records/none", "An empty file", b"", file(), doc=doc, rules=tail, why="A segment that was opened and not written.")
     for label, size in (("last-byte", 1), ("in-the-header", len(later) - 100), ("in-the-length", len(later) - 35)):

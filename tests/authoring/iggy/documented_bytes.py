@@ -1,4 +1,4 @@
-"""The worked examples of iggy.md §13 as the rule book prints them; `<00*32>` is a run of one byte."""
+"""The worked examples of iggy.md §13 as the document prints them; `<00*32>` is a run of one byte."""
 
 import re
 

@@ -49,7 +49,7 @@ def _kinds(s: CaseBuilder) -> None:
         unhex("050000006b65792d31020700000056616c75652031"),
         {"headers": map_value(KEY1)},
         doc="iggy.md §13 W1",
-        origin="rulebook",
+        origin="document",
         rules=(
             layout,
             kinds,
@@ -66,7 +66,7 @@ def _kinds(s: CaseBuilder) -> None:
         tlv(*ALL),
         {"headers": map_value(*ALL)},
         doc="iggy.md §13 W3",
-        origin="rulebook",
+        origin="document",
         rules=(layout, kinds, "iggy.headers.kind", "iggy.headers.size"),
         why="C# had no kinds Int8, Int16, Uint8 and Uint16 before 667e69ea4 and failed the whole poll.",
     )
@@ -159,7 +159,7 @@ def _map(s: CaseBuilder) -> None:
         tlv(*BLOG),
         blog,
         doc=doc,
-        origin="rulebook",
+        origin="document",
         rules=("iggy.headers.layout", *order),
         why="Three kinds and keys with a blank, a hyphen and an underscore.",
     )
@@ -169,7 +169,7 @@ def _map(s: CaseBuilder) -> None:
         tlv(BLOG[2], BLOG[0], BLOG[1]),
         blog,
         doc=doc,
-        origin="rulebook",
+        origin="document",
         rules=order,
         why="Rust writes a hash map: every order is the same map.",
     )

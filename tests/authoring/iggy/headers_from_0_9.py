@@ -74,12 +74,12 @@ def write(writer: FixtureWriter) -> None:
 def _kinds(s: CaseBuilder) -> None:
     layout, keys, kinds = "iggy.headers.keyed.layout", "iggy.headers.keyed.keys", "iggy.headers.kinds"
     whole = ("iggy.headers.kind", "iggy.headers.key-length", "iggy.headers.value-length", "iggy.headers.truncated", "iggy.headers.keyed.kind")
-    s.accepts(ONE, "One string (W20)", W20, shown(KEY1), doc="iggy.md §13 W20 [RUN-R11]", origin="rulebook", rules=(layout, kinds, *whole), why="Captured verbatim from iggy 0.11.0; read as TLV v1 the first length is 1282.")
-    s.accepts("kinds/int-key", "A key that is a number (W21)", W21, shown(MIXED[0]), doc="iggy.md §13 W21", origin="rulebook", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="The website says that keys are strings; the code takes every kind.")
-    s.accepts("kinds/all", "All fifteen kinds of values (W22)", W22, shown(*EVERY), doc="iggy.md §13 W22 [RUN]", origin="rulebook", rules=(layout, kinds), why="Rust 0.11.0, Java and Node read the same values.")
+    s.accepts(ONE, "One string (W20)", W20, shown(KEY1), doc="iggy.md §13 W20 [RUN-R11]", origin="document", rules=(layout, kinds, *whole), why="Captured verbatim from iggy 0.11.0; read as TLV v1 the first length is 1282.")
+    s.accepts("kinds/int-key", "A key that is a number (W21)", W21, shown(MIXED[0]), doc="iggy.md §13 W21", origin="document", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="The website says that keys are strings; the code takes every kind.")
+    s.accepts("kinds/all", "All fifteen kinds of values (W22)", W22, shown(*EVERY), doc="iggy.md §13 W22 [RUN]", origin="document", rules=(layout, kinds), why="Rust 0.11.0, Java and Node read the same values.")
     all_keys = tuple((kind, value, "raw", key) for key, kind, value in ALL)
     s.accepts("kinds/all-keys", "All fifteen kinds of keys", block(*all_keys), shown(*all_keys), doc="iggy.md §2.3, §2.4", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="Node encodes keys of three kinds only, and must read them all.")
-    s.accepts("kinds/float32-nan", "A NaN of 32 bits", unhex("02010000006b0e040000000000c07f"), shown(("string", b"k", "float32", pack("<I", 0x7FC00000))), doc=DOC + " f32_nan", origin="rulebook", rules=("iggy.headers.float",), why="The accessor of Python refuses it, the block does not.")
+    s.accepts("kinds/float32-nan", "A NaN of 32 bits", unhex("02010000006b0e040000000000c07f"), shown(("string", b"k", "float32", pack("<I", 0x7FC00000))), doc=DOC + " f32_nan", origin="document", rules=("iggy.headers.float",), why="The accessor of Python refuses it, the block does not.")
     payload = pack("<Q", 0x7FF8000000000001)
     s.accepts("kinds/float64-nan-bits", "A NaN with a payload", block(("string", b"k", "float64", payload)), shown(("string", b"k", "float64", payload)), doc="iggy.md §10.1", rules=("iggy.headers.float",), why="NaN equals the same bit pattern and no other.")
 
@@ -90,23 +90,23 @@ def _map(s: CaseBuilder) -> None:
     for label, rows in (("blog", three), ("blog-reversed", three[::-1])):
         s.accepts(f"map/{label}", f"Three headers{', backwards' * (rows != three)}", block(*rows), shown(*three), doc="iggy.md §2.4", rules=order, why="Rust 0.9 writes them in the order of its hash table.")
     s.accepts("map/mixed", "Keys of three kinds, in the order of their insertion", block(*MIXED), shown(*MIXED), doc="iggy.md §2.4 [RUN-R11]", rules=(*order, *keys), why="Node, Go and C# write headers as they were put in.")
-    s.accepts("map/empty", "No headers", b"", shown(), doc=DOC + " empty", origin="rulebook", rules=("iggy.headers.empty",), why="None and an empty map are one.")
+    s.accepts("map/empty", "No headers", b"", shown(), doc=DOC + " empty", origin="document", rules=("iggy.headers.empty",), why="None and an empty map are one.")
     two: tuple[Keyed, ...] = (("string", b"k", "string", b"a"), ("raw", b"k", "string", b"b"))
-    s.accepts("map/one-key-of-two-kinds", "k as a string and k as raw bytes", unhex("02010000006b02010000006101010000006b020100000062"), shown(*two), doc=DOC + " dup_key_diff_kind", origin="rulebook", rules=keys, why="Two keys: a map by bytes alone loses one.")
+    s.accepts("map/one-key-of-two-kinds", "k as a string and k as raw bytes", unhex("02010000006b02010000006101010000006b020100000062"), shown(*two), doc=DOC + " dup_key_diff_kind", origin="document", rules=keys, why="Two keys: a map by bytes alone loses one.")
     case: tuple[Keyed, ...] = (("string", b"K", "string", b"a"), ("string", b"k", "string", b"b"))
     s.accepts("map/keys-of-two-cases", "K and k are two keys", block(*case), shown(*case), doc="iggy.md §11.1 R1", rules=("iggy.headers.case",), why="No reader lowercases from 0.9.0 on.")
     twice: tuple[Keyed, ...] = (("string", b"k", "string", b"a"), ("string", b"k", "string", b"b"))
-    s.accepts("map/duplicate-key", "One key twice", unhex("02010000006b02010000006102010000006b020100000062"), shown(*twice), doc=DOC + " dup_key", origin="rulebook", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Rust, Java and C# keep the last, Go and Node both.")
+    s.accepts("map/duplicate-key", "One key twice", unhex("02010000006b02010000006102010000006b020100000062"), shown(*twice), doc=DOC + " dup_key", origin="document", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Rust, Java and C# keep the last, Go and Node both.")
     s.accepts("map/duplicate-key-apart", "One key twice, another between", block(twice[0], MIXED[0], twice[1]), shown(*twice, MIXED[0]), doc="iggy.md §10.1", remarks=("iggy-duplicate-header",), rules=("iggy.headers.duplicate",), why="Not only neighbours are one key.")
 
 
 def _faults(s: CaseBuilder) -> None:
     """What the accessor alone refuses: kinds and lengths hold."""
     utf8, fault = ("iggy.headers.keyed.utf8",), ("iggy.headers.size",)
-    s.accepts("kinds/bool-is-2", "A bool of 2", unhex("02010000006b030100000002"), shown(("string", b"k", "bool", b"\x02")), doc=DOC + " bool_is_2", origin="rulebook", remarks=("iggy-header-bool",), rules=fault, why="Java and Node read false, C# true, Rust refuses the accessor.")
+    s.accepts("kinds/bool-is-2", "A bool of 2", unhex("02010000006b030100000002"), shown(("string", b"k", "bool", b"\x02")), doc=DOC + " bool_is_2", origin="document", remarks=("iggy-header-bool",), rules=fault, why="Java and Node read false, C# true, Rust refuses the accessor.")
     s.accepts("kinds/key-bool-is-2", "A key that is a bool of 2", block(("bool", b"\x02", "raw", b"v")), shown(("bool", b"\x02", "raw", b"v")), doc="iggy.md §2.3", remarks=("iggy-header-bool",), rules=fault, why="Two keys of one truth are two keys.")
-    s.accepts("kinds/string-bad-utf8", "A string that is not UTF-8", unhex("02010000006b0202000000fffe"), shown(("string", b"k", "string", b"\xff\xfe")), doc=DOC + " utf8_bad_val", origin="rulebook", remarks=("iggy-header-utf8",), rules=utf8, why="Java and Node put U+FFFD there, and the bytes are lost.")
-    s.accepts("kinds/key-bad-utf8", "A key that is a string and not UTF-8", unhex("0202000000fffe020100000076"), shown(("string", b"\xff\xfe", "string", b"v")), doc=DOC + " utf8_bad_key", origin="rulebook", remarks=("iggy-header-utf8",), rules=utf8, why="Replaced by U+FFFD, two keys become one.")
+    s.accepts("kinds/string-bad-utf8", "A string that is not UTF-8", unhex("02010000006b0202000000fffe"), shown(("string", b"k", "string", b"\xff\xfe")), doc=DOC + " utf8_bad_val", origin="document", remarks=("iggy-header-utf8",), rules=utf8, why="Java and Node put U+FFFD there, and the bytes are lost.")
+    s.accepts("kinds/key-bad-utf8", "A key that is a string and not UTF-8", unhex("0202000000fffe020100000076"), shown(("string", b"\xff\xfe", "string", b"v")), doc=DOC + " utf8_bad_key", origin="document", remarks=("iggy-header-utf8",), rules=utf8, why="Replaced by U+FFFD, two keys become one.")
     s.accepts("kinds/key-raw", "A key of bytes that are no text", block(("raw", b"\xff\xfe", "string", b"v")), shown(("raw", b"\xff\xfe", "string", b"v")), doc="iggy.md §2.3", rules=(*utf8, "iggy.headers.keyed.keys"), why="Only a string need be UTF-8.")
 
 
@@ -126,15 +126,15 @@ def _bounds(s: CaseBuilder) -> None:
     ):
         s.rejects(f"bounds/{label}", f"A length of 0 or 256: {label}", data, "bad-length", at=at, twin="bounds/key-1", doc=DOC, rules=rule, why="Java takes it, Node throws.")
     for label, data in (("raw-value-empty", "02010000006b0100000000"), ("raw-value-256", "02010000006b0100010000" + "76" * 256)):
-        s.rejects(f"bounds/{label}", f"A raw value of 0 or 256 bytes: {label}", unhex(data), "bad-length", at=7, twin="bounds/key-1", doc=DOC, origin="rulebook", rules=value, why="Java takes it, Node throws.")
+        s.rejects(f"bounds/{label}", f"A raw value of 0 or 256 bytes: {label}", unhex(data), "bad-length", at=7, twin="bounds/key-1", doc=DOC, origin="document", rules=value, why="Java takes it, Node throws.")
     blank: Keyed = ("string", b" ", "string", b" ")
     s.accepts("bounds/blank", "A key and a value of one blank", block(blank), shown(blank), doc="iggy.md §11.1 J4", rules=(*key, *value), why="One byte is one byte: Java refuses to write it, and others do.")
-    s.rejects("bounds/negative-length", "A key of 2^32 − 1 bytes", unhex("02ffffffff6b020100000076"), "bad-length", at=1, also=("length-past-end", "truncated", "negative-length"), twin="bounds/key-1", doc=DOC + " neg_len", origin="rulebook", rules=key, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="Signed, it is −1, which passes C#'s check.")
+    s.rejects("bounds/negative-length", "A key of 2^32 − 1 bytes", unhex("02ffffffff6b020100000076"), "bad-length", at=1, also=("length-past-end", "truncated", "negative-length"), twin="bounds/key-1", doc=DOC + " neg_len", origin="document", rules=key, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="Signed, it is −1, which passes C#'s check.")
     for label, data, at in (
         ("value-past-end", "02010000006b020a000000616263", 11), ("length-cut", "02010000006b020100", 7), ("odd", "02020000006162", 7),
         ("one-byte-more", "02010000006b020100000076ff", 12), ("one-zero-more", "02010000006b02010000007600", 12), ("opaque", "757365722d6865616465722d6279746573", 0),
     ):
-        s.rejects(f"bounds/{label}", f"A block that is no whole list of entries: {label}", unhex(data), "bad-kind" if label in ("one-byte-more", "one-zero-more", "opaque") else "truncated", at=at, also=("truncated", "length-past-end", "trailing-data", "bad-kind", "bad-length"), twin="bounds/key-1", doc=DOC, origin="rulebook", rules=cut, why="Node shortens a value to what is there, Java gives no headers.")
+        s.rejects(f"bounds/{label}", f"A block that is no whole list of entries: {label}", unhex(data), "bad-kind" if label in ("one-byte-more", "one-zero-more", "opaque") else "truncated", at=at, also=("truncated", "length-past-end", "trailing-data", "bad-kind", "bad-length"), twin="bounds/key-1", doc=DOC, origin="document", rules=cut, why="Node shortens a value to what is there, Java gives no headers.")
 
 
 def _strict(loose: CaseBuilder, strict: CaseBuilder) -> None:

@@ -31,7 +31,7 @@ def _identifier(s: CaseBuilder) -> None:
         numeric(1),
         kind_value("numeric", u32(1)),
         doc=doc + ", §13 W5",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size, *zero, "iggy.identifier.truncated"),
         why="Read big-endian it is stream 16777216.",
     )
@@ -59,7 +59,7 @@ def _identifier(s: CaseBuilder) -> None:
         name(b"sample"),
         kind_value("string", b"sample"),
         doc=doc + ", §13 W5",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size),
         why="Streams are commonly addressed by name.",
     )
@@ -272,7 +272,7 @@ def _partitioning(s: CaseBuilder) -> None:
         unhex("020401000000"),
         kind_value("partition_id", u32(1)),
         doc="iggy.md §13 W6",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size),
         why="Read big-endian it is partition 16777216.",
     )
@@ -291,7 +291,7 @@ def _partitioning(s: CaseBuilder) -> None:
         unhex("03076f726465722d37"),
         key,
         doc="iggy.md §13 W7",
-        origin="rulebook",
+        origin="document",
         rules=(layout, *kind, *size, "iggy.partitioning.truncated"),
         why="Messages of one key stay in order only if every client sends the same key.",
     )

@@ -29,7 +29,7 @@ def _identifier(s: CaseBuilder) -> None:
 def _partitioning(s: CaseBuilder) -> None:
     doc, layout, size = "iggy.md §2.2", ("iggy.partitioning.layout",), ("iggy.partitioning.length",)
     s.accepts("partitioning/partition-id", "Partition 0", tagged(2, u32(0)), kind_value("partition_id", u32(0)), doc=doc, rules=(*layout, *size, "iggy.partitioning.kind"), why="Partitions are counted from 0 on since 0.8.0.")
-    s.accepts("partitioning/messages-key", "The key order-7 (W7)", unhex("03076f726465722d37"), kind_value("messages_key", b"order-7"), doc="iggy.md §13 W7", origin="rulebook", rules=(*layout, *size, "iggy.partitioning.truncated"), why="The golden vector of a producer has one.")
+    s.accepts("partitioning/messages-key", "The key order-7 (W7)", unhex("03076f726465722d37"), kind_value("messages_key", b"order-7"), doc="iggy.md §13 W7", origin="document", rules=(*layout, *size, "iggy.partitioning.truncated"), why="The golden vector of a producer has one.")
     s.accepts("partitioning/balanced", "Balanced, with bytes of a body behind it", BALANCED + bytes(4), kind_value("balanced", b""), doc=doc, consumed=2, rules=(*layout, "iggy.partitioning.balanced", "iggy.partitioning.balanced-length"), why="The value is empty.")
     s.rejects("partitioning/balanced-value", "Balanced with two bytes", tagged(1, b"\xaa\xbb"), "bad-length", at=1, also=("length-mismatch", "trailing-data"), twin="partitioning/balanced", doc=doc, rules=("iggy.partitioning.balanced-length",), why="8594d7d4c looks at the length of every kind.")
     for label, data, cls, at, rule in (

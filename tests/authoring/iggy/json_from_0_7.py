@@ -81,7 +81,7 @@ def _send(s: CaseBuilder, revision: str) -> None:
     shape, ident, fields = ("iggy.json.send.shape",), ("iggy.json.id.later",), ("iggy.json.fields",)
     plain = "send/captured"
     one = _value(_row(0, HELLO))
-    s.accepts(plain, "As captured from the Rust SDK", CAPTURE_90 if _keyed(revision) else CAPTURE, one, doc=SEND + (" [RUN-R09]" if _keyed(revision) else " [RUN-R08]"), origin="rulebook", rules=(*shape, *ident, *fields, "iggy.json.types", "iggy.json.base64", "iggy.json.send.count", "iggy.json.send.partitioning", "iggy.json.text", "iggy.json.headers.forms"), why="Any order of the members is one value.")
+    s.accepts(plain, "As captured from the Rust SDK", CAPTURE_90 if _keyed(revision) else CAPTURE, one, doc=SEND + (" [RUN-R09]" if _keyed(revision) else " [RUN-R08]"), origin="document", rules=(*shape, *ident, *fields, "iggy.json.types", "iggy.json.base64", "iggy.json.send.count", "iggy.json.send.partitioning", "iggy.json.text", "iggy.json.headers.forms"), why="Any order of the members is one value.")
     s.accepts("send/id-absent", "Without an id", text(_body({"payload": b64(HELLO)})), one, doc=SEND, rules=(*ident, *fields), why="0: the server mints one.")
     s.accepts("send/balanced", "Balanced", text(_body(_message(1, HELLO), partitioning={"kind": "balanced", "value": ""})), _value(_row(1, HELLO), partitioning=kind_value("balanced", b"")), doc=SEND, rules=("iggy.json.send.partitioning", *shape), why="An empty text is no bytes.")
     filled = text(_body(_message(1, HELLO), partitioning={"kind": "balanced", "value": b64(b"x")}))
@@ -142,7 +142,7 @@ def _send_headers(s: CaseBuilder, revision: str, plain: str) -> None:
     s.accepts("headers/null", "null", made(None), _value(_row(1, HELLO)), doc=SEND, rules=forms, why="None.")
     if _keyed(revision):
         both = (KEY1, ("int32", u32(123), "bool", b"\1"))
-        s.accepts("headers/captured", "Two headers as captured from iggy 0.11.0", CAPTURE_110, _value(_row(2, WORLD, keyed_value(*both))), doc=SEND + " [RUN-R11]", origin="rulebook", rules=(*forms, "iggy.json.headers.keyed"), why="A key is kind and value too.")
+        s.accepts("headers/captured", "Two headers as captured from iggy 0.11.0", CAPTURE_110, _value(_row(2, WORLD, keyed_value(*both))), doc=SEND + " [RUN-R11]", origin="document", rules=(*forms, "iggy.json.headers.keyed"), why="A key is kind and value too.")
         rows = tuple(("string", *header) for header in ALL)
         s.accepts("headers/all", "All fifteen kinds", made(listed(*rows)), _value(_row(1, HELLO, keyed_value(*rows))), doc=SEND, rules=("iggy.json.headers.keyed", *field), why="Integers are base64 of their little-endian bytes.")
         s.accepts("headers/empty", "An empty array", made([]), _value(_row(1, HELLO)), doc=SEND, rules=forms, why="None.")

@@ -55,7 +55,7 @@ def _shape(s: CaseBuilder) -> None:
         CAPTURE,
         one,
         doc=doc + " [RUN-R08]",
-        origin="rulebook",
+        origin="document",
         rules=(
             *shape,
             *fields,

@@ -37,7 +37,7 @@ def write(writer: FixtureWriter) -> None:
         W13[4:],
         value,
         doc="iggy.md §7, §13 W13",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.log.layout",),
         why="From 0.0.40 on the record is the message of a poll.",
     )
@@ -52,7 +52,7 @@ def _worked(s: CaseBuilder) -> None:
         W15,
         value,
         doc="iggy.md §13 W15",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.log.layout", "iggy.log.checksum"),
         why="The worked example; the checksum is not on the wire of this edition.",
     )

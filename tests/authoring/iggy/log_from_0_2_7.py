@@ -47,7 +47,7 @@ def file(*rows: Any) -> dict[str, Any]:
 def _retained(s: CaseBuilder) -> None:
     layout, tail, check, lengths = ("iggy.log.retained.layout",), ("iggy.log.tail",), ("iggy.log.checksum",), ("iggy.log.retained.length",)
     pair = shown(polled40_value(0, HELLO), polled40_value(1, WORLD, KEY1), last=1, latest=TS + 1)
-    s.accepts("records/worked", "A batch of two messages, the second with a header (W16)", W16, file(pair), doc="iggy.md §13 W16", origin="rulebook", rules=(*layout, *check, *lengths), why="The payload has no length of its own.")
+    s.accepts("records/worked", "A batch of two messages, the second with a header (W16)", W16, file(pair), doc="iggy.md §13 W16", origin="document", rules=(*layout, *check, *lengths), why="The payload has no length of its own.")
     a, b = batch(kept(0, HELLO), kept(1, WORLD, tlv(KEY1)), last=1, latest=TS + 1), batch(kept(2, HELLO), base=2, latest=TS + 2)
     second = shown(polled40_value(2, HELLO), base=2, latest=TS + 2)
     s.accepts("records/two", "Two batches", a + b, file(pair, second), doc=DOC, rules=(*layout, *check, *lengths), why="Back to back, no file header.")
@@ -84,7 +84,7 @@ def _headed(s: CaseBuilder, e: Edition) -> None:
     rows = [e.polled_value(0, HELLO), e.polled_value(1, WORLD, e.one), e.polled_value(2, HELLO)]
     worked = {"0.7": W18, "0.8": W19, "0.9": W24}[e.revision][16:]
     both = {"messages": rows[:2]}
-    s.accepts("records/worked", "The messages of the worked poll, as they lie on disk", worked, both, doc="iggy.md §7, §13", origin="rulebook", rules=(*layout, *check), why="The record is the message of a poll.")
+    s.accepts("records/worked", "The messages of the worked poll, as they lie on disk", worked, both, doc="iggy.md §7, §13", origin="document", rules=(*layout, *check), why="The record is the message of a poll.")
     s.accepts("records/two", "Two records", a + b, both, doc=DOC, rules=(*layout, *check), why="Back to back, no file header.")
     s.accepts("records/none", "An empty file", b"", {"messages": []}, doc=DOC, rules=tail, why="A segment that was opened and not written.")
     for label, size in (("last-byte", 1), ("in-the-header", len(b) - 30), ("in-the-lengths", len(b) - 50)):

@@ -267,7 +267,7 @@ def _first(s: CaseBuilder) -> None:
         W12,
         value,
         doc="iggy.md §13 W12",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.poll.layout", "iggy.poll.headers"),
         why="The worked example.",
     )
@@ -316,7 +316,7 @@ def _second(s: CaseBuilder) -> None:
         W13,
         value,
         doc="iggy.md §13 W13",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.poll.layout", "iggy.poll.checksum", *state),
         why="The worked example.",
     )
@@ -405,7 +405,7 @@ def _third(s: CaseBuilder) -> None:
         W14,
         value,
         doc="iggy.md §13 W14",
-        origin="rulebook",
+        origin="document",
         rules=("iggy.poll.layout", *rule),
         why="The worked example, decoded by the released Rust client.",
     )

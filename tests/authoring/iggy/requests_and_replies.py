@@ -59,7 +59,7 @@ def _requests(s: CaseBuilder, e: Request) -> None:
     doc = {"0.0.30": "iggy.md §3.2", "0.0.92": "iggy.md §4", "0.8": "iggy.md §5"}[e.revision]
     layout, kinds, place, cut = ("iggy.poll-request.layout",), ("iggy.poll-request.kinds",), ("iggy.poll-request.place",), ("iggy.poll-request.truncated",)
     partition = "0" if e.flagged else "1"
-    s.accepts("request/worked", "The first ten messages of a partition (the worked example)", e.worked, e.value(partition=partition), doc=f"iggy.md §13 {'W8' if e is R30 else 'W9' if e is R92 else 'W10'}", origin="rulebook", rules=(*layout, *kinds, *place, *cut, "iggy.poll-request.count", "iggy.poll-request.editions"), why="The worked example.")
+    s.accepts("request/worked", "The first ten messages of a partition (the worked example)", e.worked, e.value(partition=partition), doc=f"iggy.md §13 {'W8' if e is R30 else 'W9' if e is R92 else 'W10'}", origin="document", rules=(*layout, *kinds, *place, *cut, "iggy.poll-request.count", "iggy.poll-request.editions"), why="The worked example.")
     big = (1 << 63) + 5
     for code, kind in enumerate(STRATEGIES, 1):
         s.accepts(f"request/{kind}", f"From {kind}", e.made(strategy=u8(code) + u64(big)), e.value(strategy=(kind, big)), doc="iggy.md §2.2", rules=(*kinds, *layout), why="An offset, or microseconds, of 64 bits without a sign.")
@@ -79,7 +79,7 @@ def _requests(s: CaseBuilder, e: Request) -> None:
     zero, where = e.made(place=numeric(0) + name(b"sample")), len(e.made(place=b"")) - 4 - 9 - 4 - 1 - e.flagged
     if e.flagged:
         flag = ("iggy.poll-request.partition",)
-        s.accepts("request/none", "A group that polls no partition of its own (W11)", W11, e.value(kind="group", consumer=kind_value("string", b"g1"), stream=kind_value("numeric", u32(1)), partition=None, strategy=("next", 0), commit=True), doc="iggy.md §13 W11", origin="rulebook", rules=(*flag, *layout), why="None is not partition 0, which is the first.")
+        s.accepts("request/none", "A group that polls no partition of its own (W11)", W11, e.value(kind="group", consumer=kind_value("string", b"g1"), stream=kind_value("numeric", u32(1)), partition=None, strategy=("next", 0), commit=True), doc="iggy.md §13 W11", origin="document", rules=(*flag, *layout), why="None is not partition 0, which is the first.")
         s.accepts("request/partition-0", "Partition 0", e.made(partition=0), e.value(partition="0"), doc=doc, rules=flag, why="The first partition from 0.8.0 on.")
         s.accepts("request/flag-0-partition-7", "No partition, and a number", e.made(flag=0, partition=7), e.value(partition=None), doc=doc, remarks=("iggy-unset-field",), rules=flag, why="What the flag denies is not read.")
         s.accepts("request/flag-2", "A flag of 2", e.made(flag=2, partition=0), e.value(partition=None), doc=doc, remarks=("iggy-flag",), rules=("iggy.poll-request.flag",), why="The server takes 1 for yes and all else for no.")
@@ -112,7 +112,7 @@ def _crossed(writer: FixtureWriter) -> None:
 
 def _classic(s: CaseBuilder) -> None:
     doc, layout, length = "iggy.md §2.1", ("iggy.frame.classic.layout",), ("iggy.frame.classic.length",)
-    s.accepts("frame/send", "A send in its frame (W5)", u32(105) + u32(101) + W5, {"code": "101", "body": W5.hex()}, doc="iggy.md §13 W5", origin="rulebook", rules=(*layout, *length), why="The length counts the code and not itself.")
+    s.accepts("frame/send", "A send in its frame (W5)", u32(105) + u32(101) + W5, {"code": "101", "body": W5.hex()}, doc="iggy.md §13 W5", origin="document", rules=(*layout, *length), why="The length counts the code and not itself.")
     s.accepts("frame/ping", "A ping", u32(4) + u32(1), {"code": "1", "body": ""}, doc=doc, rules=(*layout, *length), why="Four bytes are a code and no body.")
     s.accepts("frame/code-bytes", "A code of four different bytes", u32(5) + u32(0x81020304) + b"x", {"code": str(0x81020304), "body": "78"}, doc=doc, rules=layout, why="Little-endian.")
     s.accepts("frame/followed", "The next frame is not its own", u32(4) + u32(1) + u32(4), {"code": "1", "body": ""}, consumed=8, doc=doc, rules=layout, why="Requests follow each other on one connection.")
@@ -147,8 +147,8 @@ def _reply_value(body: bytes, *, status: int = 0) -> dict[str, Any]:
 def _vsr(s: CaseBuilder) -> None:
     doc, layout, size, gap, check = "iggy.md §2.1", ("iggy.frame.vsr.layout",), ("iggy.frame.vsr.size",), ("iggy.frame.vsr.gaps",), ("iggy.frame.vsr.checksum",)
     command = ("iggy.frame.vsr.command",)
-    s.accepts("frame/send", "A send (W29 and W25)", W29 + W25, _request_value(W25, 160), doc="iggy.md §13 W29, W25", origin="rulebook", rules=(*layout, *size, *check, *command, *gap), why="The size counts the header; a send's request_checksum is 0.")
-    s.accepts("frame/poll", "A poll (W30 and W10)", W30 + W10, _request_value(W10, 2, code=100), doc="iggy.md §13 W30, W10", origin="rulebook", rules=(*layout, *check), why="What is not replicated says its code in the first reserved bytes.")
+    s.accepts("frame/send", "A send (W29 and W25)", W29 + W25, _request_value(W25, 160), doc="iggy.md §13 W29, W25", origin="document", rules=(*layout, *size, *check, *command, *gap), why="The size counts the header; a send's request_checksum is 0.")
+    s.accepts("frame/poll", "A poll (W30 and W10)", W30 + W10, _request_value(W10, 2, code=100), doc="iggy.md §13 W30, W10", origin="document", rules=(*layout, *check), why="What is not replicated says its code in the first reserved bytes.")
     told = int.from_bytes(unhex("95803f2a3c20de8f"), "little")
     s.accepts("frame/register", "A login as iggy 0.11.0 was captured", _request(LOGIN, 1, checksum=told), _request_value(LOGIN, 1, request_checksum=told), doc="iggy.md §2.1 [RUN-R11]", rules=check, why="XXH3-64 of the body, widened to 128 bits.")
     s.accepts("frame/register-wrong-checksum", "A login with the checksum of another body", _request(LOGIN, 1, checksum=told ^ 1), _request_value(LOGIN, 1, request_checksum=told ^ 1), doc=doc, remarks=("iggy-request-checksum",), rules=check, why="Whether the server compares it is not known.")
@@ -206,7 +206,7 @@ def _confirmations(s: CaseBuilder) -> None:
         return u32(len(rows) if count is None else count) + b"".join(u32(a) + u32(b) + u32(c) + u64(d) for a, b, c, d in rows)
 
     wide = (0x81020304, 0x82030405, 0x83040506, 0x8102030405060708)
-    s.accepts("confirmations/one", "One (W28)", W28, {"confirmations": [one(1, 2, 3, 4)]}, doc="iggy.md §13 W28", origin="rulebook", rules=(*layout, *count), why="The worked example.")
+    s.accepts("confirmations/one", "One (W28)", W28, {"confirmations": [one(1, 2, 3, 4)]}, doc="iggy.md §13 W28", origin="document", rules=(*layout, *count), why="The worked example.")
     s.accepts("confirmations/two", "Two of different bytes", made(wide, (0, 0, 0, 0)), {"confirmations": [one(*wide), one(0, 0, 0, 0)]}, doc=doc, rules=(*layout, *count), why="A send by key may go to several partitions.")
     s.accepts("confirmations/empty", "An empty body", b"", {"confirmations": []}, doc=doc, rules=count, why="Legal; Go refuses it where it unwraps the reply.")
     s.accepts("confirmations/none", "Count 0", u32(0), {"confirmations": []}, doc=doc, rules=count, why="No confirmation, and counted.")

@@ -67,7 +67,7 @@ def _messages(s: CaseBuilder) -> None:
         W5,
         two,
         doc="iggy.md §13 W4, W5",
-        origin="rulebook",
+        origin="document",
         rules=(*layout, "iggy.send.id", "iggy.send.headers-length"),
         why="The worked example: no count, no total length.",
     )
@@ -264,7 +264,7 @@ def _headers(s: CaseBuilder) -> None:
         DESYNC,
         value(sent_value(1, HELLO, *TWICE)),
         doc="iggy.md §10.4",
-        origin="rulebook",
+        origin="document",
         remarks=("iggy-duplicate-header",),
         rules=frame,
         why="The old server counts the entries of its map and reads what follows 11 bytes too early.",

@@ -89,7 +89,7 @@ def _sent(s: CaseBuilder, e: Edition) -> None:
     layout, number = ("iggy.send.headed.layout",), ("iggy.send.id",)
     worked, doc = (W23, "iggy.md §13 W23") if e.keyed else (W17, "iggy.md §13 W17")
     rules = (*layout, "iggy.send.headed.metadata", "iggy.send.headed.index", "iggy.send.headed.truncated", "iggy.send.headed.count", "iggy.send.place", "iggy.send.headed.editions")
-    s.accepts(TWO, "Two messages, the second with a header (the worked example)", worked, _pair(e), doc=doc, origin="rulebook", rules=rules, why="The payload stands before the headers, and the index before both.")
+    s.accepts(TWO, "Two messages, the second with a header (the worked example)", worked, _pair(e), doc=doc, origin="document", rules=rules, why="The payload stands before the headers, and the index before both.")
     s.accepts(ONE, "One message", send(e.sent(1, HELLO)), value(e.sent_value(1, HELLO)), doc=DOC, rules=rules, why="The smallest useful send.")
     s.accepts("messages/partition-id", "As the Rust SDK was captured: to partition 7", send(e.sent(0, HELLO), partitioning=tagged(2, u32(7))), value(e.sent_value(0, HELLO), partitioning=kind_value("partition_id", u32(7))), doc="iggy.md §5 [RUN-R07 to RUN-R10]", rules=(*layout, *number), why="Id 0 asks the server to mint one.")
     top = (1 << 128) - 1
@@ -224,7 +224,7 @@ def _polled(s: CaseBuilder, e: Edition) -> None:
     layout, prefix, check = ("iggy.poll.headed.layout",), ("iggy.poll.prefix",), ("iggy.poll.headed.checksum",)
     worked, doc, partition = {"0.7": (W18, "W18", 1), "0.8": (W19, "W19", 0), "0.9": (W24, "W24", 0)}[e.revision]
     pair = (e.polled_value(0, HELLO), e.polled_value(1, WORLD, e.one))
-    s.accepts("messages/worked", f"Two messages, the second with a header ({doc})", worked, polled(*pair, partition=partition), doc=f"iggy.md §13 {doc}", origin="rulebook", rules=(*layout, *prefix, *check, "iggy.poll.truncated"), why="The worked example; the payload stands before the headers.")
+    s.accepts("messages/worked", f"Two messages, the second with a header ({doc})", worked, polled(*pair, partition=partition), doc=f"iggy.md §13 {doc}", origin="document", rules=(*layout, *prefix, *check, "iggy.poll.truncated"), why="The worked example; the payload stands before the headers.")
     a, b = e.polled(0, HELLO), e.polled(1, WORLD)
     shown = (e.polled_value(0, HELLO), e.polled_value(1, WORLD))
     s.accepts(TWO, "Two messages without headers", poll(2, a, b), polled(*shown), doc=DOC, rules=(*layout, "iggy.poll.count", "iggy.poll.truncated"), why="The common response.")

@@ -59,7 +59,7 @@ WORKED: Final[dict[str, bytes]] = {
 def write(writer: FixtureWriter) -> None:
     v0, v1 = CaseBuilder(writer, "kafka.batch", "v0"), CaseBuilder(writer, "kafka.batch", "v1")
     v2, whole = CaseBuilder(writer, "kafka.batch", "v2"), CaseBuilder(writer, "kafka.log", "mixed")
-    printed = {"origin": "rulebook"}
+    printed = {"origin": "document"}
     inner = pair_value(0)
     v0.accepts("wrapper/snappy-copies", "v0 snappy wrapper whose blocks hold copies", WORKED["W35"],
           message_value(0, None, None, offset=11, attributes=2, messages=inner), doc="kafka.md §6 E26 W35", rules=("kafka.snappy.frame", "kafka.wrapper.absolute"),
@@ -84,7 +84,7 @@ def write(writer: FixtureWriter) -> None:
 
 
 def _kraft(s: CaseBuilder) -> None:
-    need = {"needs": ["feature:control-batch"], "origin": "rulebook", "rules": ("kafka.control.type",)}
+    need = {"needs": ["feature:control-batch"], "origin": "document", "rules": ("kafka.control.type",)}
     for name, vector, key, value, control, epoch, title in (
         ("leader-change", "W42", "00000002", "00000000000102000000010002000000010000", LEADER_CHANGE, 1, "LEADER_CHANGE of KRaft"),
         ("kraft-version", "W45", "00000005", "0000000100", kraft_version(1), 0, "KRAFT_VERSION of KRaft"),
@@ -106,8 +106,8 @@ def _transactions(s: CaseBuilder) -> None:
 
     entries = [data(0, 1000, 3, (b"a", b"1"), (b"b", b"2")), mark(2, 1000, 3, 0), data(3, 1001, 0, (b"c", b"3")), mark(4, 1001, 0, 1)]
     s.accepts("delivered/two-transactions", "One aborted transaction, one committed", WORKED["X02"], log(*entries), doc="kafka.md §6 E32 X02",
-         rules=("kafka.log.join", "kafka.log.aborted"), needs=["feature:control-batch"], origin="rulebook", why="librdkafka bd71c96b3 lost its place after a marker.")
+         rules=("kafka.log.join", "kafka.log.aborted"), needs=["feature:control-batch"], origin="document", why="librdkafka bd71c96b3 lost its place after a marker.")
     aborted = [["1000", "0"]]
     committed = {"options": {"isolation": "read_committed", "aborted": aborted}, "needs": ["feature:control-batch", "feature:read-committed"]}
     s.accepts("delivered/read-committed", "The aborted transaction is hidden", WORKED["X02"], log(entries[2]), doc="kafka.md §6 E32 X02", rules=("kafka.log.committed",),
-         origin="rulebook", why="confluentinc/librdkafka b1dbb53fc delivered aborted records.", **committed)
+         origin="document", why="confluentinc/librdkafka b1dbb53fc delivered aborted records.", **committed)

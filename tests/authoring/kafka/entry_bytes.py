@@ -1,4 +1,4 @@
-"""Bytes of Kafka entries from named parts, with the value that the rule book gives them.
+"""Bytes of Kafka entries from named parts, with the value that the format document gives them.
 
 Nothing here comes from the codec under test: integers are packed by `struct`, checksums and compressed
 blocks come from their own libraries, values are put together from the parts by the rules of

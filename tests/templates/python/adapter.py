@@ -37,7 +37,7 @@ class RefusedError(Exception):
 
 
 def decode(revision: str, data: bytes) -> tuple[Any, int]:
-    """The value that stands at the start of `data`, and how many bytes it takes."""
+    """Return the value at the start of `data`, and its number of bytes."""
     if not data:
         raise RefusedError("truncated", 0, "no kind")
     kind = {1: "numeric", 2: "string"}.get(data[0])

@@ -170,24 +170,24 @@ def test_the_schema_knows_every_class() -> None:
 @pytest.mark.parametrize(
     ("head", "text"),
     [
-        ({"outcome": "ok"}, "outcome wants one of accepted"),
-        ({}, "outcome wants one of accepted"),
-        ({"outcome": ["accepted"]}, "outcome wants one of accepted"),
-        ({"outcome": "accepted"}, "one of value, digest and hex"),
-        ({"outcome": "accepted", "value": 1, "digest": "x"}, "one of value, digest and hex"),
-        ({"outcome": "accepted", "value": 1, "consumed": True}, "consumed wants a whole number"),
-        ({"outcome": "accepted", "value": 1, "consumed": -1}, "consumed wants a whole number"),
-        ({"outcome": "accepted", "value": 1, "remarks": "x"}, "remarks wants a list of texts"),
+        ({"outcome": "ok"}, "outcome must be one of accepted"),
+        ({}, "outcome must be one of accepted"),
+        ({"outcome": ["accepted"]}, "outcome must be one of accepted"),
+        ({"outcome": "accepted"}, "exactly one of value, digest and hex"),
+        ({"outcome": "accepted", "value": 1, "digest": "x"}, "exactly one of value, digest and hex"),
+        ({"outcome": "accepted", "value": 1, "consumed": True}, "consumed must be a whole number from 0"),
+        ({"outcome": "accepted", "value": 1, "consumed": -1}, "consumed must be a whole number from 0"),
+        ({"outcome": "accepted", "value": 1, "remarks": "x"}, "remarks must be a list, got 'x'"),
         ({"outcome": "accepted", "value": 1, "reason": "x"}, "accepted has no field 'reason'"),
-        ({"outcome": "refused", "class": "bad-crc"}, "unknown class 'bad-crc': "),
-        ({"outcome": "refused", "class": None}, "unknown class None"),
-        ({"outcome": "refused", "at": "61>"}, "at wants an offset"),
-        ({"outcome": "refused", "at": -2}, "at wants an offset"),
-        ({"outcome": "refused", "at": 1 << 70 > 0}, "at wants an offset"),
-        ({"outcome": "refused", "path": None}, "path must be a string"),
-        ({"outcome": "refused", "untyped": 1}, "untyped wants true or false"),
+        ({"outcome": "refused", "class": "bad-crc"}, "class is unknown: 'bad-crc'; "),
+        ({"outcome": "refused", "class": None}, "class is unknown: None"),
+        ({"outcome": "refused", "at": "61>"}, "at must be a position such as 17 or 61>3"),
+        ({"outcome": "refused", "at": -2}, "at must be a position such as 17 or 61>3"),
+        ({"outcome": "refused", "at": 1 << 70 > 0}, "at must be a position such as 17 or 61>3"),
+        ({"outcome": "refused", "path": None}, "path must be a string, got None"),
+        ({"outcome": "refused", "untyped": 1}, "untyped must be true or false"),
         ({"outcome": "unsupported", "text": 1}, "text must be a string"),
-        ({"outcome": "exhausted", "resource": "disk"}, "resource wants one of memory, output"),
+        ({"outcome": "exhausted", "resource": "disk"}, "resource must be one of memory, output"),
     ],
 )
 def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str, Any], text: str) -> None:
@@ -202,16 +202,16 @@ def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
 @pytest.mark.parametrize(
     ("head", "text"),
     [
-        ({"op": "parse"}, "op wants one of decode, encode, scan"),
+        ({"op": "parse"}, "op must be one of decode, encode, scan"),
         ({"id": 7}, "id must be a string"),
         ({"fixture": "x"}, "a request has no field 'fixture'"),
-        ({"limits": {"ms": -1}}, "ms wants a whole number"),
+        ({"limits": {"ms": -1}}, "limits.ms must be a whole number from 0"),
         ({"limits": {"rss": 1}}, "limits has no field 'rss'"),
         ({"options": {"resync": "rust"}}, "resync must be one of strict, go, c, got 'rust'"),
-        ({"options": {"keys": {"a": "XY"}}}, "keys['a'] must be bytes in lower-case hex"),
+        ({"options": {"keys": {"a": "XY"}}}, "options.keys['a'] must be bytes in lower-case hex"),
         ({"options": {"aborted": [[1]]}}, "aborted must be a list"),
-        ({"profile": "consume"}, "profile wants one of"),
-        ({"value": {}}, "decode wants hex and no other input"),
+        ({"profile": "consume"}, "profile must be one of reader, produce"),
+        ({"value": {}}, "decode must have hex and no other input"),
     ],
 )
 def test_a_request_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str, Any], text: str) -> None:
@@ -225,15 +225,18 @@ def test_a_request_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
 @pytest.mark.parametrize(
     ("head", "text"),
     [
-        ({"name": "x"}, "version must be a string"),
+        ({"name": "x"}, "version is missing"),
         ({"name": "x", "version": 1}, "version must be a string"),
-        ({"window": 0}, "window wants a whole number from 1"),
-        ({"errors": "some"}, "errors wants one of"),
+        ({"window": 0}, "window must be a whole number from 1"),
+        ({"errors": "some"}, "errors must be one of exact, coarse, none"),
         ({"language": "go"}, "hello has no field 'language'"),
-        ({"revisions": []}, "revisions wants an object"),
-        ({"revisions": {"a/b": {"ops": ["read"]}}}, "ops of a/b wants some of"),
-        ({"revisions": {"a/b": {"codecs": "none"}}}, "codecs wants a list of texts"),
-        ({"revisions": {"a/b": {"op": []}}}, "the claim of a/b has no field 'op'"),
+        ({"revisions": []}, "revisions must be an object"),
+        (
+            {"revisions": {"a/b": {"ops": ["read"]}}},
+            "revisions['a/b'].ops[0] must be one of decode",
+        ),
+        ({"revisions": {"a/b": {"codecs": "none"}}}, "codecs must be a list"),
+        ({"revisions": {"a/b": {"op": []}}}, "revisions['a/b'] has no field 'op'"),
     ],
 )
 def test_a_hello_that_is_none_is_refused_by_code_and_schema_alike(head: dict[str, Any], text: str) -> None:
@@ -373,9 +376,9 @@ def test_what_came_before_noise_is_given_first() -> None:
         (b"\x00\x00\x00\x02{\xff", "no JSON"),
         (b"\x00\x00\x00\x00", "no JSON"),
         (struct.pack(">I", 200_006) + b'{"a":' + b"[" * 200_001, "nested deeper than 64"),
-        (b'\x00\x00\x00\x0b{"blob":-1}', "blob wants a length"),
+        (b'\x00\x00\x00\x0b{"blob":-1}', "blob must be a length"),
         (b'\x00\x00\x00\x16{"blobs":[1000000000]}', "over the limit"),
-        (b'\x00\x00\x00\x0d{"blob":true}', "blob wants a length"),
+        (b'\x00\x00\x00\x0d{"blob":true}', "blob must be a length"),
         (b'\x00\x00\x00\x0a{"a": 1.5}', "1.5 is a float"),
         (b'\x00\x00\x00\x0a{"a": NaN}', "NaN is a float"),
         (b'\x00\x00\x00\x16{"blob":1,"blobs":[1]}', "not both"),
@@ -391,13 +394,13 @@ def test_bytes_that_are_no_frame_are_refused_at_once(data: bytes, text: str) -> 
     [
         (b"Hello\n", "no JSON"),
         (b"[]\n", "no JSON object"),
-        (b'{"hex":"0G"}\n', "hex wants bytes"),
-        (b'{"hex":"0A"}\n', "hex wants bytes"),
-        (b'{"hex":" 0a"}\n', "hex wants bytes"),
-        (b'{"hex":"0"}\n', "hex wants bytes"),
-        (b'{"hex":7}\n', "hex wants bytes"),
-        (b'{"chunks":"00"}\n', "chunks wants a list"),
-        (b'{"chunks":[0]}\n', "chunks wants bytes"),
+        (b'{"hex":"0G"}\n', "hex must be bytes"),
+        (b'{"hex":"0A"}\n', "hex must be bytes"),
+        (b'{"hex":" 0a"}\n', "hex must be bytes"),
+        (b'{"hex":"0"}\n', "hex must be bytes"),
+        (b'{"hex":7}\n', "hex must be bytes"),
+        (b'{"chunks":"00"}\n', "chunks must be a list"),
+        (b'{"chunks":[0]}\n', "chunks must be bytes"),
     ],
 )
 def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
@@ -405,7 +408,7 @@ def test_a_line_that_is_no_message_is_refused(line: bytes, text: str) -> None:
         list(Lines().feed(line))
 
 
-def test_progress_tells_how_far_a_message_got() -> None:
+def test_progress_reports_how_much_of_a_message_arrived() -> None:
     frames = Frames()
     got = []
     for byte in FRAME:

@@ -51,7 +51,7 @@ MISUSES = {
     "name": "ImportError: cannot import name 'Acepted' from 'wireproof.adapters' "
     f"({Path(adapters.__file__)})",
 }
-"""A wrong call of the contract's classes inside an adapter, and what it is told."""
+"""Wrong calls of the contract's classes inside an adapter, and their error messages."""
 
 OUTCOMES: list[tuple[str, Outcome]] = [
     ("rejected", Refused("crc-mismatch", "61>3", "crc", "CRC", "wants 1", {"batches": []})),
@@ -169,7 +169,7 @@ def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
         ("py:no_such_module:Toy", "cannot be imported: ModuleNotFoundError"),
         ("py:toy_codecs:Missing", "cannot be made: AttributeError"),
         ("py:toy_codecs:Raising", "cannot be made: OSError: no device"),
-        ("py:toy_codecs:Nameless", "Nameless: name must be a string"),
+        ("py:toy_codecs:Nameless", "Nameless: name is missing"),
     ],
 )
 @pytest.mark.parametrize("in_process", [False, True])
@@ -271,7 +271,7 @@ STEP = (
 )
 
 
-def test_a_driver_is_built_once_for_each_edition_of_its_source(driver: Path) -> None:
+def test_a_driver_is_built_once_for_each_version_of_its_source(driver: Path) -> None:
     steps = [f'{{python}} -c "{STEP[-1]}"']
     write_peer(driver, command="{python} -S -E {build}/built.py obeys-bytes", build={"steps": steps})
     row = resolve("toy-driver")
@@ -296,7 +296,7 @@ def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
     assert [driver_build.noted_version(name, row) for name in ("toy-1", "toy-2")] == ["1.0", "2.0"]
 
 
-def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver: Path) -> None:
+def test_shared_sources_of_drivers_are_copied_and_count_for_the_version(driver: Path) -> None:
     shared = driver.parents[1] / "_shared" / "toy"
     shared.mkdir(parents=True)
     (shared / "frames.py").write_text("FRAMES = 1")

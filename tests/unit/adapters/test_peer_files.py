@@ -62,22 +62,22 @@ BUILD = {"steps": ["make all"]}
     ("keys", "fault"),
     [
         ({"command": "x", "nme": "y"}, "the table has no field 'nme'"),
-        ({"command": 7}, "command must be a text, got 7"),
+        ({"command": 7}, "command must be a string, got 7"),
         ({"command": "x", "requires": "kio"}, "requires must be a list, got 'kio'"),
-        ({"command": "x", "requires": [7]}, "requires[0] must be a text, got 7"),
+        ({"command": "x", "requires": [7]}, "requires[0] must be a string, got 7"),
         (
             {"command": "x", "language": "cobol"},
             "language must be one of csharp, go, java, node, python, rust, got 'cobol'",
         ),
-        ({"command": "x", "environment": {"A": 1}}, "environment['A'] must be a text, got 1"),
+        ({"command": "x", "environment": {"A": 1}}, "environment['A'] must be a string, got 1"),
         ({"command": "x", "build": {}}, "build.steps is missing"),
         ({"command": "x", "build": {"steps": "make"}}, "build.steps must be a list, got 'make'"),
         ({"command": "x", "build": {"steps": ["a 'b"]}}, "build.steps: No closing quotation"),
-        ({"command": "x", "python": "a.py:b"}, "want exactly one of command, python and absent"),
-        ({}, "want exactly one of command, python and absent"),
-        ({"python": "a:b"}, "python: want FILE.py:NAME"),
+        ({"command": "x", "python": "a.py:b"}, "must have exactly one of command, python and absent"),
+        ({}, "must have exactly one of command, python and absent"),
+        ({"python": "a:b"}, "python: must be FILE.py:NAME"),
         ({"python": "a.py:b"}, "python: no such file"),
-        ({"command": "x", "driver": "other", "build": BUILD}, "driver: want no [build] beside it"),
+        ({"command": "x", "driver": "other", "build": BUILD}, "driver: must have no [build] beside it"),
         ({"command": "x", "driver": "other"}, "other/adapter.toml: "),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     write_peer(folder, command=7)
     done = wireproof("adapters", "probe", "toy")
     assert done.code == 5
-    assert "toy/adapter.toml: command: want a text" in done.one_line()
+    assert "toy/adapter.toml: command must be a string, got 7" in done.one_line()
     assert wireproof("adapters").code == 5
     assert resolve("reference") == BUILTIN["reference"]
     assert "toy" in names()

@@ -26,7 +26,7 @@ FAULTS = {
     "rust": ('revision == "0.0.30"', "revision.is_empty()"),
     "c": ("!zero_is_a_name", "zero_is_a_name < 0"),
 }
-"""What lets the number 0 name something in the edition in which it does not."""
+"""Changes that let the number 0 name something in the revision that forbids it."""
 
 FOUND = ("iggy.identifier/0.0.30/identifier/zero", "iggy.identifier/0.0.30/encode/zero")
 
@@ -39,7 +39,7 @@ def checked(wireproof: Command, spec: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders of templates that stand built; those that take long to build come from the user's cache."""
+    """The folders of built templates; templates with a long build come from the user's cache."""
     return {"": tmp_path_factory.mktemp("templates")}
 
 
@@ -122,7 +122,7 @@ def test_a_template_whose_tools_are_missing_is_written_and_says_so(
     monkeypatch.setenv("PATH", str(tmp_path))
     done = wireproof("adapters", "new", "go", tmp_path / "mine")
     assert done.code == 0
-    assert done.one_line() == "wireproof: this wants go on the PATH"
+    assert done.one_line() == "wireproof: this needs go on the PATH"
     assert (tmp_path / "mine" / "main.go").exists()
 
 

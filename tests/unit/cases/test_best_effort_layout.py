@@ -1,4 +1,4 @@
-"""What can be told of damaged bytes, for `explain` and the reports."""
+"""The fields that can be found in damaged bytes, for `explain` and the reports."""
 
 import pytest
 from goldens import load
@@ -31,7 +31,7 @@ def paths(seen: TracedDecode) -> list[str]:
     return sorted(span.path for span in seen.spans)
 
 
-def test_behind_a_wrong_checksum_every_field_is_told_and_the_fault_stays() -> None:
+def test_after_a_wrong_checksum_every_field_is_listed_and_the_fault_stays() -> None:
     bad, good = data_of(golden("crc/ieee")), data_of(golden("batch/two-records"))
     seen = layout_of_damaged(V2, bad)
     assert paths(seen) == paths(decode_with_trace(V2, good))
@@ -45,7 +45,7 @@ def test_the_checksum_is_shown_as_it_is_stored() -> None:
     assert crc == int.from_bytes(bad[17:21], "big")
 
 
-def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
+def test_the_fields_before_the_end_of_cut_bytes_are_listed() -> None:
     whole = data_of(golden("batch/two-records"))
     told = {span.path: span for span in layout_of_damaged(V2, whole[:64]).spans}
     assert told["recordsCount"].value == 2
@@ -54,7 +54,7 @@ def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
     assert all(span.end <= 64 for span in told.values())
 
 
-def test_other_refusals_are_told_as_they_are() -> None:
+def test_other_refusals_are_reported_unchanged() -> None:
     bad = data_of(golden("attributes/codec-5"))
     assert layout_of_damaged(V2, bad).spans == decode_with_trace(V2, bad).spans
 

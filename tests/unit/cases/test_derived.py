@@ -1,4 +1,4 @@
-"""The derived families, and the reference held to them. architecture.md#verdicts."""
+"""The derived families, checked with the reference. architecture.md#verdicts."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

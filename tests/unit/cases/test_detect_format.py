@@ -71,7 +71,7 @@ def test_the_rows_that_are_asked_for_are_the_only_ones_tried() -> None:
         ("iggy.poll-request/0.0.92/request/worked", ["0.0.92"]),
     ],
 )
-def test_the_editions_that_a_captured_body_fits_are_told_apart(name: str, whole: list[str]) -> None:
+def test_the_revisions_that_a_captured_body_fits_are_distinguished(name: str, whole: list[str]) -> None:
     """All its bytes, and nothing to remark: iggy.md §1."""
     case = load().by_id[name]
     assert isinstance(case.input, Data)

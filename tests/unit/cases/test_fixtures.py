@@ -110,11 +110,11 @@ def test_the_profile_of_a_case_is_one_of_its_options() -> None:
 
 BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"titel": "x"}, "case has no field 'titel'"),
-    ({"id": 7}, "id must be a text, got 7"),
+    ({"id": 7}, "id must be a string, got 7"),
     ({"level": "shall"}, "level must be one of must, should, may, info, got 'shall'"),
     ({"op": "parse"}, "op must be one of decode, encode, scan, got 'parse'"),
     ({"rules": "toy.rule"}, "rules must be a list, got 'toy.rule'"),
-    ({"title": 3}, "title must be a text, got 3"),
+    ({"title": 3}, "title must be a string, got 3"),
     ({"input": {"hex": "0"}}, "input.hex must be bytes in lower-case hex"),
     ({"input": {"hex": "AB"}}, "input.hex must be bytes in lower-case hex"),
     ({"input": {"hex": "00 01"}}, "input.hex must be bytes in lower-case hex"),
@@ -243,7 +243,7 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
 
 
-def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
+def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:
     path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
@@ -252,7 +252,7 @@ def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
         fixtures.load(own=tmp_path)
 
 
-def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
+def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = set()

@@ -106,7 +106,7 @@ def test_an_empty_suite_says_so() -> None:
         select(Suite((), {}, {}, ""), ["**"])
 
 
-def test_a_pattern_that_only_a_former_id_matches_is_told() -> None:
+def test_a_pattern_that_only_a_former_id_matches_is_reported() -> None:
     cases = (evolve(CASE_OF_NOW, aliases=("a.b/v1/old/name",)),)
     suite = Suite(cases, {}, {}, "", {"a.b/v1/old/name": CASE_OF_NOW.id})
     assert former_id_notices(suite, ["a.b/v1/old/name"] * 2) == (

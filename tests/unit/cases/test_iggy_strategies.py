@@ -1,4 +1,4 @@
-"""What the strategies draw can be written, and reads back as it was."""
+"""Values that the strategies draw can be written, and are read back as the same values."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

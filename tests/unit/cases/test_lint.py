@@ -108,7 +108,7 @@ def test_keys_out_of_order_are_a_problem_of_their_case(
 ) -> None:
     write(tmp_path, dict(reversed(GOOD.items())), BAD)
     (line,) = problems(tmp_path, monkeypatch)
-    assert line.startswith(f"{GOOD_ID}: its keys want the order id, ")
+    assert line.startswith(f"{GOOD_ID}: its keys must be in the order id, ")
 
 
 def test_another_layout_of_the_json_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_a_rule_without_the_cases_of_its_kind_is_a_problem(
     write(tmp_path, *rows, rules=rules)
     assert problems(tmp_path, monkeypatch) == ([f"shelf.number: {lacks}"] if lacks else [])
     write(tmp_path, *rows, rules=rules + 'exclusion = "A test of the tests."\n')
-    stale = "shelf.number: has all its cases, and its exclusion says otherwise"
+    stale = "shelf.number: has all its cases, so its exclusion is wrong"
     assert problems(tmp_path, monkeypatch) == ([] if lacks else [stale])
 
 
@@ -236,7 +236,9 @@ def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pyte
     assert problems(tmp_path, monkeypatch) == [f"{BAD_ID}: has landed and is gone: an id is never taken back"]
 
 
-def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_digest_distinguishes_kinds_of_input_and_the_cuts_of_chunks(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     forms = (
         {"hex": "00ff"},
         {"chunks": ["00ff"]},

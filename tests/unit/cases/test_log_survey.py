@@ -1,4 +1,4 @@
-"""Whole logs looked at: what is damaged is named, and what stands behind it is read."""
+"""Surveys of whole logs: damaged places are named, and entries after them are read."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def iggy(revision: str) -> Format:
 
 
 def named(found: LogSurvey, at: int) -> bool:
-    """Whether the byte lies in a place that is named, or in the entry in front of one."""
+    """Return True if the byte is in a named place, or in the entry before one."""
     return any(one.at - 100 <= at < one.end for one in found.damages)
 
 
@@ -132,7 +132,7 @@ def test_offsets_and_leader_epochs_that_do_not_rise_are_named() -> None:
     assert (one.cls, one.at, one.text) == (
         "offsets-not-monotonic",
         2 * SIZE,
-        "offset 1 behind 2: one of the two is damaged",
+        "offset 1 after 2: one of the two is damaged",
     )
 
 

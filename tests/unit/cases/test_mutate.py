@@ -245,6 +245,6 @@ def _framed(offset: int, body: bytes) -> bytes:
 
 
 def _wrapper(codec: int, inner: bytes) -> bytes:
-    """kafka.md §2.2; the packing is the reference's, which test_compress holds to other libraries."""
+    """kafka.md §2.2; the compression is the reference's, which other tests check against other libraries."""
     packed = compress(codec, inner, kip57=True)
     return _framed(1, bytes((0, codec)) + b"\xff\xff\xff\xff" + len(packed).to_bytes(4, "big") + packed)

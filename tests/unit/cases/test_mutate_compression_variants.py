@@ -22,7 +22,7 @@ REFUSED = {
 
 
 def read(codec: str, frame: bytes) -> tuple[bytes, bool]:
-    """What comes out, and whether that is all of it."""
+    """Return the decompressed bytes, and True if they are complete."""
     inner, torn = decompress_prefix(Reader(frame), "records", NUMBERS[codec])
     return bytes(inner.data[inner.pos : inner.end]), torn is None
 
@@ -53,12 +53,12 @@ def test_every_codec_of_the_format_has_frames() -> None:
 
 
 def test_an_empty_stored_block_ends_the_frame_for_kafka_alone() -> None:
-    """kafka.md §7 X10: what stands behind it is not read."""
+    """kafka.md §7 X10: bytes after it are not read."""
     found = {read("lz4", FRAME_WRITERS["lz4"](DATA, Random(seed), "empty block", ())) for seed in range(50)}
     assert any(got != DATA and DATA.startswith(got) for got, _ in found)
 
 
-def test_frames_are_drawn_of_two_kinds_and_remarks_are_told() -> None:
+def test_frames_are_drawn_of_two_kinds_and_remarks_are_reported() -> None:
     remarks: set[str] = set()
     for seed in range(400):
         reader = TracingReader(compress_variant("snappy", DATA, Random(seed)))

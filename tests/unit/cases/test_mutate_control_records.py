@@ -10,7 +10,7 @@ from wireproof.wire.rejection import Rejected
 
 
 def typed(record: Record) -> tuple[Control | None, bool]:
-    """What a control record says, and whether something is strange about it."""
+    """Return the content of a control record, and True if something about it is strange."""
     key, value = record.key or b"", record.value or b""
     reader = TracingReader(key + value)
     found = control_record.parse(reader, key, 0, value, len(key))

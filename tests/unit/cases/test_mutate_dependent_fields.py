@@ -1,4 +1,4 @@
-"""What follows an edit of a list, and what may stand in the place of something of another sort."""
+"""The effects of an edit of a list, and replacements by parts of another type."""
 
 import json
 from random import Random
@@ -39,7 +39,7 @@ def test_a_message_that_is_taken_away_takes_its_count_and_its_entry_of_the_index
 
 
 @pytest.mark.parametrize("name", SENDS)
-def test_a_message_that_stands_there_twice_is_counted_and_has_an_entry_of_its_own(name: str) -> None:
+def test_a_message_that_occurs_twice_is_counted_and_has_its_own_entry(name: str) -> None:
     parent = full(name)
     for at, one in enumerate(messages(parent)):
         twice = parent.data[one.start : one.end] * 2

@@ -1,4 +1,4 @@
-"""What the mutators know of protobuf, of signatures and of what is asked beside the bytes."""
+"""Mutations of protobuf, of signatures, and of options."""
 
 from functools import cache
 from random import Random

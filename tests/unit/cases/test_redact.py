@@ -264,7 +264,7 @@ def test_a_name_that_means_no_finding_or_many_lists_them(
 
 
 @pytest.mark.sweeps
-def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
+def test_a_finding_that_was_fixed_meanwhile_is_not_promoted(
     wireproof: Command, tables: Path, tmp_path: Path
 ) -> None:
     """The table says that another adapter failed so, which does not."""

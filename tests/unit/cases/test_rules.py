@@ -34,7 +34,7 @@ def test_a_rule_is_read_with_what_it_may_leave_out(tmp_path: Path) -> None:
     [
         (
             RULE.replace("refusing", "wishing"),
-            "shelf.number: kind wants one of refusing, value, resource, encode",
+            "shelf.number: kind must be one of refusing, value, resource, encode",
         ),
         (RULE + 'autor = "me"\n', "shelf.number: .*autor"),
         (RULE.replace('section = "1"\n', ""), "shelf.number: .*section"),

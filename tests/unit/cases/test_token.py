@@ -32,7 +32,7 @@ def page_of(case: Case) -> Any:
 
 
 def without_what_a_token_leaves_out(case: Case) -> Case:
-    """Who saw the bytes, and under which other names: neither changes the verdict."""
+    """Witnesses and former names: neither changes the verdict."""
     return evolve(case, aliases=(), source=evolve(case.source, witnesses=()))
 
 

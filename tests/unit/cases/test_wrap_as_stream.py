@@ -35,7 +35,7 @@ def lifted(expect: Expect) -> Expect:
     return wrap_case(made(expect), ROW).expect
 
 
-def test_a_value_stands_inside_the_list_of_entries() -> None:
+def test_a_value_is_inside_the_list_of_entries() -> None:
     case = wrap_case(made(Accept({"magic": "2"}, 10, ("some-remark",))), ROW)
     assert case.format_id == "kafka.log/mixed"
     assert case.id == "kafka.batch/v2/t/n"
@@ -52,7 +52,7 @@ def test_a_truncation_is_an_empty_prefix_and_a_tail() -> None:
     assert lifted(Reject("truncated", at=3)) == Accept({"batches": []}, 0)
 
 
-def test_what_came_before_a_refusal_stands_in_the_list_too() -> None:
+def test_entries_before_a_refusal_are_in_the_list_too() -> None:
     before = {"magic": "1"}
     assert lifted(Reject("truncated", before=before)) == Accept({"batches": [before]}, 0)
     refusal = Reject("crc-mismatch", at=17, before=before)
@@ -70,7 +70,7 @@ def test_a_refusal_that_may_be_called_a_truncation_is_no_tail() -> None:
     assert lifted(Reject("length-past-end", ("truncated",))) == Reject("length-past-end")
 
 
-def test_open_behaviours_are_lifted_one_by_one() -> None:
+def test_open_behaviours_are_wrapped_one_by_one() -> None:
     expect = Either(
         (
             Behaviour("first", Accept({"magic": "2"}, 4)),
@@ -86,7 +86,7 @@ def test_open_behaviours_are_lifted_one_by_one() -> None:
     )
 
 
-def test_what_cannot_be_lifted_stays_as_it_is() -> None:
+def test_a_case_that_cannot_be_wrapped_stays_unchanged() -> None:
     encode = made(Accept({}), Value({}), "encode")
     scan = made(Accept({}), Chunks((b"",)), "scan")
     decode = made(Accept({}))

@@ -184,7 +184,9 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
     assert f"wireproof replay kafka.batch/v2/crc/bit-flip-in-value {shlex.quote(LENIENT)}" in done.out
 
 
-def test_a_run_without_families_says_nothing_of_their_debts(wireproof: Command, tmp_path: Path) -> None:
+def test_a_run_without_families_reports_nothing_about_their_known_failures(
+    wireproof: Command, tmp_path: Path
+) -> None:
     known_failures = tmp_path / "known.toml"
     lines = {"kind": "crash", "class": "", "reason": "a test", "owner": "me"}
     text = "".join(f'{name} = "{value}"\n' for name, value in lines.items())

@@ -126,7 +126,7 @@ def test_a_record_set_inside_other_bytes_is_found(wireproof: Command) -> None:
     done = wireproof("explain", "ff" * 52 + inside)
     assert done.code == 1
     assert "wrong: bytes 0 to 52, entry 0: bad-length" in done.out
-    assert "reading goes on at 52" in done.out
+    assert "reading continues at 52" in done.out
 
 
 def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Command) -> None:
@@ -143,13 +143,13 @@ def test_every_remark_has_words() -> None:
     assert set(MEANINGS) == set(REMARK_CLASSES)
 
 
-def test_explain_tries_the_revisions_that_it_is_told(wireproof: Command) -> None:
+def test_explain_tries_the_revisions_that_are_named(wireproof: Command) -> None:
     text = golden("kafka.batch/v1/message/attributes-high-bits")
     assert "as kafka.batch/v1" in wireproof("explain", text, "--format", "kafka.batch").out
     assert "bad-magic" in wireproof("explain", text, "--format", "kafka.batch/v2").out
 
 
-def test_explain_says_which_editions_fit(wireproof: Command) -> None:
+def test_explain_names_the_revisions_that_fit(wireproof: Command) -> None:
     """iggy.md §1: 0.7 and 0.8 differ in the checksum alone, 0.9 has another message header."""
     out = wireproof("explain", golden("iggy.poll/0.8/messages/worked")).out
     assert "as iggy.poll/0.8: accepted, 159 bytes" in out

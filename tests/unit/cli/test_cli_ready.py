@@ -1,4 +1,4 @@
-"""`check` over whatever is ready, and its page, which `report` makes again from the streams."""
+"""`check` with every adapter that is ready, and its page, which `report` makes again from the streams."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A verb that is killed while it writes: nothing that was there is lost, and the next run goes on."""
+"""A verb that is killed while it writes: no earlier data is lost, and the next run continues."""
 
 import signal
 import sys

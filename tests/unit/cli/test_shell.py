@@ -140,7 +140,7 @@ def test_what_is_here_is_ready_and_says_its_version(wireproof: Command) -> None:
     assert rows["[test]"]["state"] == "ready"
 
 
-def test_what_is_missing_or_too_old_is_named_with_its_mend(
+def test_missing_and_old_tools_are_named_with_their_fix(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"

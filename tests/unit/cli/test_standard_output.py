@@ -1,4 +1,4 @@
-"""What standard output does to a run: a reader that goes away, and an encoding that has not every sign."""
+"""A run whose reader closes the pipe, or whose output encoding lacks some characters."""
 
 import io
 import os

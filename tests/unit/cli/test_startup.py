@@ -84,7 +84,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @pytest.fixture
 def completed(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
-    """What a shell offers for the last of some words."""
+    """Return the completions of a shell for the last of some words."""
 
     def offers(words: str) -> list[str]:
         for name, value in shell(words).items():

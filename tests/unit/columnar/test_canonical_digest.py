@@ -42,7 +42,7 @@ def logs() -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def told(logs: list[bytes]) -> list[list[tuple[Item, Json]]]:
-    """What the reference finds in each, and the JSON of it."""
+    """Return the items that the reference finds in each, and their JSON."""
     return [[(item, json_of(item.value)) for item in scan([data], DEFAULT_OPTIONS)] for data in logs]
 
 
@@ -94,7 +94,7 @@ def with_headers(value: Json) -> bool:
     return any(record["headers"] for record in records or ())
 
 
-def test_batches_of_markers_are_told_in_full(logs: list[bytes]) -> None:
+def test_batches_of_markers_are_returned_in_full(logs: list[bytes]) -> None:
     one = CanonicalForm.of({2: EntryView({})})
     found = [
         item.value

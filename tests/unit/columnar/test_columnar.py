@@ -1,4 +1,4 @@
-"""The fast decoders: what they give for the rule book's own bytes, and what they say without numba."""
+"""The fast decoders: their results for the bytes of the format documents, and their errors without numba."""
 
 import mmap
 import subprocess
@@ -53,7 +53,7 @@ def test_a_worked_example_gives_the_records_that_kafka_read(row: Worked) -> None
 
 @pytest.mark.parametrize("row", CLEAN, ids=lambda row: row.example)
 def test_the_kernels_answer_for_a_clean_example_themselves(row: Worked) -> None:
-    assert columnar.scan(bytes.fromhex(row.data)).share == 0
+    assert columnar.scan(bytes.fromhex(row.data)).reference_share == 0
 
 
 @pytest.mark.parametrize("name", ["gzip", "snappy", "lz4-kip57", "lz4-right-byte"])
@@ -67,7 +67,7 @@ def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
     assert isinstance(case.input, Data)
     found = columnar.scan(case.input.data)
     remarked = name == "lz4-right-byte"
-    assert (asked, found.handed.tolist()) == ([3] if remarked else [], [remarked])
+    assert (asked, found.by_reference.tolist()) == ([3] if remarked else [], [remarked])
     assert (found.kind.tolist(), found.records.tolist()) == ([columnar.FRAME], [2])
 
 
@@ -79,8 +79,8 @@ def test_every_byte_is_of_a_frame_of_garbage_or_of_the_tail() -> None:
     assert frames.position.tolist() == [0, 70, 133, 203]
     assert frames.length.tolist() == [70, 63, 70, 69]
     assert [frames.fault(row) for row in range(3)] == ["crc-mismatch", "limit-exceeded", None]
-    assert frames.handed.tolist() == [True, True, False, False]
-    assert frames.share == 0.5
+    assert frames.by_reference.tolist() == [True, True, False, False]
+    assert frames.reference_share == 0.5
 
 
 def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
@@ -92,7 +92,7 @@ def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
         "kind": "frame",
         "fault": None,
         "remarks": [],
-        "handed": False,
+        "by_reference": False,
         "records": 3,
         "magic": 2,
         "offset": 0,
@@ -125,7 +125,7 @@ def test_a_mapped_file_and_a_part_of_one_are_buffers(tmp_path: Path) -> None:
 
 def test_no_bytes_are_no_frames() -> None:
     frames = columnar.scan(b"")
-    assert (len(frames), frames.share, list(columnar.records(b""))) == (0, 0, [])
+    assert (len(frames), frames.reference_share, list(columnar.records(b""))) == (0, 0, [])
     assert columnar.read_header_columns(b"", frames).num_rows == 0
 
 
@@ -137,7 +137,7 @@ def test_what_unpacks_to_more_than_allowed_is_refused_as_the_reference_does() ->
 
 def test_what_a_producer_may_not_send_is_left_to_the_reference() -> None:
     frames = columnar.scan(BYTES["E12"], Options(profile="produce"))
-    assert (frames.share, frames.fault(0)) == (1.0, "not-permitted")
+    assert (frames.reference_share, frames.fault(0)) == (1.0, "not-permitted")
 
 
 def test_the_adapter_counts_what_it_answers_and_what_it_hands_over() -> None:
@@ -148,7 +148,7 @@ def test_the_adapter_counts_what_it_answers_and_what_it_hands_over() -> None:
     assert [outcome.remarks for outcome in outcomes if isinstance(outcome, Accepted)][2] == (
         "lat-and-horizon",
     )
-    assert (adapter.answered, adapter.handed) == (2, 1)
+    assert (adapter.answered, adapter.by_reference) == (2, 1)
 
 
 def test_the_adapter_scans_and_counts_the_items() -> None:
@@ -156,7 +156,7 @@ def test_the_adapter_scans_and_counts_the_items() -> None:
     outcome = adapter.scan(Request("1", "scan", "kafka.log", "mixed", chunks=(data[:50], data[50:])))
     assert isinstance(outcome, Accepted)
     assert outcome.value == formats.items_json(formats.scan(LOG, [data]))
-    assert (adapter.answered, adapter.handed) == (2, 1)
+    assert (adapter.answered, adapter.by_reference) == (2, 1)
 
 
 def test_the_adapter_says_what_it_does_not_do() -> None:

@@ -12,7 +12,7 @@ from tests.generators.kafka_segments import MIB, generate
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.item_json import json_items
 from wireproof.columnar.kafka_scan import scan_steps
-from wireproof.spark import columnar_rows
+from wireproof.spark import columnar_reader
 from wireproof.spark.object_places import expand_paths
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import KAFKA
@@ -32,7 +32,7 @@ def by_reference(stored: ObjectReader, options: Options) -> list[Told]:
 
 
 def quickly(stored: ObjectReader, options: Options) -> list[Told]:
-    return list(map(told, columnar_rows.read_items(stored, 0, stored.size, options)))
+    return list(map(told, columnar_reader.read_items(stored, 0, stored.size, options)))
 
 
 def fixtures() -> list[bytes]:
@@ -41,7 +41,7 @@ def fixtures() -> list[bytes]:
             for one in inputs if isinstance(one, Chunks | Data)]  # fmt: skip
 
 
-def test_every_fixture_is_told_as_the_reference_tells_it(tmp_path: Path) -> None:
+def test_every_fixture_is_decoded_as_by_the_reference(tmp_path: Path) -> None:
     clean = 0
     for data in filter(None, fixtures()):
         stored = ObjectReader.of(expand_paths([str(logs.write(tmp_path, a=data))], (".log",))[0])
@@ -62,15 +62,17 @@ def segment() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("block", [2_000, 100_000, MIB])
-def test_blocks_of_any_size_tell_the_same(segment: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columnar_rows, "CHUNKS", (block, block))
-    monkeypatch.setattr(columnar_rows, "JSON_CHUNK", block)
+def test_blocks_of_any_size_have_the_same_results(
+    segment: Path, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columnar_reader, "ENTRY_CHUNKS", (block, block))
+    monkeypatch.setattr(columnar_reader, "JSON_CHUNKS", (block, block))
     stored = ObjectReader.of(expand_paths([str(segment)], (".log",))[0])
     assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
     stored.close()
 
 
-def test_control_markers_and_headers_are_told_from_columns() -> None:
+def test_control_markers_and_headers_are_read_from_columns() -> None:
     """Not only where the reference answers: the kernels take markers and headers themselves."""
     found = [
         item.value

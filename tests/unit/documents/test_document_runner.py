@@ -1,4 +1,4 @@
-"""The runner of documents can fail: what is not there, not printed or not shown is told."""
+"""The runner of documents can fail: it reports missing files, missing output and unexpected output."""
 
 import subprocess
 import sys
@@ -73,7 +73,7 @@ def test_a_document_is_its_commands_and_sources_from_top_to_bottom() -> None:
     "page",
     ["```text\nx\n```\n", "`wireproof x`, saved as `x.py`", "```console\n$ a\nb\n```\n\n```text\nx\n```\n"],
 )
-def test_output_of_no_command_and_a_name_of_no_source_are_told(page: str) -> None:
+def test_output_of_no_command_and_a_name_of_no_source_are_reported(page: str) -> None:
     with pytest.raises(DocumentError, match=r"line \d+: "):
         steps(page)
 
@@ -117,7 +117,7 @@ def test_files_are_those_that_options_and_arrows_name() -> None:
     ("true --out old", Row(), "old was not written"),
     ("true", Row(), "nothing to hold it to"),
 ])  # fmt: skip
-def test_a_command_that_does_otherwise_is_told(tmp_path: Path, typed: str, row: Row, why: str) -> None:
+def test_a_command_with_another_result_is_reported(tmp_path: Path, typed: str, row: Row, why: str) -> None:
     (tmp_path / "old").write_text("of another command")
     with pytest.raises(Departs, match=why) as told:
         Follower(tmp_path).types(Command("Section", 7, typed), row)
@@ -155,6 +155,6 @@ def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> No
     follower.types(Command("", 2, "ls -A", ".venv\ntests\n"), Row())
 
 
-def test_code_that_nobody_can_use_is_told(tmp_path: Path) -> None:
+def test_code_without_a_use_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="line 3: what is one to do with this block of py"):
         Follower(tmp_path).tries(Source("", 3, "py", "spark.read"))

@@ -21,7 +21,7 @@ from wireproof.runner.baseline import parse
 
 
 def verbs() -> dict[str, str]:
-    """What the tables of commands.md say of each verb."""
+    """Return the text about each verb in the tables of commands.md."""
     rows = [row for table in tables(text_of("commands.md"), "Verbs")[:5] for row in table]
     return {words(cell)[0].split()[0]: f"{cell} {text}" for cell, text in rows}
 
@@ -51,7 +51,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 @needs("[spark]")
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - wants the extra `spark`
+    from wireproof.spark import source_settings as settings  # noqa: PLC0415 - needs the extra `spark`
 
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
@@ -61,14 +61,14 @@ def test_the_options_of_the_data_sources_are_listed() -> None:
 
 @needs("[spark]")
 def test_the_tables_of_a_scan_are_listed() -> None:
-    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - wants the extra `spark`
+    from wireproof.spark import scan_tables as tables_of_scan  # noqa: PLC0415 - needs the extra `spark`
 
-    text = f"{tables_of_scan.__doc__} companions"
+    text = f"{tables_of_scan.__doc__} index_files"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
     assert all(name in text for name in shown)
     listed = re.search(r"\{([\w,]+)\}\.parquet", text)
     assert listed
-    assert {*listed[1].split(","), "frames", "skipped", "companions"} == set(shown)
+    assert {*listed[1].split(","), "frames", "skipped", "index_files"} == set(shown)
 
 
 # --- releases.md ---

@@ -1,4 +1,4 @@
-"""Each row of kafka.md §12, official text against code, is a rule that tells both and has cases."""
+"""Each row of kafka.md §12, official text against code, is a rule that states both and has cases."""
 
 import pytest
 from goldens import load

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -39,7 +40,7 @@ def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -
         [sys.executable, "-m", worker_process.__name__, text], env=environment(), check=False
     )
     assert done.returncode == 0
-    return read_findings(root / "findings" / adapter.replace(":", "-"))
+    return read_findings(root / "findings" / re.sub("[:_]", "-", adapter))
 
 
 def environment() -> dict[str, str]:
@@ -59,7 +60,7 @@ def last(root: Path) -> dict[str, object]:
 def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, codec: str, kind: str) -> None:
     found = fuzzed(f"py:crashing_codecs:{codec}", tmp_path)
     assert [one.signature.kind for one in found] == [kind]
-    assert b"\x2a" in (tmp_path / f"findings/py-crashing_codecs-{codec}/{found[0].name}.bin").read_bytes()
+    assert b"\x2a" in (tmp_path / f"findings/py-crashing-codecs-{codec}/{found[0].name}.bin").read_bytes()
     assert from_token(found[0].token).format_id == "iggy.identifier/0.0.30"
     assert int(str(last(tmp_path)["executions"])) > 100
 
@@ -87,7 +88,7 @@ def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Pat
 
 @pytest.mark.campaigns
 def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
-    folder = tmp_path / "corpus/py-crashing_codecs-Segfault/iggy.identifier-0.0.30"
+    folder = tmp_path / "corpus/py-crashing-codecs-Segfault/iggy.identifier-0.0.30"
     folder.mkdir(parents=True)
     guilty = add_input(folder, b"\x01\x04\x2a\x00\x00\x00")
     found = fuzzed("py:crashing_codecs:Segfault", tmp_path)
@@ -98,7 +99,7 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
 
 @pytest.mark.campaigns
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
-    folder = tmp_path / "findings" / "py-crashing_codecs-Segfault"
+    folder = tmp_path / "findings" / "py-crashing-codecs-Segfault"
     config = {
         "adapter": "py:crashing_codecs:Segfault",
         "formats": ["iggy.identifier/0.0.30"],

@@ -166,7 +166,7 @@ def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
 
 
 class Greedy:
-    """Takes 64 MiB for whatever it is given."""
+    """Allocates 64 MiB for any input."""
 
     name, version = "greedy", "1"
 

@@ -35,7 +35,7 @@ def counted(data: bytes, size: int = 1 << 20) -> tuple[list[ModeCounts], list[Mo
         (S31, 0, 37, "frame 37 (bad-length)", "garbage 12 (bad-length), frame 25"),
     ],
 )
-def test_where_go_and_c_part_is_told_as_heka_md_measured_it(
+def test_the_difference_of_go_and_c_is_the_one_that_heka_md_measured(
     data: bytes, at: int, end: int, go: str, c: str
 ) -> None:
     _, (found,) = counted(data)

@@ -23,7 +23,7 @@ def partition(folder: Path, revision: str) -> Path:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_sound_index_of_iggy_is_held_to_its_own_layout(
+def test_a_valid_index_of_iggy_is_checked_against_its_own_layout(
     revision: str, tmp_path: Path, wireproof: Command
 ) -> None:
     log = partition(tmp_path, revision)
@@ -73,8 +73,8 @@ def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_n
     entries = (struct.pack("<IIQ", n, begin, iggy_segments.NOW + n) for n, (begin, _) in rows)
     log.with_suffix(".index").write_bytes(b"".join(entries))
     (one,) = check_index_files(log)
-    assert (one.wrong, len(one.findings)) == (0, 1)
-    assert "where messages begin" in one.findings[0].what
+    assert (one.errors, len(one.findings)) == (0, 1)
+    assert "where messages begin" in one.findings[0].message
 
 
 def test_an_index_that_is_behind_its_log_is_a_note(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_index_that_is_behind_its_log_is_a_note(tmp_path: Path) -> None:
     path = log.with_suffix(".index")
     path.write_bytes(path.read_bytes()[:-32])
     (one,) = check_index_files(log)
-    assert (one.wrong, one.findings[0].what) == (0, "2 records have no entry yet")
+    assert (one.errors, one.findings[0].message) == (0, "2 records have no entry yet")
 
 
 @pytest.mark.parametrize("revision", ["0.0.30", "0.7", "0.11"])

@@ -1,4 +1,4 @@
-"""The editions from 0.7.0 on: limits, blocks of headers that are none, frames. iggy.md §5, §9."""
+"""The revisions from 0.7.0 on: limits, blocks of headers that are no map, frames. iggy.md §5, §9."""
 
 from struct import pack
 from typing import Any
@@ -23,7 +23,7 @@ def body(size: int, payload: bytes, headers: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(("revision", "size", "_"), SENDS)
-def test_a_message_holds_its_payload_to_the_limit_of_its_edition(revision: str, size: int, _: int) -> None:
+def test_a_payload_is_checked_against_the_limit_of_its_revision(revision: str, size: int, _: int) -> None:
     most = 10_000_000 if revision == "0.7" else 64_000_000
     assert refusal(f"iggy.send/{revision}", body(size, bytes(most), b"")) is None
     rejected = refusal(f"iggy.send/{revision}", body(size, bytes(most + 1), b""))
@@ -99,7 +99,7 @@ def _frame(data: bytes) -> Any:
     return {"header": {**dict.fromkeys(names, "1"), "operation": "2"}, "body": data.hex()}
 
 
-def test_a_message_of_one_edition_is_never_taken_for_one_of_another_without_a_word() -> None:
+def test_a_message_of_one_revision_is_never_read_as_another_without_a_remark() -> None:
     """iggy.md §1: 0.7 and 0.8 differ in the checksum alone, 0.9 in the size of the header too."""
     for name in ("W18", "W19", "W24"):
         format_id, _, data = WORKED[name]

@@ -32,7 +32,7 @@ def test_the_other_answers_of_a_duplicate_key_stand_at_the_path_of_their_message
     assert {other.path for other in remark.others} == {"messages[1].headers"}
 
 
-def test_messages_out_of_order_may_be_told_sorted_but_not_refused() -> None:
+def test_messages_out_of_order_may_be_returned_sorted_but_not_refused() -> None:
     data = WORKED["W12"][2]
     second = data[49:]
     swapped = data[:4] + second + data[4:49]
@@ -89,7 +89,7 @@ def test_a_sound_poll_is_not_remarked() -> None:
     assert remarks("iggy.poll/0.0.60", WORKED["W14"][2]) == []
 
 
-def test_an_adapter_that_shows_no_headers_may_tell_messages_sorted() -> None:
+def test_an_adapter_that_shows_no_headers_may_return_messages_sorted() -> None:
     case = load().by_id["iggy.poll/0.0.60/messages/unordered"]
     hello = Hello("x", "1", {"iggy.poll/0.0.60": Claim(observes=("messages[].offset", "messages[].payload"))})
     rows = [{"offset": "0", "payload": b"hello".hex()}, {"offset": "1", "payload": b"world".hex()}]

@@ -32,7 +32,7 @@ def offsets(data: bytes, **options: object) -> list[int]:
     return found
 
 
-def test_a_log_is_shown_as_it_stands_unless_a_consumer_is_asked_for() -> None:
+def test_a_log_is_shown_unchanged_unless_a_consumer_is_requested() -> None:
     assert offsets(X02) == [0, 1, 2, 3, 4]
 
 

@@ -20,7 +20,7 @@ def text(data: bytes | None) -> str:
 
 
 def shown(row: Record | Message) -> str:
-    """A record in the notation of the rule book."""
+    """A record in the notation of the format document."""
     if isinstance(row, Record) and row.control is not None:
         return f"CTL@{row.offset}"
     pairs = row.headers if isinstance(row, Record) else ()

@@ -20,7 +20,7 @@ SAMPLES = [bytes.fromhex(row.data) for row in WORKED]
 
 
 def tried(row: formats.Format, data: bytes) -> formats.Decoded | None:
-    """What `row` makes of `data`; anything but a `Rejected` fails the test."""
+    """Return the answer of `row` to `data`; any exception but `Rejected` fails the test."""
     try:
         return formats.decode(row, data)
     except Rejected:
@@ -123,7 +123,7 @@ def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -
     assert CRC_BYTES_PER_BYTE < 64
 
 
-def test_lengths_are_held_to_the_bytes_that_are_there_before_anything_is_allocated() -> None:
+def test_lengths_are_compared_with_the_available_bytes_before_anything_is_allocated() -> None:
     top = "feffffff0f"
     rows = [
         batch(b"\xfe\xff\xff\xff\x0f" + PLAIN),

@@ -40,7 +40,9 @@ def closed(tmp_path: Path) -> Path:
 
 
 def wrong(folder: Path, kind: str) -> list[str]:
-    return [finding.what for finding in check_index_file(folder / f"{NAME}{kind}").findings if finding.wrong]
+    return [
+        finding.message for finding in check_index_file(folder / f"{NAME}{kind}").findings if finding.is_error
+    ]
 
 
 def edit(folder: Path, kind: str, at: int, form: str, *values: int) -> None:
@@ -141,27 +143,27 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
         (".txnindex", 10, ">q", (1010,), "first offset 1010 is above the last one, 1007"),
     ],
 )  # fmt: skip
-def test_a_damaged_entry_is_told_with_its_place(
+def test_a_damaged_entry_is_reported_with_its_place(
     closed: Path, kind: str, at: int, form: str, values: tuple[int, ...], said: str
 ) -> None:
     edit(closed, kind, at, form, *values)
     one = check_index_file(closed / f"{NAME}{kind}")
-    found = [finding for finding in one.findings if said in finding.what]
-    assert found, [finding.what for finding in one.findings]
+    found = [finding for finding in one.findings if said in finding.message]
+    assert found, [finding.message for finding in one.findings]
     size = {".index": 8, ".timeindex": 12, ".txnindex": 34}[kind]
     assert found[0].at // size == at // size
-    assert found[0].wrong
+    assert found[0].is_error
     assert one.verdict().endswith("wrong")
 
 
 @pytest.mark.parametrize(("kind", "size"), [(".index", 8), (".timeindex", 12), (".txnindex", 34)])
-def test_bytes_behind_the_last_entry_are_told(closed: Path, kind: str, size: int) -> None:
+def test_bytes_after_the_last_entry_are_reported(closed: Path, kind: str, size: int) -> None:
     path = closed / f"{NAME}{kind}"
     path.write_bytes(path.read_bytes() + b"\1\2\3")
     assert wrong(closed, kind) == [f"3 bytes after the last whole entry; an entry has {size} bytes"]
 
 
-def test_an_aborted_transaction_that_is_not_listed_is_told(closed: Path) -> None:
+def test_an_aborted_transaction_that_is_not_listed_is_reported(closed: Path) -> None:
     path = closed / f"{NAME}.txnindex"
     path.write_bytes(path.read_bytes()[:34] + path.read_bytes()[68:])
     (said,) = wrong(closed, ".txnindex")
@@ -170,7 +172,7 @@ def test_an_aborted_transaction_that_is_not_listed_is_told(closed: Path) -> None
 
 def test_a_transaction_index_that_is_not_there_is_missed_beside_others_alone(closed: Path) -> None:
     (closed / f"{NAME}.txnindex").unlink()
-    found = {one.name.kind: one.wrong for one in check_index_files(closed / f"{NAME}.log")}
+    found = {one.name.kind: one.errors for one in check_index_files(closed / f"{NAME}.log")}
     assert found == {".index": 0, ".timeindex": 0, ".txnindex": 3}
     for kind in (".index", ".timeindex"):
         (closed / f"{NAME}{kind}").unlink()
@@ -181,8 +183,8 @@ def test_a_closed_segment_without_its_greatest_time_is_a_note(closed: Path) -> N
     path = closed / f"{NAME}.timeindex"
     path.write_bytes(path.read_bytes()[:-12])
     (found,) = check_index_file(path).findings
-    assert not found.wrong
-    assert "greatest timestamp, 1700000005100; the last one here is 1700000005020" in found.what
+    assert not found.is_error
+    assert "greatest timestamp, 1700000005100; the last one here is 1700000005020" in found.message
 
 
 def test_the_index_of_another_segment_disagrees_all_over(closed: Path) -> None:
@@ -200,8 +202,10 @@ def test_behind_the_damage_of_a_log_nothing_is_held_against_an_index(closed: Pat
     log.write_bytes(data)
     for kind in KINDS:
         one = check_index_file(closed / f"{NAME}{kind}")
-        assert one.wrong == 0, one.findings
-        assert any("cannot be checked: the log ends at 1222, bad-magic" in two.what for two in one.findings)
+        assert one.errors == 0, one.findings
+        assert any(
+            "cannot be checked: the log ends at 1222, bad-magic" in two.message for two in one.findings
+        )
 
 
 def test_a_torn_tail_is_where_a_log_ends(closed: Path) -> None:
@@ -238,7 +242,7 @@ def test_a_transaction_may_have_begun_in_an_earlier_segment() -> None:
     assert against(log, (7, 90, 102, 103)) == []  # its first records are there
     assert against(log, (7, 100, 102, 95)) == []  # another one from there is open
     (found,) = against(log, (7, 101, 102, 103))
-    assert "begins at 100" in found.what
+    assert "begins at 100" in found.message
 
 
 def test_a_marker_without_records_here_wants_no_entry_and_may_have_one() -> None:
@@ -246,16 +250,16 @@ def test_a_marker_without_records_here_wants_no_entry_and_may_have_one() -> None
     assert against(log) == []
     assert against(log, (7, 50, 101, 102)) == []
     (found,) = against(log, (7, 100, 101, 102))
-    assert "has no record" in found.what
+    assert "has no record" in found.message
 
 
 def test_what_was_compacted_away_is_a_note() -> None:
     log = heads((100, 100, -1, False, None), (110, 110, 7, True, 0), (120, 120, -1, False, None))
     (gone,) = against(log, (8, 90, 105, 106), (7, 104, 110, 109))  # records and another's at 109 are gone
-    assert not gone.wrong
-    assert "no entry of the log holds offset 105" in gone.what
+    assert not gone.is_error
+    assert "no entry of the log holds offset 105" in gone.message
     (late,) = against(log, (7, 104, 110, 110))
-    assert "last stable offset 110, but by the log it was 111" in late.what
+    assert "last stable offset 110, but by the log it was 111" in late.message
 
 
 def test_batches_that_were_appended_together_share_an_entry() -> None:
@@ -290,7 +294,7 @@ def test_any_bytes_are_read(data: bytes, tmp_path: Path) -> None:
 # --- names ---
 
 
-def test_names_tell_base_offset_kind_and_state() -> None:
+def test_names_contain_base_offset_kind_and_state() -> None:
     found: Any = parse_file_name(Path("/x/00000000000000000042.timeindex.deleted"))
     assert (found.base, found.kind) == (42, ".timeindex")
     assert found.beside(".log") == Path("/x/00000000000000000042.log.deleted")
@@ -338,19 +342,19 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
     edit(closed, ".index", 4, ">i", 7)
     places = expand_paths([str(tmp_path)], (".log",))
     found = check_local_logs(places, tmp_path / "out")
-    assert [one.wrong for one in found] == [1, 0, 0]
-    (row,) = pq.read_table(tmp_path / "out" / "companions.parquet").to_pylist()
+    assert [one.errors for one in found] == [1, 0, 0]
+    (row,) = pq.read_table(tmp_path / "out" / "index_files.parquet").to_pylist()
     assert row == {
-        "object": str(closed / f"{NAME}.index"),
-        "at": 4,
-        "wrong": True,
-        "what": "no entry of the log begins at position 7",
-        "next": index_file.REBUILD,
+        "path": str(closed / f"{NAME}.index"),
+        "position": 4,
+        "is_error": True,
+        "message": "no entry of the log begins at position 7",
+        "next_step": index_file.REBUILD,
     }
     assert check_local_logs([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
 
 
-def test_explain_says_nothing_of_companions_that_are_not_there(tmp_path: Path, wireproof: Command) -> None:
+def test_explain_reports_nothing_about_absent_index_files(tmp_path: Path, wireproof: Command) -> None:
     shutil.copy(SEGMENTS / "closed" / f"{NAME}.log", tmp_path)
     done = wireproof("explain", tmp_path / f"{NAME}.log")
     assert done.code == 0

@@ -1,4 +1,4 @@
-"""What Kafka's reader accepts though no conforming writer makes it: kafka.md §5, "IMPL class"."""
+"""Bytes that Kafka's reader accepts although no conforming writer makes them: kafka.md §5, "IMPL class"."""
 
 import gzip
 import struct
@@ -124,7 +124,7 @@ def test_a_header_key_that_is_no_utf8_keeps_its_bytes_and_names_the_replacement(
     assert found.remarks[0].others[0].value == "\ufffd".encode().hex()
 
 
-def test_a_remark_stands_once_however_often_it_holds() -> None:
+def test_a_remark_is_listed_once_however_often_it_applies() -> None:
     assert remarks(V2, batch(record("ff00 00 026b 0276 00") * 500, 500)).count("record-attrs") == 1
 
 

@@ -1,4 +1,4 @@
-"""What Kafka bytes stand for, and how values are written: kafka.md §1.8 to §1.10, §2.2."""
+"""The values of Kafka bytes, and how values are written: kafka.md §1.8 to §1.10, §2.2."""
 
 import gzip
 import uuid

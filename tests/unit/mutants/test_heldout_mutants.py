@@ -67,7 +67,7 @@ def test_a_mutant_dies_by_its_case_and_the_reference_does_not(name: str, suite: 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_leaves_the_reference_as_it_was(name: str, suite: Suite) -> None:
-    """Its parts stand in the reference's own modules while it answers, and no longer."""
+    """Its parts replace those of the reference's own modules while it answers, and only then."""
     only = _only(suite, KILLERS[name])
     verdict_on(f"mutant:{name}", only, in_process=True)
     assert verdict_on("reference", only, in_process=True).passed == len(only.cases)

@@ -223,8 +223,8 @@ def test_kill_writes_a_table_and_goes_on_with_it(kill: Command, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--table", "golden"), "a table wants both --table COLUMN,… and --out DIR"),
-        (("--out", "x"), "a table wants both"),
+        (("--table", "golden"), "a table needs both --table COLUMN,… and --out DIR"),
+        (("--out", "x"), "a table needs both"),
         (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived, properties, fuzz"),
     ],
 )

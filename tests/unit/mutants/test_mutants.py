@@ -68,7 +68,7 @@ def verdicts(made: type[ReferenceCodec], cases: dict[str, Case]) -> dict[str, Ve
 
 
 def dies(made: type[ReferenceCodec]) -> bool:
-    """Whether it fails a case by itself; where the reference fails too, the judge says `suite-bug`."""
+    """Return True if it fails a case that the reference passes; otherwise the judge answers `suite-bug`."""
     return any(
         gates(verdict.name, golden()[name].level) and verdict.name != "blocked"
         for name, verdict in judged(made, golden())

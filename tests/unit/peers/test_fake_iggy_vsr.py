@@ -1,4 +1,4 @@
-"""The fake Iggy server in the framing from 0.11.0 on, on bytes of the rule book: iggy.md §2.1, §13."""
+"""The fake Iggy server in the framing from 0.11.0 on, on bytes of the format document: iggy.md §2.1, §13."""
 
 import socket
 
@@ -33,7 +33,7 @@ def test_a_send_is_kept_by_the_code_of_its_command() -> None:
         assert server.sent(101) == [b"abc"]
 
 
-def test_the_client_is_told_that_its_server_leads_the_cluster() -> None:
+def test_the_client_learns_that_its_server_leads_the_cluster() -> None:
     with FakeIggyVsr({}) as server:
         reply = asked(server, header(HEADER, 2, 12))
         port = int(server.address.rpartition(":")[2])
@@ -47,7 +47,7 @@ def test_what_is_no_request_or_shorter_than_a_header_ends_the_connection() -> No
 
 
 def asked(server: FakeIggyVsr, data: bytes) -> bytes:
-    """What the server answers before it hangs up, or the whole of a reply."""
+    """Return the answer of the server before it closes the connection, or a whole reply."""
     host, port = server.address.split(":")
     with socket.create_connection((host, int(port)), timeout=5) as client:
         client.sendall(data)

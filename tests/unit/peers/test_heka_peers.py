@@ -1,4 +1,4 @@
-"""The peers of Heka on the rule book's own bytes: what heka.md §4 measured, and what newer versions do."""
+"""The peers of Heka on the bytes of heka.md: what heka.md §4 measured, and what newer versions do."""
 
 from collections.abc import Iterator
 
@@ -109,7 +109,7 @@ def hekad() -> Iterator[Controller]:
 
 
 def stream(controller: Controller, head: str) -> Outcome:
-    """What becomes of the minimal message behind a header, where there are signers."""
+    """Return the results for the minimal message after a header, with signers."""
     data = b"\x1e" + bytes([len(head) // 2]) + bytes.fromhex(head) + b"\x1f" + M
     return ask(
         controller, Request("1", "decode", "heka.stream", "0.10", data=data, options=Options(keys=SIGNERS))

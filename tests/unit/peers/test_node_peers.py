@@ -1,4 +1,4 @@
-"""The peers in Node on the rule book's own bytes: what Kafka reads (kafka.md §6), and where each departs.
+"""The peers in Node on the bytes of kafka.md: what Kafka reads (kafka.md §6), and where each differs.
 
 The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes.
 """

@@ -1,4 +1,4 @@
-"""The peers in Python on the rule books' own bytes.
+"""The peers in Python on the bytes of the format documents.
 
 Expected values are the readings that kafka.md §6 measured on Kafka's record classes; where a library
 reads something else, the difference stands here under the finding of kafka.md §8.1 or peers.md that
@@ -73,7 +73,7 @@ PURE_DIFFERS = {"E27": "unknown-codec"}
 
 
 def as_aiokafka_shows(example: dict[str, Any], outcome: Accepted) -> tuple[list[str], list[str]]:
-    """It does not show attributes, so that a control batch is told by what Kafka reads."""
+    """It does not return attributes, so a control batch is known by what Kafka reads."""
     got = reading(outcome.value["batches"])
     want = [line for line in example["reads"] if not line.startswith("CTL")]
     hidden = [line for line in got if "/x0000000" in line]

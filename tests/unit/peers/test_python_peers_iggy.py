@@ -1,4 +1,4 @@
-"""iggy-py as a client of the fake server, on the rule book's own bytes: iggy.md §3, §13."""
+"""iggy-py as a client of the fake server, on the bytes of the format documents: iggy.md §3, §13."""
 
 import socket
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""librdkafka as a client of the fake broker, on the rule book's own bytes: kafka.md §6, §8.1."""
+"""librdkafka as a client of the fake broker, on the bytes of the format documents: kafka.md §6, §8.1."""
 
 from collections.abc import Iterator
 from struct import pack
@@ -153,7 +153,7 @@ def test_a_producer_cannot_be_asked_for_what_it_has_no_say_over(client: Any) -> 
 
 
 def test_the_broker_remembers_each_offset_that_was_asked_for(client: Any) -> None:
-    """What tells a skip from a stall: a batch that is dropped whole, and whose offset is passed."""
+    """Distinguish a skip from a stall: a batch that is dropped whole, and whose offset is passed."""
     seen, _ = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
     assert seen.fetched[:2] == [3, 4]
     assert RecordSet(b"").aborted == ()

@@ -142,7 +142,7 @@ def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
         assert f'id="{one.case.id}"' in site["decisions.html"]
 
 
-def test_a_field_names_who_is_wrong_about_it_whatever_the_case_was_lifted_to(suite: Suite) -> None:
+def test_a_field_names_the_codecs_that_fail_it_also_in_wrapped_cases(suite: Suite) -> None:
     bad = {
         CRC: Verdict("fail", "wrong-accept", path="batches[0].crc"),
         GOOD: Verdict("fail", "wrong-value", path="magic"),

@@ -27,7 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_case_can_be_read_back_from_its_line_as_it_stands_in_its_fixture(whole: Path) -> None:
+def test_every_case_read_back_from_its_line_equals_its_fixture(whole: Path) -> None:
     suite = load()
     lines = (whole / "cases.ndjson").read_text("utf-8").splitlines()
     assert len(lines) == len(suite.cases)

@@ -29,7 +29,7 @@ def test_the_first_version_that_fails_is_named_with_the_last_that_passed() -> No
     assert one.passed == {"1": (1, 1), "2": (0, 1), "3": (0, 1), "4": (1, 1)}
 
 
-def test_a_case_that_breaks_twice_is_told_twice_and_one_that_was_not_asked_changes_nothing() -> None:
+def test_a_case_that_breaks_twice_is_reported_twice_and_a_skipped_one_changes_nothing() -> None:
     skipped = evolve(SKIP, id=FAIL.id)
     runs = [run_of("1", FAIL), run_of("2", skipped), run_of("3", MENDED), run_of("4", FAIL)]
     (one,) = histories(runs)

@@ -22,7 +22,7 @@ CASES = load().cases
 
 
 def trees(format_id: str) -> Iterator[tuple[Case, bytes, list[tuple[str, FieldNode]]]]:
-    """Each case of an edition with its frame and with the fields of its trace."""
+    """Return each case of a revision with its frame and with the fields of its trace."""
     mine = layout_tree.cases_of(format_id, CASES)
     traces = [layout_tree.trace_of(case) for case in mine]
     shapes = Shapes.of(traces)
@@ -35,7 +35,7 @@ COMPILER = TESTS / "kaitai"
 
 @pytest.fixture(scope="module")
 def readers() -> dict[str, Any]:
-    """The class of each edition, compiled from the text of its specification."""
+    """Return the class of each revision, compiled from the text of its specification."""
     home = built("kaitai", Build(COMPILER, (("npm", "ci", "--loglevel=error", "--no-audit", "--no-fund"),)))
     specs = {name: pyyaml.safe_load(text) for name, text in kaitai.specifications(CASES)}
     done = subprocess.run(
@@ -87,8 +87,8 @@ def test_a_layout_says_when_a_field_is_there_and_how_long_it_is() -> None:
     assert record["key"]["if"] == "key_length.value > -1"
 
 
-def test_a_field_that_nothing_tells_is_refused() -> None:
-    with pytest.raises(ValueError, match="no earlier number tells"):
+def test_a_field_that_no_number_determines_is_refused() -> None:
+    with pytest.raises(ValueError, match="no earlier number determines"):
         kaitai.spec("kafka.log/mixed", CASES)
 
 

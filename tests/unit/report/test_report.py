@@ -73,7 +73,7 @@ def test_failures_with_one_signature_are_one_group_shown_by_its_golden_case() ->
     assert (group.first, len(group.others)) == (FAIL, 37)
 
 
-def test_what_fails_of_security_stands_first_and_a_baseline_does_not_hide_it() -> None:
+def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> None:
     alarm = evolve(FAIL, id="toy.frame/v1/sum/alarm", seq=5, cls="auth-failed", flags=("security",))
     run = stream(PASS, FAIL, alarm)
     assert [group.first.id for group in failure_groups_of(run)] == [alarm.id, FAIL.id]
@@ -206,7 +206,7 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
     assert total_failure(stream(*opened)) == ""
 
 
-def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() -> None:
+def test_the_terminal_reports_an_incomplete_run_and_the_state_of_the_baseline() -> None:
     run = stream(FAIL, PASS)
     text = write(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
     known_failures = parse(text)
@@ -263,7 +263,7 @@ def test_markdown_shows_texts_and_not_markup() -> None:
     assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [7]
 
 
-def test_markdown_tells_an_incomplete_run() -> None:
+def test_markdown_reports_an_incomplete_run() -> None:
     assert "**incomplete**" in markdown([stream(PASS, complete=False)])
 
 
@@ -433,7 +433,7 @@ def test_annotations_that_would_be_dropped_are_counted() -> None:
 # --- diff ---
 
 
-def test_a_diff_tells_fixed_broken_changed_added_and_removed() -> None:
+def test_a_diff_lists_fixed_broken_changed_added_and_removed_cases() -> None:
     old = stream(PASS, FAIL, SKIP, event(4, "gone/x"), event(5, "stays/x", "fail", "wrong-value", path="a"))
     new = stream(
         evolve(PASS, verdict="crash", kind=""),

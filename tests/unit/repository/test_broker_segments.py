@@ -1,4 +1,4 @@
-"""The scripts around a real broker, without one: what clients are told, and how Kafka's tool is read."""
+"""The scripts around a real broker, without one: the plans of clients, and the output of Kafka's tool."""
 
 import sys
 
@@ -33,7 +33,7 @@ position: 0 CreateTime: 1700000000000 size: 70 magic: 2 compresscodec: none crc:
 """The same batch, as `DumpLogSegments --deep-iteration --print-data-log` prints one."""
 
 
-def test_each_client_is_told_to_send_more_than_fifty_batches_in_each_codec_and_mode() -> None:
+def test_each_client_sends_more_than_fifty_batches_in_each_codec_and_mode() -> None:
     kept = [step for step in plan.steps("x") if step["topic"] == "x-kept"]
     assert sum(len(step["batches"]) for step in kept) == 55
     assert {(step["codec"], step["mode"]) for step in kept} == {
@@ -63,7 +63,7 @@ def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
         ("headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0", {"endTxnMarker": "ABORT"}),
     ],
 )
-def test_null_and_empty_are_told_apart_in_what_the_tool_prints(text: str, told: dict[str, str]) -> None:
+def test_the_tool_prints_null_and_empty_differently(text: str, told: dict[str, str]) -> None:
     (line,) = dump.parsed(f"Dumping x/a.log\n| offset: 3 CreateTime: 5 {text}\n")["x/a.log"]
     assert {key: line[key] for key in told} == told
     assert ("key" in line, "payload" in line) == (" key: " in text, " payload: " in text)

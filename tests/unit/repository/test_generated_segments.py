@@ -45,7 +45,7 @@ def test_a_scan_agrees_with_the_manifest(folder: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(segments.main, [str(folder), "--against", str(tmp_path / "out")])
     assert (said.exit_code, said.output) == (0, "the scan agrees with the manifest\n")
     [*files] = pq.read_table(tmp_path / "out" / "files.parquet").to_pylist()
-    assert sum(row["read"] for row in files) == sum(manifest(folder).bytes.values())
+    assert sum(row["bytes_read"] for row in files) == sum(manifest(folder).bytes.values())
 
 
 def test_the_reference_agrees_with_the_manifest(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_seed_makes_the_same_bytes_and_another_one_others(tmp_path: Path) -> N
     assert not set(digests(2, "c")) & set(digests(1, "a"))
 
 
-def test_a_scan_that_says_otherwise_is_told_line_by_line(folder: Path, tmp_path: Path) -> None:
+def test_a_scan_with_other_results_is_reported_line_by_line(folder: Path, tmp_path: Path) -> None:
     bare = tmp_path / "in"
     bare.mkdir()
     for path in folder.iterdir():

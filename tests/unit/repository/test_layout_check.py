@@ -29,7 +29,7 @@ def of(name: str) -> list[str]:
 
 
 def spoilt(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
-    """Every cover that the codecs tell is `change` of what they say."""
+    """Replace every cover in the traces of the codecs by the result of `change`."""
     told = TracingReader.cover
 
     def cover(self: TracingReader, name: str, *words: Any) -> None:

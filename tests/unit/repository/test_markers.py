@@ -1,4 +1,4 @@
-"""What the README's test command leaves out is run by `.ci/run`, and each run says what it left out."""
+"""`.ci/run` runs the tests that the README's test command leaves out, and each run lists the latter."""
 
 import os
 import re

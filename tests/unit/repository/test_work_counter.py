@@ -25,7 +25,7 @@ def test_the_same_call_takes_the_same_steps() -> None:
 
 
 @pytest.mark.parametrize(("call", "growing"), [(once, 1), (each_with_each, 8), (in_c, 1)])
-def test_growth_tells_linear_work_from_quadratic(
+def test_growth_distinguishes_linear_work_from_quadratic(
     call: Callable[[int], Callable[[], object]], growing: int
 ) -> None:
     assert growth(call, 50) == pytest.approx(growing, rel=0.15)

@@ -185,7 +185,7 @@ def test_an_exact_entry_ends_in_its_own_way_on_every_machine() -> None:
         assert code(FAIL, event(3, "other/one", *end), text=text) == 3
 
 
-def test_a_broad_entry_of_a_runaway_codec_covers_each_way_to_end_and_stands_once() -> None:
+def test_a_broad_entry_of_a_runaway_codec_covers_each_way_to_end_and_is_listed_once() -> None:
     broad = TEXT.replace("other/one", "**~flip:*")
     flips = [event(n, f"other/one~flip:{n}", *end) for n, end in enumerate(ENDS, 3)]
     assert code(FAIL, *flips, text=broad) == 0
@@ -367,7 +367,7 @@ def test_check_names_unknown_cases_and_past_days() -> None:
     [
         ("known-failure = 1", "nothing else"),
         ("x = 1", "nothing else, not x"),
-        ("[[known-failure]]\nid = 'a'", "wants exactly"),
+        ("[[known-failure]]\nid = 'a'", "must have exactly"),
         (TEXT + "more = 1\n", "look at more"),
         (TEXT + "flaky = false\n", "flaky is true, or not there"),
         (TEXT + "exact = 1\n", "exact is true, or not there"),

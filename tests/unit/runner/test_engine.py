@@ -169,9 +169,9 @@ def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
-        ("unknown-class", "unknown class 'crc-mismtach': did you mean crc-mismatch?"),
+        ("unknown-class", "class is unknown: 'crc-mismtach'; did you mean crc-mismatch?"),
         ("float-value", "1.5 is a float"),
-        ("unknown-outcome", "outcome wants one of accepted"),
+        ("unknown-outcome", "outcome must be one of accepted"),
         ("huge-frame", "its length would be 2147483647"),
     ],
 )
@@ -254,7 +254,7 @@ def test_three_deaths_of_one_kind_end_a_family_but_not_its_neighbours() -> None:
     assert outcomes[-1] == good(b"ok")
 
 
-def test_deaths_that_no_case_causes_alone_are_told_and_bounded() -> None:
+def test_deaths_that_no_case_causes_alone_are_reported_and_bounded() -> None:
     outcomes, engine = run(cases(*[b"x"] * 200), "exits-after-three")
     told = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
     assert len(told) == 10
@@ -304,10 +304,10 @@ def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:
     ("fault", "text"),
     [
         ("dies-at-hello", "died with exit code 1; stderr ends: cannot find libfoo.so, before its hello"),
-        ("slow-hello", "said no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
+        ("slow-hello", "sent no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
         ("noisy-hello", "|Welcome!."),
-        ("bad-hello", "its hello version must be a string, got None"),
-        ("future", "speaks protocol 2; this suite speaks 1"),
+        ("bad-hello", "its hello version is missing"),
+        ("future", "uses protocol 2; this suite uses 1"),
     ],
 )
 def test_a_start_that_fails_is_one_line(fault: str, text: str) -> None:
@@ -415,7 +415,7 @@ def test_what_is_put_ahead_is_taken_in_the_order_of_the_plan() -> None:
 def test_one_of_many_in_flight_that_ends_the_adapter_costs_one_verdict(
     fault: str, kind: type, place: int
 ) -> None:
-    """Whether it was put with what is waited for, before or behind it."""
+    """Return True if the case was queued together with the awaited one, before or after it."""
     puts = [[b"%d" % n for n in range(40)] for _ in range(3)]
     puts[place][17] = fault.encode()
     ms = 2 * SHORT if fault == "hang" else LONG  # what waits for its turn behind the silent one waits as long

@@ -1,4 +1,4 @@
-"""Every encoder's bytes to every decoder: mutants stand in for codecs that differ in one known way."""
+"""Every encoder's bytes to every decoder; mutants are the codecs that differ in one known way."""
 
 import re
 import shlex
@@ -72,7 +72,7 @@ SENDING = LogicalMessageSet(
 
 
 @pytest.mark.parametrize(("revision", "ways"), [("v0", 2), ("v1", 2), ("v2", 1)])
-def test_each_spelling_of_a_sending_is_read_as_its_messages(revision: str, ways: int) -> None:
+def test_each_encoding_of_logical_messages_is_read_as_these_messages(revision: str, ways: int) -> None:
     row = FORMATS[f"kafka.batch/{revision}"]
     found = encodings_of(SENDING, revision)
     assert len(found) == ways
@@ -118,7 +118,7 @@ def test_what_two_formats_carry_leaves_out_what_one_has_no_place_for() -> None:
 
 
 @pytest.mark.parametrize("odd", [[None], ["text"], [{"records": "x"}], [{"records": [None]}]])
-def test_what_is_no_entry_tells_no_messages(odd: list[object]) -> None:
+def test_a_value_that_is_no_entry_has_no_messages(odd: list[object]) -> None:
     assert messages_of(odd) is None  # type: ignore[arg-type] # that is the point
 
 
@@ -172,7 +172,7 @@ def test_the_largest_cluster_comes_first_even_against_the_reference() -> None:
         ["silent"],
     ]
     assert [split.place(name) for name in ("y", "reference", "silent", "outside")] == [1, 2, 4, 0]
-    said = {one.adapter: split.said(one) for one in split.apart}
+    said = {one.adapter: split.difference(one) for one in split.apart}
     assert said["reference"] == 'b = "2"; the others "9"'
     assert said["z"] == "refuses: crc-mismatch at 3 crc no"
     assert said["silent"].startswith("crash")
@@ -271,7 +271,7 @@ def test_the_losses_are_those_of_the_bytes() -> None:
     assert ours.written["v1"] < ours.written["v2"]  # zstd
 
 
-def test_the_ledger_counts_every_post_for_its_producer_and_numbers_the_clusters() -> None:
+def test_the_results_count_every_encode_case_for_its_producer_and_number_the_clusters() -> None:
     apart = list(find_disagreements(exchanged()))
     made = collect_results(
         exchanged(), {split.encoded_message.case.id: split for split in apart}, lambda _: "wp1:x"

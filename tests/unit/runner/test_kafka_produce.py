@@ -1,4 +1,4 @@
-"""Encoders are held to profile `produce`: bytes that decode back are not enough. kafka.md §1.7."""
+"""Encoders are checked against profile `produce`: bytes that decode back are not enough. kafka.md §1.7."""
 
 import pytest
 from attrs import evolve
@@ -71,7 +71,7 @@ def test_a_reader_forgives_what_a_broker_puts_up_with() -> None:
 
 
 @pytest.mark.parametrize("case", ENCODED, ids=lambda case: case.id)
-def test_an_encoder_is_asked_whatever_profiles_it_claims_and_is_not_told(case: Case) -> None:
+def test_an_encoder_gets_the_same_request_whatever_profiles_it_claims(case: Case) -> None:
     claim = Claim(ops=("encode",), profiles=("reader",))
     assert exclusion_reason(Hello("x", "1", {case.format_id: claim}), case) == ""
     assert request_for(case, "7").options.profile == "reader"

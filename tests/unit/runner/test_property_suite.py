@@ -147,7 +147,7 @@ def test_the_replay_line_fails_alike(wireproof: Command) -> None:
     assert wireproof(*shlex.split(line[1])).code == 1
 
 
-def test_known_debts_are_drawn_around() -> None:
+def test_generated_values_avoid_known_failures() -> None:
     suite = load()
     cases = [case for case in suite.cases if case.format_id == IDENTIFIER.format_id]
     with Engine(MUTANT, in_process=True) as engine:

@@ -1,4 +1,4 @@
-"""What is asked, in which order, and when it is enough: plan, deaths and probe, without a process."""
+"""Requests, their order and their end: plan, failure budget and probe, without a process."""
 
 from collections.abc import Iterable, Iterator
 
@@ -103,7 +103,7 @@ def row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("row")
-def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
+def test_a_case_of_one_entry_is_wrapped_for_a_reader_of_logs() -> None:
     log = Claim(("decode",), ("none",))
     for claims in (
         hello(kafka__log_mixed=log),

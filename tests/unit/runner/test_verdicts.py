@@ -1,4 +1,4 @@
-"""What an object may answer, and what a verdict gates: architecture.md#verdicts."""
+"""The allowed answers of an object, and the verdicts that set the exit code: architecture.md#verdicts."""
 
 import pytest
 from toy_format import (

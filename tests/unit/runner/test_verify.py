@@ -108,9 +108,7 @@ def test_verdicts_that_nobody_gave_are_found_by_the_sample(wireproof: Command, r
     assert "kafka.batch/v2/crc/bit-flip-in-value: was pass:canonical, is fail:wrong-accept" in done.out
 
 
-def test_a_changed_run_an_incomplete_one_and_one_of_other_fixtures_are_told(
-    wireproof: Command, run: Path
-) -> None:
+def test_changed_incomplete_and_foreign_runs_are_reported(wireproof: Command, run: Path) -> None:
     text = run.read_text("utf-8").splitlines(keepends=True)
     run.write_text("".join(text[:-1]), encoding="utf-8")
     cut = wireproof("verify", run, "--sample", 0)

@@ -53,7 +53,7 @@ def wait(until: Callable[[], bool]) -> None:
 
 
 def lives(process: int) -> bool:
-    """Whether a process is there, and no zombie."""
+    """Return True if a process exists and is no zombie."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text("ascii")
     except OSError:

@@ -90,7 +90,7 @@ def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() ->
 
 
 def test_a_refusal_agrees_with_any_refusal() -> None:
-    """Nobody wrote these cases: a class that differs is told in the signature, and is no failure."""
+    """These cases are generated: a different class is in the signature, and is no failure."""
     refused = [case for case in map(NUMBERED.case, range(100)) if isinstance(case.expect, Reject)]
     case = next(one for one in refused if "bad-varint" not in repr(one.expect))
     hello = Hello("h", "1", errors="exact")
@@ -177,7 +177,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
             said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])
             assert (campaign_job.input_bytes(case), len(row["raw"])) == (row["raw"], row["length"])
-            assert found[row["finding"]]["first"] <= row["number"]
+            assert found[row["finding"]]["first_case"] <= row["case_number"]
 
 
 @pytest.mark.campaigns

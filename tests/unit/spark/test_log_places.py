@@ -45,7 +45,7 @@ def found(tree: Path, *paths: str, suffixes: tuple[str, ...] = (".log",)) -> lis
 SEGMENTS = ["a-0/00000000000000000000.log", "a-0/00000000000000000007.log.gz"]
 
 
-def test_a_directory_stands_for_the_segments_below_it(tree: Path) -> None:
+def test_a_directory_means_the_segments_below_it(tree: Path) -> None:
     assert found(tree, "a-0") == SEGMENTS
     assert found(tree, "") == [*SEGMENTS, "b-1/00000000000000000000.log", "b-1/deep/er/5.log"]
 
@@ -75,7 +75,7 @@ def test_a_star_stays_within_a_component_and_two_do_not(tree: Path) -> None:
     assert found(tree, "b-1/deep/er/?.log") == ["b-1/deep/er/5.log"]
 
 
-def test_a_glob_that_matches_a_directory_stands_for_what_the_directory_does(tree: Path) -> None:
+def test_a_glob_that_matches_a_directory_means_the_same_as_the_directory(tree: Path) -> None:
     assert found(tree, "[ab]-*") == [*SEGMENTS, "b-1/00000000000000000000.log", "b-1/deep/er/5.log"]
 
 

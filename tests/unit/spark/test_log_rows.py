@@ -14,8 +14,7 @@ import zstandard
 from pyspark import cloudpickle
 
 from wireproof.spark import (
-    columnar_records,
-    columnar_rows,
+    columnar_reader,
     filters,
     kafka_columns,
     read_span,
@@ -196,12 +195,12 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
 def as_scanned(data: bytes) -> list[dict[str, Any]]:
     """The rows that a scan makes of entries, and the items between them."""
     found: list[dict[str, Any]] = []
-    for part in columnar_rows.read_rows(logs.stored(data), 0, len(data), DEFAULT_OPTIONS, FRAME_COLUMNS):
+    for part in columnar_reader.read_entries(logs.stored(data), 0, len(data), DEFAULT_OPTIONS, FRAME_COLUMNS):
         if isinstance(part, Item):
             row = {"position": part.at, "length": part.length, "kind": part.kind, "fault": part.cls}
             found.append(row)
         else:
-            found += part.to_pylist()
+            found += part.entries.to_pylist()
     return found
 
 
@@ -215,19 +214,19 @@ def test_blocks_that_cut_entries_and_damage_change_nothing(
     wanted = slowly(tmp_path / "a.log")
     records = slowly(tmp_path / "a.log", kafka_columns.RECORDS)
     for first in (1, 16, 100, 1000, 5000):
-        monkeypatch.setattr(columnar_rows, "CHUNKS", (first, 4 * first))
-        monkeypatch.setattr(columnar_records, "CHUNK", 4 * first)
+        monkeypatch.setattr(columnar_reader, "ENTRY_CHUNKS", (first, 4 * first))
+        monkeypatch.setattr(columnar_reader, "RECORD_CHUNKS", (first, 4 * first))
         assert rows(tmp_path, names=EVERYTHING) == wanted, first
         assert rows(tmp_path, rows="records") == records, first
         for held in (1, 7, 1 << 16):  # what a scan shows is made of many blocks together
-            monkeypatch.setattr(columnar_rows, "MAX_WAITING", held)
+            monkeypatch.setattr(columnar_reader, "MAX_WAITING", held)
             assert brief(as_scanned(data)) == brief(wanted), (first, held)
 
 
 def test_hostile_damage_is_left_to_the_reference_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columnar_rows, "FREE_REREAD", 1000)
+    monkeypatch.setattr(columnar_reader, "FREE_REREAD", 1000)
     data = (logs.batch(b"one") + b"?") * 200
     (tmp_path / "a.log").write_bytes(data)
     assert brief(rows(tmp_path)) == brief(slowly(tmp_path / "a.log"))
@@ -267,7 +266,7 @@ def test_a_packed_object_that_unpacks_to_too_much_is_read_so_far(tmp_path: Path)
 
 
 def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Path) -> None:
-    """What an Arrow batch holds is measured unpacked."""
+    """The content of an Arrow batch is measured uncompressed."""
     body = b"\x00\x00\x00\x01" + logs.varint(3 << 20) + bytes(3 << 20) + b"\x00"
     record = logs.varint(len(body)) + body
     data = kafka_bytes.batch(gzip.compress(record), 1, attributes=1)

@@ -1,4 +1,4 @@
-"""The page of a scan and of a campaign, from their tables: matrix, bytes, charts; and what a bar is told."""
+"""The page of a scan and of a campaign, from their tables: matrix, bytes, charts; and the progress bar."""
 
 import io
 import os
@@ -209,7 +209,7 @@ def test_throughput_is_what_was_committed_over_the_time_since_the_plan(scanned: 
 
 
 @pytest.mark.sweeps
-def test_throughput_of_a_task_stands_over_the_bytes_that_it_read(scanned: Path) -> None:
+def test_throughput_of_a_task_is_drawn_over_the_bytes_that_it_read(scanned: Path) -> None:
     files = sorted((scanned / "spans").glob("*.json"))
     for number, file in enumerate(files, 1):
         began = (scanned / "begun" / file.stem).stat().st_mtime

@@ -87,7 +87,7 @@ def test_what_cannot_be_unpacked_is_named_and_what_unpacks_before_the_cut_is_rea
         assert f"not read to its end: {tmp_path / 'in' / name}: decompress-failed, " in done.out
     files = {Path(row["path"]).name: row for row in table(tmp_path, "files")}
     assert files["cut.log.gz"]["frames"] >= 48
-    assert (files["noise.log.gz"]["read"], files["whole.log.gz"]["frames"]) == (0, 50)
+    assert (files["noise.log.gz"]["bytes_read"], files["whole.log.gz"]["frames"]) == (0, 50)
 
 
 def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
@@ -102,7 +102,9 @@ def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
     done = scanned(folder)
     assert done.code == 0
     assert "1 objects, " in done.out
-    assert {Path(row["path"]).name: row["why"].partition(",")[0] for row in table(tmp_path, "skipped")} == {
+    assert {
+        Path(row["path"]).name: row["reason"].partition(",")[0] for row in table(tmp_path, "skipped")
+    } == {
         "gone.log": "a broken link",
         "other.log": "another path of an object that is read",
     }

@@ -31,7 +31,7 @@ GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(3000)]
 
 
 def damaged() -> tuple[bytes, Counter[str]]:
-    """A log with damage at known places, and the ledger of it."""
+    """A log with damage at known places, and the manifest of expected results."""
     parts, ledger = list(GOOD), Counter[str]()
     for number in range(50, 3000, 300):
         flipped = bytearray(parts[number])
@@ -76,14 +76,14 @@ def digests(plan: ScanPlan) -> dict[str, str]:
     return {str(path.relative_to(plan.out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_the_counts_are_those_of_the_ledger_and_every_byte_is_accounted_for(tmp_path: Path) -> None:
+def test_the_counts_are_those_of_the_manifest_and_every_byte_is_in_an_item(tmp_path: Path) -> None:
     data, ledger = damaged()
     plan = done(planned(logs.write(tmp_path / "in", a=data), tmp_path / "out"))
     assert len(plan.spans) > 2
     found = {row["class"] or row["kind"]: row["count"] for row in table(plan, "signatures")}
     assert found == {**ledger, "tail": 1}
     [file] = table(plan, "files")
-    assert file["read"] == file["size"] == len(data) == sum(row["length"] for row in frames(plan))
+    assert file["bytes_read"] == file["size"] == len(data) == sum(row["length"] for row in frames(plan))
     assert (file["tails"], file["tail_bytes"]) == (1, 100)
     assert file["garbage_bytes"] == 77 * 3 + 970 * 10
 
@@ -264,7 +264,7 @@ def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> No
     plan = done(planned(tmp_path / "in", tmp_path / "out"))
     [file] = table(plan, "files")
     assert file["fault"] == "decompress-failed"
-    assert file["read"] == sum(row["length"] for row in frames(plan)) > 1_000_000
+    assert file["bytes_read"] == sum(row["length"] for row in frames(plan)) > 1_000_000
 
 
 def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
     ]
 
 
-def test_what_a_user_is_told_of_a_failed_job_is_the_line_of_this_package() -> None:
+def test_a_failed_job_prints_the_one_line_of_this_package() -> None:
     text = (
         "An exception\n  File x\nwireproof.spark.errors.SourceError: a.log is gone\n\nJVM stacktrace:\nat org"
     )

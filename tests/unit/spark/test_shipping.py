@@ -1,4 +1,4 @@
-"""What executors are given, as settings of Spark; and what of it is refused in one line. Needs no Spark."""
+"""The parts that executors get, as settings of Spark; errors in them are one line. Needs no Spark."""
 
 import zipfile
 from pathlib import Path

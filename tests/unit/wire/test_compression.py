@@ -93,7 +93,7 @@ WORKED: Final = {
     ),
 }
 
-# What Kafka reads from each, in the rule book's words: two records, or inner offset and timestamp twice.
+# What Kafka reads from each, as the document writes it: two records, or inner offset and timestamp twice.
 TWO: Final = bytes.fromhex("100000000261023100100002020262023200")
 INNER: Final = {
     "E22 W30": ((10, None, b"a", b"1"), (11, None, b"b", b"2")),

@@ -151,7 +151,7 @@ def test_nesting_without_end_is_refused() -> None:
         from_json(Whole, {**TREE, "parts": tree})
 
 
-def test_the_canonical_spelling_knows_no_order_of_keys() -> None:
+def test_the_canonical_form_ignores_the_order_of_keys() -> None:
     assert canonical_json(TREE) == canonical_json(dict(reversed(TREE.items())))
     assert json_digest(TREE) == json_digest(dict(reversed(TREE.items())))
     assert json_digest(TREE) != json_digest({**TREE, "computed": "8"})

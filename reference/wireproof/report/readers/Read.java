@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 public final class Read {
-  /** Each line begins with id and file; whatever else a codec wants of it is for the JSON library of your project. */
+  /** Each line begins with id and file; use the JSON library of your project for everything else. */
   private static final Pattern HEAD = Pattern.compile("\\{\"id\":\"([^\"]+)\"(?:,\"file\":\"([^\"]+)\")?,.*");
 
   public static void main(String[] words) throws IOException {
@@ -18,7 +18,7 @@ public final class Read {
       Matcher head = HEAD.matcher(line);
       if (!head.matches()) throw new IOException("no case: " + line);
       byte[] data = head.group(2) == null ? new byte[0] : Files.readAllBytes(Path.of(head.group(2)));
-      // your codec here: "op" and "format" say what is asked of `data` (of "input" for an encode),
+      // your codec here: "op" and "format" say what to do with `data` (of "input" for an encode),
       // "expect" what must come of it: "accept", "reject", or "either" of some behaviours
       digest.update((head.group(1) + "\n").getBytes(StandardCharsets.UTF_8));
       digest.update(data);

@@ -22,7 +22,7 @@ func main() {
 		if err = json.Unmarshal(scanner.Bytes(), &c); err == nil && c.File != "" {
 			data, err = os.ReadFile(c.File)
 		}
-		// your codec here: Op and Format say what is asked of `data` (of the value in Input for an encode),
+		// your codec here: Op and Format say what to do with `data` (of the value in Input for an encode),
 		// Expect what must come of it: accept, reject, or either of some behaviours
 		digest = crc32.Update(crc32.Update(digest, crc32.IEEETable, []byte(c.ID+"\n")), crc32.IEEETable, data)
 		count++

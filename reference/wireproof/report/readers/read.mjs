@@ -19,7 +19,7 @@ for (const line of readFileSync(join(root, 'cases.ndjson'), 'utf8').split('\n'))
   if (!line) continue
   const theCase = JSON.parse(line)
   const data = theCase.file ? readFileSync(join(root, theCase.file)) : Buffer.alloc(0)
-  // your codec here: op and format say what is asked of `data` (of input.value for an encode),
+  // your codec here: op and format say what to do with `data` (of input.value for an encode),
   // expect what must come of it: accept, reject, or either of some behaviours
   digest = crc32(Buffer.concat([Buffer.from(theCase.id + '\n'), data]), digest)
   count++

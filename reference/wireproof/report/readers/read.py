@@ -12,7 +12,7 @@ with (root / "cases.ndjson").open(encoding="utf-8") as lines:
     for line in lines:
         case = json.loads(line)
         data = (root / case["file"]).read_bytes() if "file" in case else b""
-        # your codec here: case["op"] and case["format"] say what is asked of `data` (of its value,
+        # your codec here: case["op"] and case["format"] say what to do with `data` (of its value,
         # for an encode), case["expect"] what must come of it: accept, reject, or either of some behaviours
         digest = zlib.crc32(case["id"].encode() + b"\n" + data, digest)
         count += 1

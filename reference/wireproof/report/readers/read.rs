@@ -1,7 +1,7 @@
 // Read an export of wireproof: `rustc -O readers/read.rs && ./read`. Prints the number of cases and a digest of all.
 use std::fs;
 
-/// The text of a member at the start of a line, where id and file stand; the rest is for serde_json.
+/// The text of a member at the start of a line, which has id and file; use serde_json for the rest.
 fn member<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     rest.split_once('"').map(|(text, _)| text)
@@ -18,7 +18,7 @@ fn main() -> std::io::Result<()> {
     for line in fs::read_to_string("cases.ndjson")?.lines() {
         let (head, _) = line.split_once(",\"format\":").expect("a case");
         let data = member(head, "file").map(fs::read).transpose()?.unwrap_or_default();
-        // your codec here: "op" and "format" say what is asked of `data` (of "input" for an encode),
+        // your codec here: "op" and "format" say what to do with `data` (of "input" for an encode),
         // "expect" what must come of it: "accept", "reject", or "either" of some behaviours
         digest = crc32(&data, crc32(format!("{}\n", member(head, "id").expect("an id")).as_bytes(), digest));
         count += 1;

@@ -1,6 +1,6 @@
 "use strict";
-// The page of a matrix: unpacks the data (its keys are told in payload.py), draws rows as they are scrolled to,
-// filters them, and shows a case with its bytes. Whatever the data holds is set as text, never as markup.
+// The page of a matrix: unpacks the data (its keys are documented in page_data.py), draws rows as they are scrolled to,
+// filters them, and shows a case with its bytes. All data is set as text, never as markup.
 const CHUNK = 150;
 const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
 const SHORT = { "not-round-trip": "round trip", "undeclared-skip": "skip", nondeterministic: "varies", "adapter-error": "adapter" };
@@ -44,8 +44,8 @@ function opened(data) {
     for (const [flags, members] of some) {
       rows.push({
         topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2),
-        members: members.map(([id, about, count, said]) => (
-          { id: word(id), about: cases[about], count, said: said.map((n) => answers[n]) })),
+        members: members.map(([id, about, count, numbers]) => (
+          { id: word(id), about: cases[about], count, answers: numbers.map((n) => answers[n]) })),
       });
     }
   }
@@ -59,15 +59,15 @@ function words(row) {
     some.add(one.id);
     if (one.about) some.add(one.about.title).add(one.about.flags);
     for (const rule of one.about ? one.about.rules : []) some.add(rule[0]).add(rule[1]);
-    for (const said of one.said) if (said) some.add(said.label).add(said.cls);
+    for (const answer of one.answers) if (answer) some.add(answer.label).add(answer.cls);
   }
   return [...some].join(" ").toLowerCase();
 }
 
-function sign(said) {
-  const kind = said.label.split(":");
+function sign(answer) {
+  const kind = answer.label.split(":");
   const name = kind[0] === "fail" ? kind[1] : kind[0];
-  return SIGNS[said.colour] + (said.colour === "bad" ? ` ${SHORT[name] || name.replace("wrong-", "")}` : "");
+  return SIGNS[answer.colour] + (answer.colour === "bad" ? ` ${SHORT[name] || name.replace("wrong-", "")}` : "");
 }
 
 function short(name) {
@@ -157,19 +157,19 @@ function copied(text) {
 
 function answersOf(book, member, column, choose) {
   const body = make("tbody");
-  member.said.forEach((said, number) => {
-    if (!said) return;
-    const label = make("button", { type: "button", className: "id" }, said.label);
+  member.answers.forEach((answer, number) => {
+    if (!answer) return;
+    const label = make("button", { type: "button", className: "id" }, answer.label);
     label.onclick = () => choose(number);
-    const told = said.got.includes(said.text) ? "" : said.text;
-    const text = [said.cls, said.path, said.got, told].filter((one) => one && one !== said.label).join(" — ");
+    const extra = answer.got.includes(answer.text) ? "" : answer.text;
+    const text = [answer.cls, answer.path, answer.got, extra].filter((one) => one && one !== answer.label).join(" — ");
     body.append(make("tr", { className: number === column ? "asked" : "" },
-      make("th", { scope: "row" }, book.columns[number].name), make("td", { className: `label ${said.colour}` }, label), make("td", {}, text)));
+      make("th", { scope: "row" }, book.columns[number].name), make("td", { className: `label ${answer.colour}` }, label), make("td", {}, text)));
   });
   return make("table", {}, body);
 }
 
-function bytesOf(book, about, said) {
+function bytesOf(book, about, answer) {
   const box = make("div"), own = book.bytes(about.bytes), twin = book.cases[about.twin];
   const other = twin ? book.bytes(twin.bytes) : null;
   const pair = make("div", { className: "pair" });
@@ -179,7 +179,7 @@ function bytesOf(book, about, said) {
     left.replaceChildren(make("h3", {}, `bytes of ${about.id}`), bytes);
     setTimeout(() => within(bytes, "mark"));
   };
-  draw(said ? said.start : -1, said ? said.end : -1);
+  draw(answer ? answer.start : -1, answer ? answer.end : -1);
   pair.append(left);
   if (twin) {
     right.append(make("h3", {}, `its accepted twin, ${twin.id}`), dump(other, twin.size, -1, -1, differing(other, own)));
@@ -188,7 +188,7 @@ function bytesOf(book, about, said) {
   if (about.text) box.append(make("h3", {}, "value to encode"), make("pre", {}, about.text));
   if (about.size || !about.text) box.append(pair);
   if (about.tree.length) {
-    const fields = tree(book, about, said ? said.line : -1, draw);
+    const fields = tree(book, about, answer ? answer.line : -1, draw);
     box.append(make("h3", {}, "fields: offset, size, name, type, value"), fields);
     setTimeout(() => within(fields, ".here"));
   }
@@ -197,9 +197,9 @@ function bytesOf(book, about, said) {
 
 function drawCase(book, row, place, column) {
   const member = row.members[place];
-  const asked = column >= 0 && member.said[column] ? column : Math.max(0, member.said.findIndex((one) => one && one.colour === "bad"));
-  const said = member.said[asked] || member.said.find(Boolean);
-  const about = said && said.about >= 0 ? book.cases[said.about] : member.about;
+  const asked = column >= 0 && member.answers[column] ? column : Math.max(0, member.answers.findIndex((one) => one && one.colour === "bad"));
+  const answer = member.answers[asked] || member.answers.find(Boolean);
+  const about = answer && answer.about >= 0 ? book.cases[answer.about] : member.about;
   const parts = [];
   if (row.members.length > 1) {
     const list = make("select", { ariaLabel: "case of this row" });
@@ -208,8 +208,8 @@ function drawCase(book, row, place, column) {
     parts.push(make("label", {}, `${row.members.length} cases with these results: `, list));
   }
   if (about) parts.push(aboutCase(about));
-  if (said && said.replay) parts.push(make("h3", {}, `replay it on ${book.columns[asked].name}`), copied(said.replay));
-  if (about && (about.bytes >= 0 || about.text)) parts.push(bytesOf(book, about, said));
+  if (answer && answer.replay) parts.push(make("h3", {}, `replay it on ${book.columns[asked].name}`), copied(answer.replay));
+  if (about && (about.bytes >= 0 || about.text)) parts.push(bytesOf(book, about, answer));
   parts.push(make("h3", {}, "what the implementations made of it"),
     make("div", { className: "scroll" }, answersOf(book, member, asked, (number) => drawCase(book, row, place, number))));
   $$("name").textContent = about ? about.id : member.id;
@@ -234,11 +234,11 @@ function rowOf(row, number) {
   const head = make("th", { scope: "row" }, make("button", { type: "button", className: "id", "data-row": number }, titleOf(row)));
   if (row.secure) head.append(make("span", { className: "flag" }, "security"));
   const made = make("tr", { className: "row", "data-row": number }, head);
-  row.members[0].said.forEach((said, column) => {
-    const cell = said ? make("td", { className: said.colour, title: [said.label, said.cls].filter(Boolean).join(" ") }, sign(said)) : make("td");
+  row.members[0].answers.forEach((answer, column) => {
+    const cell = answer ? make("td", { className: answer.colour, title: [answer.label, answer.cls].filter(Boolean).join(" ") }, sign(answer)) : make("td");
     cell.tabIndex = -1;
     cell.dataset.column = column;
-    if (said && row.members[0].count > 1) cell.append(make("span", { className: "dim" }, ` ×${row.members[0].count}`));
+    if (answer && row.members[0].count > 1) cell.append(make("span", { className: "dim" }, ` ×${row.members[0].count}`));
     made.append(cell);
   });
   return made;
@@ -255,7 +255,7 @@ class Matrix {
     const watch = new IntersectionObserver((some) => {
       if (!some.some((one) => one.isIntersecting)) return;
       this.draw();
-      watch.unobserve($$("more")); // what stays in sight is told once; looked at anew, it is told again
+      watch.unobserve($$("more")); // what stays in sight is extra once; looked at anew, it is extra again
       watch.observe($$("more"));
     }, { root: $$("more").parentElement, rootMargin: "800px" });
     watch.observe($$("more"));
@@ -265,9 +265,9 @@ class Matrix {
     if (asked.secure && !row.secure) return false;
     if (!asked.families && row.members.every((one) => one.id.includes("~"))) return false;
     if (!asked.words.every((word) => this.texts[number].includes(word))) return false;
-    const said = row.members[0].said;
-    const some = asked.who === "" ? said : [said[Number(asked.who)]];
-    if (asked.verdict === "apart") return new Set(said.filter((one) => one && one.colour !== "dim").map((one) => one.label)).size > 1;
+    const answers = row.members[0].answers;
+    const some = asked.who === "" ? answers : [answers[Number(asked.who)]];
+    if (asked.verdict === "apart") return new Set(answers.filter((one) => one && one.colour !== "dim").map((one) => one.label)).size > 1;
     if (asked.verdict === "loud") return asked.who === "" ? !row.quiet : some.some((one) => one && one.colour === "bad");
     return some.some((one) => one && (!asked.verdict || one.label === asked.verdict || one.label.startsWith(`${asked.verdict}:`)));
   }
@@ -357,7 +357,7 @@ async function main() {
   const book = opened(await unpacked());
   const matrix = new Matrix(book);
   book.columns.forEach((column, n) => $$("who").append(make("option", { value: n }, column.name)));
-  const labels = new Set(book.rows.flatMap((row) => row.members[0].said.filter(Boolean).map((one) => one.label.replace(/^blocked:.*/, "blocked"))));
+  const labels = new Set(book.rows.flatMap((row) => row.members[0].answers.filter(Boolean).map((one) => one.label.replace(/^blocked:.*/, "blocked"))));
   for (const label of [...labels].sort()) $$("verdict").append(make("option", { value: label }, label));
   listen(matrix);
   matrix.apply();
