@@ -182,7 +182,7 @@ def unchanged(value: object, _: object) -> object:
     return value
 
 
-def object_hook(cls: type, converter: cattrs.Converter, **hooks: Hook | None) -> Hook:
+def object_hook(cls: type, converter: cattrs.Converter, /, **hooks: Hook | None) -> Hook:
     """Return the hook of an attrs class; `hooks` are those of single fields, None leaves a field out."""
     special = {
         name: override(omit=True) if hook is None else override(struct_hook=hook, rename=json_name(cls, name))
