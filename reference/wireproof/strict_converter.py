@@ -1,6 +1,6 @@
 """The converter for JSON and TOML that people and other programs write, and its errors.
 
-cattrs alone reads "7" as a number, a string as a list of its characters, and reports a fault as a tree. Here
+cattrs alone reads "7" as a number, a text as a list of its signs, and reports a fault as a tree. Here
 every value must have its exact type, no field may be unknown, and a fault is one line that names the field.
 """
 
@@ -75,12 +75,13 @@ def _line(error: BaseException, path: str, owner: str) -> str:
         case IterableValidationError():
             inner, step = error.group_exceptions()[0][0]
             return _line(inner, f"{path}[{step.index!r}]", owner)
-        case ClassValidationError() if noted := error.group_exceptions()[0]:
+        case ClassValidationError():
+            noted, unknown = error.group_exceptions()
+            if unknown:  # first: a misspelt name explains the missing one
+                return _line(unknown[0], path, owner)
             inner, attribute = noted[0]
             name = json_name(error.cl, attribute.name)
             return _line(inner, f"{path}.{name}" if path else name, owner)
-        case ClassValidationError():
-            return _line(error.exceptions[0], path, owner)
         case _:
             return f"{path or owner} {_fault(error)}"
 
@@ -188,14 +189,18 @@ def object_hook(cls: type, converter: cattrs.Converter, /, **hooks: Hook | None)
         name: override(omit=True) if hook is None else override(struct_hook=hook, rename=json_name(cls, name))
         for name, hook in hooks.items()
     }
-    make: Hook = make_dict_structure_fn(
-        cls, converter, _cattrs_forbid_extra_keys=True, **{**_overrides(cls), **special}
-    )
+    settings = {**_overrides(cls), **special, "_cattrs_forbid_extra_keys": True}
+    quick: Hook = make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=False, **settings)
 
     def hook(tree: object, kind: object) -> object:
-        if not isinstance(tree, Mapping):
+        if type(tree) is not dict and not isinstance(tree, Mapping):
             raise wrong("an object", tree)
-        return make(tree, kind)
+        try:
+            return quick(tree, kind)
+        except Exception:  # noqa: BLE001 - it fails again in the slow function, which names the field
+            return make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=True, **settings)(
+                tree, kind
+            )
 
     return hook
 

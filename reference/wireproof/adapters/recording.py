@@ -50,7 +50,7 @@ class TracedFraming:
     """A framing that writes every message to a trace."""
 
     def __init__(self, inner: Framing, note: Callable[[str, Packet], None]) -> None:
-        """Frame with `inner`; call `note` with `request` or `answer` and each message."""
+        """Wrap `inner`; call `note` with `request` or `answer` and each message."""
         self._inner = inner
         self._note = note
 
