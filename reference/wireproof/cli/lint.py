@@ -1,12 +1,17 @@
 """`wireproof lint`: check the fixtures and rules, and freeze the bytes of new ones."""
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from wireproof.cases.fixture_writer import sort_files
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import lint
+from wireproof.cases.lint_sources import unbacked_cases
+from wireproof.cases.sources import BASES
 from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.runner.exit_codes import Exit
@@ -41,9 +46,18 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
         suite = suite_of(folders)
     for table in tables_of(suite):
         click.echo(count_line(table))
-    excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
-    click.echo(
-        f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen, "
-        f"{len(suite.rules)} rules, {excluded} with an exclusion, {len(problems)} problems"
-    )
+    for line in _counts(suite):
+        click.echo(line)
+    click.echo(f"{len(problems)} problems")
     return Exit.SUITE if problems else Exit.CONFORMS
+
+
+def _counts(suite: Suite) -> Iterator[str]:
+    """Yield how many cases and rules there are, and on what the rules rest."""
+    excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
+    bases = Counter(rule.basis for rule in suite.rules.values())
+    unbacked = unbacked_cases(suite)
+    yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
+    yield f"{len(suite.rules)} rules, {excluded} with an exclusion; {len(suite.sources)} documents"
+    yield f"basis of the rules: {', '.join(f'{basis} {bases[basis]}' for basis in BASES)}"
+    yield f"{len(unbacked)} must cases with a rule whose basis does not allow must"
