@@ -26,12 +26,12 @@ Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 """Returns the case of an event, by id or by token; None if it is not available."""
 
 SourceLookup: TypeAlias = Callable[[CaseEvent], Citation | None]
-"""From an event to the place that its rules cite."""
+"""Returns the place that the rules of an event cite; None if they cite none."""
 
 
-def no_lookup(_: CaseEvent) -> Case | None:
+def no_lookup(_: CaseEvent) -> None:
     """Return None: the lookup for callers that have only the stream."""
-    return None
+    return
 
 
 @frozen
