@@ -86,6 +86,8 @@ def _document(key: str, table: object) -> SourceDocument:
         raise ValueError(f"{key}: {_line_of(error)}") from None
     if document.kind not in DOCUMENT_KINDS:
         raise ValueError(f"{key}: kind must be one of {', '.join(DOCUMENT_KINDS)}")
+    if not document.url.startswith("https://"):
+        raise ValueError(f"{key}: url must begin with https://")
     if (document.kind == "code") != bool(document.reader):
         raise ValueError(f"{key}: a document of kind code, and no other, has a `reader`")
     return document

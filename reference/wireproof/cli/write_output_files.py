@@ -27,7 +27,7 @@ def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> N
     if views.markdown:
         replace_text(views.markdown, markdown(streams))
     if views.html:
-        page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules)
+        page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules, suite.sources)
         replace_text(views.html, html(streams, page))
     if views.badge:
         replace_text(views.badge, badge(streams[0]))

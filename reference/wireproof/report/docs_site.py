@@ -13,6 +13,8 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.rules import Rule
+from wireproof.cases.sources import Citation, cited
 from wireproof.formats import FORMATS
 from wireproof.report.ambiguities import open_cases, remark_choices
 from wireproof.report.case_view import MAX_BYTES, CaseView, Mark, case_view_of, shown_bytes
@@ -65,6 +67,10 @@ class Site:
     def rules(self) -> Mapping[str, RuleCoverage]:
         """Every rule with its cases."""
         return {one.rule.id: one for one in rule_coverages(self.suite, self.kills, self.votes)}
+
+    def citations(self, rule: Rule) -> Sequence[Citation]:
+        """Return the places that a rule cites."""
+        return cited(rule.cites, self.suite.sources)
 
     @cached_property
     def by_format(self) -> Mapping[str, Sequence[Case]]:

@@ -21,6 +21,7 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Chunks, Data, Value
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.sources import cited
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
@@ -77,9 +78,11 @@ def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     return {"id": row.pop("id"), **where, **format_row, **checksum, **row, **rules}
 
 
-def _rule(suite: Suite, name: str) -> dict[str, str]:
+def _rule(suite: Suite, name: str) -> dict[str, Any]:
     rule = suite.rules[name]
-    return {"id": name, "text": rule.text, "document": rule.document, "section": rule.section}
+    sources = [{"title": place.title, "url": place.url} for place in cited(rule.cites, suite.sources)]
+    where = {"document": rule.document, "section": rule.section}
+    return {"id": name, "text": rule.text, **where, "basis": rule.basis, "sources": sources}
 
 
 def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[str]) -> None:

@@ -5,7 +5,7 @@
     words    every text once; elsewhere the number of a text in this list
     columns  [name, spec] of each implementation
     answers  [label, colour, class, path, got, text, replay, line, start, end, case], each different one
-    rules    [id, text, source, practice]
+    rules    [id, text, practice, source, url]
     cases    [id, title, why, level, flags, rules, source, ran on, want, twin, bytes, size, text, tree,
              more]
     bytes    base64
@@ -23,6 +23,7 @@ from typing import Any, Final, Generic, TypeVar
 from attrs import define, evolve, field
 
 from wireproof.cases.rules import Rule
+from wireproof.cases.sources import cited
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, Mark, case_view_of
 from wireproof.report.failure_block import replay_command
 from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow
@@ -175,8 +176,12 @@ class Packer:
 
     def _rule(self, name: str) -> int:
         rule = self._page.rules.get(name) or Rule(name, "", "", "", "")
-        texts = (rule.id, rule.text, f"{rule.document} {rule.section}".strip(), rule.practice)
-        return self._rules.number(name, [self._word(text) for text in texts])
+        page = f"{rule.document} {rule.section}".strip()
+        place = next(iter(cited(rule.cites, self._page.sources)), None)
+        link = (place.title, place.url) if place else (page, "")
+        return self._rules.number(
+            name, [self._word(text) for text in (rule.id, rule.text, rule.practice, *link)]
+        )
 
     def _data(self, found: CaseView) -> list[Any]:
         data = found.data[:MAX_BYTES]

@@ -7,6 +7,7 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule
+from wireproof.cases.sources import Sources
 from wireproof.report.failure_groups import Lookup, no_lookup
 from wireproof.report.matrix import MatrixTopic
 from wireproof.runner.events import Run
@@ -33,12 +34,14 @@ class Page:
         lookup: returns the case of an event.
         cases: by id, for twins.
         rules: by id.
+        sources: the documents that the rules cite.
     """
 
     title: str = "wireproof"
     lookup: Lookup = no_lookup
     cases: Mapping[str, Case] = field(factory=dict)
     rules: Mapping[str, Rule] = field(factory=dict)
+    sources: Sources = field(factory=dict)
 
 
 @frozen

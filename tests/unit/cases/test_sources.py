@@ -76,6 +76,7 @@ def test_a_citation_that_leads_nowhere_is_one_line(tmp_path: Path, text: str, re
             ('kind = "code"\n', 'kind = "text"\n'),
             "one: a document of kind code, and no other, has a `reader`",
         ),
+        (("https://example.org/paper", "javascript:alert(1)"), "paper: url must begin with https://"),
         (('title = "The paper"', 'name = "The paper"'), "paper: .*name.*"),
     ],
 )

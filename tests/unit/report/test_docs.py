@@ -89,6 +89,9 @@ def test_the_page_of_a_rule_names_the_mutants_it_kills_and_who_fails_it(site: di
     text = site[rule_page("kafka.v2.crc")]
     assert "<code>mutant:crc-skip</code>" in text
     assert re.search(r"bad 1\.2 \(1 of \d+\)", text)
+    assert re.search(
+        r'<dt>basis</dt><dd>text</dd>\s*<dt>source</dt><dd><a href="https://kafka\.apache\.org/', text
+    )
     assert "good" not in text
     assert re.search(
         r'id="kafka\.v2\.crc">.*?<summary>1</summary><code>crc-skip</code></details></td><td>bad 1\.2</td>',

@@ -22,6 +22,7 @@ from toy_format import (
 from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule
+from wireproof.cases.sources import SourceDocument
 from wireproof.report.annotations import annotations
 from wireproof.report.badge import badge, badge_folder, badges
 from wireproof.report.diff import diff
@@ -307,6 +308,17 @@ def test_html_is_well_formed_and_holds_bytes_fields_rule_twin_and_replay_line() 
     assert rows(page) == [
         ([PASS.id], ["pass:canonical"]), ([SKIP.id], ["unsupported"]), ([FAIL.id], ["fail:wrong-accept"])
     ]  # fmt: skip
+
+
+def test_html_links_the_source_of_a_rule() -> None:
+    rule = Rule("toy.sum", "refusing", "It is the sum.", "toy", "1", cites=("toys:sum",), basis="text")
+    toys = SourceDocument("The book of toys", "text", "https://example.org/toys", {"sum": "#sum"})
+    page = data(html([stream(PASS, FAIL)], Page("A run", lookup, CASES, {rule.id: rule}, {"toys": toys})))
+    (row,) = page["rules"]
+    assert [page["words"][number] for number in row[3:]] == [
+        "The book of toys",
+        "https://example.org/toys#sum",
+    ]
 
 
 def test_html_marks_the_byte_and_the_line_that_a_verdict_is_about() -> None:

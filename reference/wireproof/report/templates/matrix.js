@@ -32,7 +32,7 @@ function opened(data) {
     const one = Object.fromEntries(names.map((name, n) => [name, word(row[n])]));
     return { ...one, line: row[7], start: row[8], end: row[9], about: row[10] };
   });
-  const rules = data.rules.map(([id, text, source, practice]) => [id, text, source, practice].map(word));
+  const rules = data.rules.map((row) => row.map(word));
   const cases = data.cases.map((row) => ({
     id: word(row[0]), title: word(row[1]), why: word(row[2]), level: word(row[3]), flags: word(row[4]),
     rules: row[5].map((n) => rules[n]), source: word(row[6]), ran: word(row[7]), want: word(row[8]), twin: row[9],
@@ -137,8 +137,9 @@ function facts(rows) {
 }
 
 function aboutCase(one) {
-  const rules = one.rules.map(([id, text, source, practice]) => make("p", {}, make("code", {}, id), ` ${text} `,
-    make("span", { className: "dim" }, source), practice ? make("p", { className: "dim" }, `In practice: ${practice}`) : ""));
+  const rules = one.rules.map(([id, text, practice, source, url]) => make("p", {}, make("code", {}, id), ` ${text} `,
+    url.startsWith("https://") ? make("a", { href: url, rel: "noreferrer" }, source) : make("span", { className: "dim" }, source),
+    practice ? make("p", { className: "dim" }, `In practice: ${practice}`) : ""));
   const rows = [["title", one.title], ["why", one.why], ["want", one.want], ["rule", ...rules], ["level and profile", one.level],
     ["flags", one.flags], ["source", one.source], ["ran on", one.ran]];
   return facts(rows);
