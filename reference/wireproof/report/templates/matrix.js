@@ -138,7 +138,7 @@ function facts(rows) {
 
 function aboutCase(one) {
   const rules = one.rules.map(([id, text, practice, source, url]) => make("p", {}, make("code", {}, id), ` ${text} `,
-    url.startsWith("https://") ? make("a", { href: url, rel: "noreferrer" }, source) : make("span", { className: "dim" }, source),
+    url ? make("a", { href: url, rel: "noreferrer" }, source) : make("span", { className: "dim" }, source),
     practice ? make("p", { className: "dim" }, `In practice: ${practice}`) : ""));
   const rows = [["title", one.title], ["why", one.why], ["want", one.want], ["rule", ...rules], ["level and profile", one.level],
     ["flags", one.flags], ["source", one.source], ["ran on", one.ran]];
