@@ -7,6 +7,7 @@ from typing import Any
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.lint import lint
+from wireproof.cases.sources import SOURCES_FILE
 
 PLACE = "iggy.identifier/0.0.30/shelf"
 """The format of the cases here: iggy.md section 1: kind, length, value; kind 1 is 4 bytes, little-endian."""
@@ -63,7 +64,7 @@ def only(root: Path, monkeypatch: Any) -> Suite:
 def formats(root: Path, monkeypatch: Any, *names: str) -> None:
     """The package's fixtures of some formats and no others: to lint the rest of them takes seconds."""
     package = fixtures.fixtures_folder()
-    for name in names:
+    for name in (*names, SOURCES_FILE):
         (root / name).symlink_to(package / name)
     monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: root)
 

@@ -310,9 +310,9 @@ def test_names_contain_base_offset_kind_and_state() -> None:
 def test_an_index_without_an_offset_for_a_name_is_an_error(tmp_path: Path, wireproof: Command) -> None:
     path = tmp_path / "notes.index"
     path.write_bytes(bytes(8))
-    with pytest.raises(IndexFileError, match="named after its base offset"):
+    with pytest.raises(IndexFileError, match="must be its base offset"):
         check_index_file(path)
-    assert "named after its base offset" in wireproof("explain", path).one_line()
+    assert "must be its base offset" in wireproof("explain", path).one_line()
 
 
 # --- the verbs ---

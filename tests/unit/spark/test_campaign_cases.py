@@ -280,7 +280,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
     [
         (("--adapters", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
         (("--adapters", "reference", "--format", "kafak"), "no format is called kafak"),
-        (("--adapters", ","), "--adapters: name one at least"),
+        (("--adapters", ","), "--adapters: name at least one"),
     ],
 )
 def test_a_mistake_is_one_line(wireproof: Command, tmp_path: Path, words: tuple[str, ...], text: str) -> None:
