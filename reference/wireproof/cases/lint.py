@@ -79,9 +79,9 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
     for name, digest in suite.frozen.items():
         case = suite.by_id.get(name)
         if case is None:
-            yield Problem(name, "has landed and is gone: an id is never taken back")
+            yield Problem(name, "is frozen and was removed: restore it, an id is never taken back")
         elif input_digest(case.input) != digest:
-            yield Problem(name, "has landed with another input: leave it as it was and add a new id")
+            yield Problem(name, "is frozen and its input differs: restore it; new bytes need a new id")
 
 
 # --- content of a case ---

@@ -5,9 +5,9 @@ Every wait has a limit: the controller's for the hello and the process's end, th
     queue -> in flight (a window of requests) -> answered -> results of a block
                  `-> the adapter dies, breaks the contract or is silent: the cases in flight are suspects
 Each suspect runs again, alone in a fresh process, until one fails: it is guilty, the others are queued again.
-If none fails alone, the failure is attributed to the oldest request, with a note. After a breach that follows
-an answer the last answered cases are suspects; to see it, one case is sent again at the end of a block. `run`
-has nothing in flight while it yields a result, so a slow caller costs no case its time.
+If none fails alone, the failure is attributed to the oldest request, with a note. Output after an answer
+shows only with the next message: one case is sent again at the end of a block, and the last two answered are
+suspects. `run` has nothing in flight while it yields a result, so a slow caller costs no case its time.
 """
 
 import time

@@ -3,7 +3,8 @@
 //	go build -o adapter . && wireproof check 'exec:./adapter' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
-// Put yours in its place: name, version, claims, decode, encode. What is below "the wire" can stay as it is.
+// Put yours in its place: name, version, claims, decode, encode. Below "the wire" change only the type
+// of request.Value, and read chunks and options if you claim them.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 
 const name, version = "my-codec", "1.0"
 
-// What the codec can do, by format and revision (`wireproof cases` lists them). Only what is claimed is asked.
+// What the codec can do, by format and revision (`wireproof formats` lists them). Only what is claimed is asked.
 // May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
 var claims = map[string]object{
 	"iggy.identifier/0.0.30": {"ops": []string{"decode", "encode"}},

@@ -202,7 +202,7 @@ def test_a_prefix_is_more_elements_of_a_list_and_never_more_of_one() -> None:
     assert not contains_prefix({"a": "123"}, {"a": "12"})
 
 
-# --- what has landed ---
+# --- frozen inputs ---
 
 
 def test_freezing_adds_new_ids_and_leaves_the_landed_ones(
@@ -226,14 +226,16 @@ def test_a_landed_id_with_other_bytes_is_a_problem(tmp_path: Path, monkeypatch: 
     changed = accept(value={"kind": "numeric", "value": "08000000"})
     write(tmp_path, good(input={"hex": "010408000000"}, expect=changed), BAD)
     (line,) = problems(tmp_path, monkeypatch)
-    assert line == f"{GOOD_ID}: has landed with another input: leave it as it was and add a new id"
+    assert line == f"{GOOD_ID}: is frozen and its input differs: restore it; new bytes need a new id"
 
 
 def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, BAD)
     freeze(only(tmp_path, monkeypatch))
     write(tmp_path, GOOD, rules=EXCLUDED)
-    assert problems(tmp_path, monkeypatch) == [f"{BAD_ID}: has landed and is gone: an id is never taken back"]
+    assert problems(tmp_path, monkeypatch) == [
+        f"{BAD_ID}: is frozen and was removed: restore it, an id is never taken back"
+    ]
 
 
 def test_the_digest_distinguishes_kinds_of_input_and_the_cuts_of_chunks(
