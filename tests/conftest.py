@@ -25,6 +25,7 @@ TOGETHER: Final = {
     "tests/unit/columnar/test_item_json.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",
     "tests/unit/authoring/": "authored",  # all fixtures, which are written once
+    "tests/unit/runner/test_interop.py": "interop",  # one interop run, which several tests look at
     "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/report/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one

@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from goldens import load
 from machine import needs
 
 import wireproof
@@ -42,6 +43,7 @@ Run = Callable[..., pytest.RunResult]
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Pytest in an empty folder, in this process: to start one costs more than to run what is asked."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setattr("wireproof.pytest_run.load", load)  # the fixtures are read once for all tests
     pytester.makeini("[pytest]\n")
 
     def run(*words: str) -> pytest.RunResult:

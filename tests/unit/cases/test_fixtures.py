@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -40,6 +41,7 @@ def made(**changes: Any) -> Any:
     return case_from_json({**ROW, **changes}, "toy.frame", "v1", Path())
 
 
+@cache
 def validator() -> Draft202012Validator:
     Draft202012Validator.check_schema(SCHEMA)
     return Draft202012Validator(SCHEMA)

@@ -133,12 +133,10 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
     )
 
 
-@pytest.mark.parametrize("columns", ["40", "80"])
-def test_doctor_breaks_no_command(columns: str) -> None:
-    rows = json.loads(_run("doctor", "--format", "json"))
-    lines = [line.strip() for line in _run("doctor", COLUMNS=columns).splitlines()]
-    for row in rows:
-        assert not row["fix"] or row["fix"] in lines
+def test_doctor_breaks_no_command() -> None:
+    fixes = {row["fix"] for row in json.loads(_run("doctor", "--format", "json")) if row["fix"]}
+    for columns in ("40", "80"):
+        assert fixes <= {line.strip() for line in _run("doctor", COLUMNS=columns).splitlines()}
 
 
 def _run(*words: str, **environment: str) -> str:
