@@ -38,6 +38,7 @@ class SourceDocument:
         parts: by name, the rest of the address of a part: `#recordbatch`, or the path of a file.
         reader: for code, the implementation; two readers do not share code.
         accessed: the day on which it was read, for a page without a version.
+        note: how it was read, if not at its address.
     """
 
     title: str
@@ -46,6 +47,7 @@ class SourceDocument:
     parts: Mapping[str, str] = Factory(dict)
     reader: str = ""
     accessed: str = ""
+    note: str = ""
 
 
 @frozen

@@ -53,6 +53,16 @@ def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
 
 
+def replace_code(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace a kind, a state, a flag or the attributes by a small number; none if there is no such field."""
+    codes = [span for span in parent.integers if span.type == "uint8" or span.path.endswith("attributes")]
+    if not codes:
+        return []
+    span = pick_early(rng, codes)
+    new = encode_field(span, below(rng, MAX_CODE))
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
 def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
     """Set a number to 0, as in a field that was never set.
 

@@ -14,7 +14,12 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.cases.mutate.byte_mutations import random_splice
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
-from wireproof.cases.mutate.field_mutations import edit_field, reencode_protobuf_fields, replace_count
+from wireproof.cases.mutate.field_mutations import (
+    edit_field,
+    reencode_protobuf_fields,
+    replace_code,
+    replace_count,
+)
 from wireproof.cases.mutate.json_mutations import mutate_json
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.random_draws import below, pick
@@ -74,8 +79,12 @@ def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any
 
 
 def _edit(trace: DecodeTrace, rng: Random) -> list[Splice]:
-    """Draw one edit: mostly of a field or an element, which is what Hypothesis shrinks an edit to."""
+    """Draw one edit: mostly of a field or an element; Hypothesis shrinks it to an edit of one byte."""
     kind = below(rng, 12)
+    if kind == 0:
+        return [random_splice(rng, trace.data)]
+    if kind == 1:
+        return replace_code(trace, rng)
     if kind > 9 and compressed_regions(trace):
         return edit_stream(trace, rng)
     if kind > 7:
