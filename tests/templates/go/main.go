@@ -3,8 +3,7 @@
 //	go build -o adapter . && wireproof check 'exec:./adapter' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
-// Put yours in its place: name, version, claims, decode, encode. Below "the wire" change only the type
-// of request.Value, and read chunks and options if you claim them.
+// Put yours in its place: name, version, claims, decode, encode; below "the wire" the type of request.Value.
 package main
 
 import (
