@@ -2,8 +2,8 @@
 
 The edits are the field-aware mutations of `cases.mutate`, which the fuzzer uses too: of a field, of a list
 element, of a compressed stream, of JSON text. Afterwards all, some or none of the lengths and checksums are
-fixed up, and the changed regions are compressed again. Hypothesis draws every number that a mutation needs,
-so that it can shrink the result.
+fixed up, and the changed regions are compressed again. A few are cut, and a few have further bytes behind
+them. Hypothesis draws every number that a mutation needs, so that it can shrink the result.
 """
 
 from random import Random
@@ -75,20 +75,26 @@ def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any
     splices = splices or [random_splice(rng, trace.data)]
     lengths, sums = pick(rng, REPAIRS)
     data = apply_splices(trace, splices, lengths=lengths, sums=sums)
-    return data[: below(rng, len(data) + 1)] if below(rng, 12) == 11 else data
+    match below(rng, 12):
+        case 11:
+            return data[: below(rng, len(data) + 1)]
+        case 10:
+            return data + rng.randbytes(pick(rng, (1, 2, 4)))
+        case _:
+            return data
 
 
 def _edit(trace: DecodeTrace, rng: Random) -> list[Splice]:
     """Draw one edit: mostly of a field or an element; Hypothesis shrinks it to an edit of one byte."""
-    kind = below(rng, 12)
+    kind = below(rng, 14)
     if kind == 0:
         return [random_splice(rng, trace.data)]
     if kind == 1:
         return replace_code(trace, rng)
-    if kind > 9 and compressed_regions(trace):
+    if kind > 11 and compressed_regions(trace):
         return edit_stream(trace, rng)
-    if kind > 7:
+    if kind > 9:
         return replace_count(trace, rng)
-    if kind > 4 and trace.fields:
+    if kind > 6 and trace.fields:
         return reencode_protobuf_fields(trace, rng)
     return edit_field(trace, rng)
