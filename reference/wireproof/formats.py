@@ -71,7 +71,7 @@ class Format:
 
     @property
     def format_id(self) -> str:
-        """The id of the format, such as `kafka.batch/v2`."""
+        """Return the id of the format, such as `kafka.batch/v2`."""
         return f"{self.name}/{self.revision}"
 
 
@@ -94,7 +94,7 @@ class TracedDecode:
 
     @property
     def value(self) -> Any:  # noqa: ANN401 - a value of any format
-        """The decoded value; for rejected bytes, the part that is delivered before the rejection, or None."""
+        """Return the decoded value; of rejected bytes the part before the rejection, or None."""
         if self.decoded is not None:
             return self.decoded.value
         return self.rejected.before if self.rejected is not None else None

@@ -87,7 +87,7 @@ class PytestRun:
 
     @cached_property
     def plan(self) -> Selection:
-        """The cases for the adapter, by its claims."""
+        """Return the cases for the adapter, by its claims."""
         return Selection.of(self.hello, self.selected, self.suite, families=self.families)
 
     def names(self) -> list[str]:
@@ -96,13 +96,13 @@ class PytestRun:
 
     @cached_property
     def hello(self) -> Hello:
-        """The hello of the adapter: its name, version and claims."""
+        """Return the hello of the adapter: its name, version and claims."""
         with Engine(self.spec) as engine:
             return engine.hello
 
     @cached_property
     def targets(self) -> dict[str, PropertyTarget]:
-        """The targets of generated examples, by the name of their item.
+        """Return the targets of generated examples, by the name of their item.
 
         Raises:
             PropertyError: examples cannot be generated.
@@ -133,13 +133,13 @@ class PytestRun:
 
     @cached_property
     def stream(self) -> EventStream:
-        """The events of all cases; the first access runs them."""
+        """Return the events of all cases; the first access runs them."""
         with Engine(self.spec) as engine:
             return EventStream(self._head(engine.hello), tuple(run(engine, self.plan)))
 
     @cached_property
     def known(self) -> frozenset[Signature]:
-        """The signatures of the known failures, from the cases of this run; examples avoid them."""
+        """Return the signatures of the known failures, from the cases of this run; examples avoid them."""
         if not self.known_failures:
             return frozenset()
         today = datetime.now(tz=UTC).date()
@@ -155,7 +155,7 @@ class PytestRun:
 
     @cached_property
     def by_item(self) -> dict[str, list[CaseEvent]]:
-        """The events of each item: of a golden case and its derived cases, or of generated examples."""
+        """Return the events of each item: of a golden case with its derived cases, or of examples."""
         events: dict[str, list[CaseEvent]] = {}
         for event in self.stream.cases:
             events.setdefault(event.id.partition("~")[0], []).append(event)
@@ -193,7 +193,7 @@ class PytestRun:
 
     @cached_property
     def nothing_judged(self) -> str:
-        """The reason why the run judged no case at all; empty if it judged any."""
+        """Return the reason why the run judged no case at all; empty if it judged any."""
         return "" if self.targets else why_nothing_judged(self.stream)
 
     def text(self, failing: list[CaseEvent]) -> str:

@@ -59,12 +59,12 @@ class Room:
 
     @property
     def segments(self) -> Path:
-        """The folder with the segments, which are made once."""
+        """Return the folder with the segments, which are made once."""
         return self._made(f"{'plain' if self.plain else 'mixed'}-{self.mib}", self.mib * MIB, SEGMENT)
 
     @property
     def warm(self) -> Path:
-        """A folder of small segments."""
+        """Return a folder of small segments."""
         return self._made("warm", WARM * MIB, MIB)
 
     def _made(self, name: str, size: int, segment: int) -> Path:
@@ -75,12 +75,12 @@ class Room:
 
     @property
     def files(self) -> list[Path]:
-        """The segments, in order."""
+        """Return the segments, in order."""
         return sorted(self.segments.glob("*.log"))
 
     @property
     def gib(self) -> float:
-        """Of the segments, as they came out."""
+        """Return the size of the segments in GiB."""
         return sum(path.stat().st_size for path in self.files) / (1 << 30)
 
     def scanned(self, folder: Path) -> None:

@@ -53,7 +53,7 @@ class Site:
 
     @property
     def name(self) -> str:
-        """`wire.reader:120:NumberReplacer:17`: unique in one state of the code."""
+        """Return `wire.reader:120:NumberReplacer:17`: unique in one state of the code."""
         return f"{self.module}:{self.line}:{self.operator.removeprefix('core/')}:{self.occurrence}"
 
 

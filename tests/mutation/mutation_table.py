@@ -25,12 +25,12 @@ class Row:
 
     @property
     def counted(self) -> int:
-        """The changes that a case could notice."""
+        """Return the changes that a case could notice."""
         return self.tried - self.equivalent
 
     @property
     def score(self) -> float:
-        """Percent of these that one does."""
+        """Return the percentage of them that a case notices."""
         return 100 * self.killed / self.counted if self.counted else 100.0
 
 

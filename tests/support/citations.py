@@ -70,7 +70,7 @@ class Citing(NamedTuple):
 
     @property
     def systems(self) -> set[str]:
-        """The systems whose documents the file names, or whose names are in its path."""
+        """Return the systems whose documents the file names, or whose names are in its path."""
         path = str(self.path.relative_to(ROOT))
         return {system for system, _, _ in self.named} | {system for system in KNOWN if system in path}
 

@@ -51,8 +51,8 @@ def line_count() -> int:
 
 
 def first_words() -> Counter[str]:
-    """Return the first words of the docstrings of functions, without those of properties."""
-    texts = (ast.get_docstring(node) for node in _functions() if not _is_property(node))
+    """Return the first words of the docstrings of functions and properties."""
+    texts = map(ast.get_docstring, _functions())
     return Counter(re.split(r"[ ,:;.\n]", text, maxsplit=1)[0] for text in texts if text)
 
 
@@ -62,7 +62,7 @@ def without_verb() -> list[str]:
         f"{path}:{node.lineno} {text.splitlines()[0]}"
         for path, tree in modules().items()
         for node in ast.walk(tree)
-        if isinstance(node, Function) and not _is_property(node) and (text := ast.get_docstring(node))
+        if isinstance(node, Function) and (text := ast.get_docstring(node))
         if re.split(r"[ ,:;.\n]", text, maxsplit=1)[0] not in VERBS
     ]
 
@@ -70,10 +70,6 @@ def without_verb() -> list[str]:
 def _functions() -> Iterator[Function]:
     for tree in modules().values():
         yield from (node for node in ast.walk(tree) if isinstance(node, Function))
-
-
-def _is_property(node: Function) -> bool:
-    return any(ast.unparse(one).rpartition(".")[2].endswith("property") for one in node.decorator_list)
 
 
 def repeated_class_names() -> dict[str, list[str]]:

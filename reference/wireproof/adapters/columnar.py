@@ -79,7 +79,7 @@ class Columnar:
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
-        """The claims of the reference, without encoding."""
+        """Return the claims of the reference, without encoding."""
         return {
             format_id: evolve(
                 claim_of_row(FORMATS[format_id]), ops=OPS[format_id in DECODERS, format_id in SCANNERS]

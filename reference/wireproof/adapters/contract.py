@@ -72,7 +72,7 @@ class Request:
 
     @property
     def weight(self) -> int:
-        """Size of the input in bytes."""
+        """Return the size of the input in bytes."""
         return len(self.data) + sum(map(len, self.chunks))
 
 

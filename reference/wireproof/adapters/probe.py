@@ -60,7 +60,7 @@ class ProbeResult:
 
     @property
     def standing(self) -> Standing:
-        """Relation of claim and behaviour."""
+        """Return the relation of claim and behaviour."""
         match self.claimed, self.works:
             case True, False:
                 return "over-claimed"
@@ -115,12 +115,12 @@ class Shown:
 
     @property
     def wanted(self) -> bool:
-        """True if the case must be accepted."""
+        """Return True if the case must be accepted."""
         return isinstance(self.case.expect, Accept)
 
     @property
     def accepted(self) -> bool:
-        """True if the case was accepted."""
+        """Return True if the case was accepted."""
         return isinstance(self.outcome, Accepted)
 
 

@@ -81,7 +81,7 @@ class LogSurvey:
 
     @property
     def whole(self) -> bool:
-        """True if every byte belongs to a valid entry."""
+        """Return True if every byte belongs to a valid entry."""
         return not self.damages and not self.tail
 
 

@@ -47,7 +47,7 @@ class Vector:
 
     @property
     def fixtures(self) -> tuple[str, ...]:
-        """The one fixture, if there is one."""
+        """Return the one fixture, if there is one."""
         return (self.fixture,) if self.fixture else ()
 
 

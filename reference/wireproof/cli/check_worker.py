@@ -60,7 +60,7 @@ class CheckOptions:
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
-        """Select the fixtures to judge; those of known failures are judged even with `--no-golden`."""
+        """Return the fixtures to judge; those of known failures are judged even with `--no-golden`."""
         if self.golden:
             return self.cases
         known = {entry.fixture for entry in self.known_failures or ()}

@@ -136,7 +136,7 @@ class EntryView:
 
     @property
     def shown(self) -> bool:
-        """True if a field of an entry is shown."""
+        """Return True if a field of an entry is shown."""
         return not self.entries or not self.wanted or self.entries in self.wanted
 
     def of_entry(self) -> FieldTree:

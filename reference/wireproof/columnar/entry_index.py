@@ -36,7 +36,7 @@ class EntryIndex:
 
     @property
     def end(self) -> Array:
-        """Position after the last byte of each entry."""
+        """Return the position after the last byte of each entry."""
         return self.position + self.length
 
     def part(self, first: int, stop: int) -> "EntryIndex":

@@ -101,7 +101,7 @@ class HekaFrames:
 
     @property
     def reference_share(self) -> float:
-        """The share of the frames that the reference had to decode, 0 to 1."""
+        """Return the share of the frames that the reference had to decode, 0 to 1."""
         frame = self.kind == FRAME
         return float((self.by_reference & frame).sum() / max(frame.sum(), 1))
 

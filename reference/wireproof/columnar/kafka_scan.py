@@ -158,13 +158,13 @@ class KafkaFrames:
 
     @property
     def reference_share(self) -> float:
-        """The share of the whole entries that the reference had to decode, 0 to 1."""
+        """Return the share of the whole entries that the reference had to decode, 0 to 1."""
         whole = self.magic >= 0
         return float((self.by_reference & whole).sum() / max(whole.sum(), 1))
 
     @property
     def columns(self) -> tuple[Array, ...]:
-        """The arrays, in the order of their names above."""
+        """Return the arrays, in the order of their names above."""
         return self.position, self.length, self.kind, self.magic, self.records, self.by_reference
 
     @classmethod

@@ -67,7 +67,7 @@ class Campaign:
 
     @property
     def work_directory(self) -> WorkDirectory:
-        """The work directory."""
+        """Return the work directory."""
         return WorkDirectory(self.root)
 
 

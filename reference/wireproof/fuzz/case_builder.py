@@ -67,7 +67,7 @@ class CaseBuilder:
 
     @property
     def keys(self) -> Keys:
-        """The signing keys of all variants."""
+        """Return the signing keys of all variants."""
         return signing_keys(self._variants)
 
     def decode_case(self, data: bytes) -> Case:

@@ -70,7 +70,7 @@ class Finding:
 
     @property
     def gates(self) -> bool:
-        """True if the finding counts against the implementation."""
+        """Return True if the finding counts against the implementation."""
         return self.signature.kind.partition(":")[0] not in NOT_GATING
 
 

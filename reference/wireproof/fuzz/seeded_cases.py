@@ -83,7 +83,7 @@ class _CaseSource:
 
     @cached_property
     def seeds(self) -> tuple[bytes, ...]:
-        """The minimal and the maximal encoding and the bytes of the fixtures, without duplicates."""
+        """Return the minimal and the maximal encoding and the bytes of the fixtures, without duplicates."""
         return tuple(dict.fromkeys((least_of(self.fmt), sample(self.fmt), *self.fixtures)))
 
     def case(self, data: bytes, rng: Random) -> Case:

@@ -98,7 +98,7 @@ class Shrinker:
 
     @property
     def _is_spent(self) -> bool:
-        """True if the allowed number of candidates has been run."""
+        """Return True if the allowed number of candidates has been run."""
         return self._max_candidates is not None and self._asked >= self._max_candidates
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:

@@ -49,5 +49,5 @@ class WorkDirectory:
 
     @property
     def stats(self) -> Path:
-        """The file of the statistics of all workers."""
+        """Return the file of the statistics of all workers."""
         return self.root / "stats.jsonl"

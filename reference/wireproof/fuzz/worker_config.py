@@ -50,7 +50,7 @@ class WorkerConfig:
 
     @property
     def work_directory(self) -> WorkDirectory:
-        """The work directory of the campaign."""
+        """Return the work directory of the campaign."""
         return WorkDirectory(Path(self.root))
 
     def turns(self) -> Iterator[tuple[str, float]]:

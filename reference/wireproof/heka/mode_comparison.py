@@ -35,7 +35,7 @@ class ModeCounts:
 
     @property
     def total(self) -> int:
-        """The size of the stream in bytes: every byte belongs to exactly one item."""
+        """Return the size of the stream in bytes: every byte belongs to exactly one item."""
         return self.bytes.total()
 
 

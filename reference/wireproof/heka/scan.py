@@ -92,12 +92,12 @@ class Scanner:
 
     @property
     def here(self) -> int:
-        """The current position in the stream."""
+        """Return the current position in the stream."""
         return self.base + self.pos
 
     @property
     def clean(self) -> bool:
-        """True if the bytes before `here` have no influence on the items after it."""
+        """Return True if the bytes before `here` have no influence on the items after it."""
         return self.run is None and self.torn is None and self.credit == self.most
 
     def feed(self, chunk: bytes) -> Iterator[Item]:

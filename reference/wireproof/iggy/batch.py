@@ -127,12 +127,12 @@ class ParsedHeader:
 
     @property
     def checksum_at(self) -> int:
-        """The position of the batch checksum."""
+        """Return the position of the batch checksum."""
         return self.at + 40
 
     @property
     def count_at(self) -> int:
-        """The position of the message count."""
+        """Return the position of the message count."""
         return self.at + 48
 
 

@@ -125,7 +125,7 @@ class JsonSendRevision:
 
     @property
     def kinds(self) -> Mapping[str, Tag]:
-        """The kinds of a partitioning by name."""
+        """Return the kinds of a partitioning by name."""
         return {tag.name: tag for tag in self.partitioning.tags.values()}
 
 

@@ -49,7 +49,7 @@ class MessageHeader:
 
     @property
     def codec(self) -> int:
-        """The compression codec, attribute bits 0 to 2."""
+        """Return the compression codec, attribute bits 0 to 2."""
         return self.attributes & CODEC_MASK
 
 

@@ -62,12 +62,12 @@ class CaseView:
 
     @property
     def want(self) -> str:
-        """The expectation, as text."""
+        """Return the expectation, as text."""
         return short_expect(self.case.expect)
 
     @property
     def lines(self) -> Sequence[FieldLine]:
-        """The tree without its fields."""
+        """Return the tree without its fields."""
         return [line for line, _ in self.tree]
 
     def mark(self, at: Position | None, path: str = "") -> Mark:

@@ -53,7 +53,7 @@ class Site:
 
     @cached_property
     def library(self) -> Library:
-        """The documents, which link to the pages of rules, cases and formats."""
+        """Return the documents, which link to the pages of rules, cases and formats."""
         return Library(self.documents, self._page_of)
 
     def _page_of(self, word: str) -> str:
@@ -65,7 +65,7 @@ class Site:
 
     @cached_property
     def rules(self) -> Mapping[str, RuleCoverage]:
-        """Every rule with its cases."""
+        """Return every rule with its cases."""
         return {one.rule.id: one for one in rule_coverages(self.suite, self.kills, self.votes)}
 
     def citations(self, rule: Rule) -> Sequence[Citation]:
@@ -74,7 +74,7 @@ class Site:
 
     @cached_property
     def by_format(self) -> Mapping[str, Sequence[Case]]:
-        """The cases of each format and revision."""
+        """Return the cases of each format and revision."""
         found: dict[str, list[Case]] = {name: [] for name in FORMATS}
         for case in self.suite.cases:
             found.setdefault(case.format_id, []).append(case)
@@ -82,7 +82,7 @@ class Site:
 
     @cached_property
     def users(self) -> Mapping[str, Sequence[str]]:
-        """The cases that have each case as their twin."""
+        """Return the cases that have each case as their twin."""
         found: dict[str, list[str]] = {}
         for case in self.suite.cases:
             if case.twin:

@@ -57,7 +57,7 @@ class Field:
 
     @property
     def shown(self) -> list[str]:
-        """Some of its values, each in a few characters."""
+        """Return some of its values, each in a few characters."""
         return [shorten(text, 24) for text in sorted(self.values)][:4]
 
 

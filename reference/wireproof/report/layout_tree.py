@@ -42,12 +42,12 @@ class GroupNode:
 
     @property
     def start(self) -> int:
-        """Its first byte."""
+        """Return the position of its first byte."""
         return min(part.start for part in self.parts.values())
 
     @property
     def end(self) -> int:
-        """One past its last byte."""
+        """Return the position after its last byte."""
         return max(part.end for part in self.parts.values())
 
 
@@ -59,12 +59,12 @@ class ListNode:
 
     @property
     def start(self) -> int:
-        """Its first byte."""
+        """Return the position of its first byte."""
         return self.items[0].start
 
     @property
     def end(self) -> int:
-        """One past its last byte."""
+        """Return the position after its last byte."""
         return self.items[-1].end
 
 

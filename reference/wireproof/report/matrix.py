@@ -50,17 +50,17 @@ class MatrixRow:
 
     @property
     def weight(self) -> int:
-        """The number of its cases: `count`, or if that is 0 the number of ids."""
+        """Return the number of its cases: `count`, or if that is 0 the number of ids."""
         return self.count or len(self.ids)
 
     @property
     def quiet(self) -> bool:
-        """True if every implementation passes its cases or does not claim them."""
+        """Return True if every implementation passes its cases or does not claim them."""
         return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
     @property
     def is_security(self) -> bool:
-        """True if one of its cases has the flag `security`."""
+        """Return True if one of its cases has the flag `security`."""
         every = (self.cells, *self.others)
         return any(cell is not None and cell.event.is_security for cells in every for cell in cells)
 

@@ -62,7 +62,7 @@ class Column:
 
     @property
     def name(self) -> str:
-        """The name and version of the implementation."""
+        """Return the name and version of the implementation."""
         return f"{self.run.adapter} {self.run.version}".strip()
 
 

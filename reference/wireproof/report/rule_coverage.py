@@ -29,17 +29,17 @@ class RuleCoverage:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """All cases of the rule."""
+        """Return all cases of the rule."""
         return (*self.accepted, *self.refused)
 
     @property
     def lacking(self) -> bool:
-        """True if it has fewer cases than a rule of its kind should have."""
+        """Return True if it has fewer cases than a rule of its kind should have."""
         return lacks_cases(self.rule.kind, len(self.accepted), len(self.refused))
 
     @property
     def home(self) -> str:
-        """The format of its first case, or the system that its id begins with."""
+        """Return the format of its first case, or the system that its id begins with."""
         return self.cases[0].format if self.cases else self.rule.id.partition(".")[0]
 
 

@@ -81,7 +81,7 @@ class KnownFailure:
 
     @property
     def broad(self) -> bool:
-        """True if it covers the families of more than one fixture."""
+        """Return True if it covers the families of more than one fixture."""
         return "*" in self.fixture
 
     @property
@@ -369,7 +369,7 @@ class _EntryText:
 
     @property
     def ends_group(self) -> bool:
-        """True if a separate comment divides it from the next one."""
+        """Return True if a separate comment divides it from the next one."""
         return bool(self.tail.strip())
 
 

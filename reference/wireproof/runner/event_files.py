@@ -32,17 +32,17 @@ class EventStream:
 
     @property
     def complete(self) -> bool:
-        """True if the run has a footer that marks it as complete."""
+        """Return True if the run has a footer that marks it as complete."""
         return self.footer is not None and self.footer.complete
 
     @property
     def filtered(self) -> bool:
-        """True if the user left cases out."""
+        """Return True if the user left cases out."""
         return bool(self.run.filters or self.run.shard)
 
     @property
     def sampled(self) -> bool:
-        """True if only a part of the derived cases ran, because the adapter claims to be slow."""
+        """Return True if only a part of the derived cases ran, because the adapter claims to be slow."""
         return self.run.hello.get("cost") == "slow"
 
 

@@ -114,7 +114,7 @@ class CaseEvent:
 
     @property
     def is_security(self) -> bool:
-        """True if its case is about security: an attacker can exploit a codec that fails it."""
+        """Return True if its case is about security: an attacker can exploit a codec that fails it."""
         return "security" in self.flags
 
     @property

@@ -111,7 +111,7 @@ class EncodeResult:
 
     @property
     def declined(self) -> bool:
-        """True if the adapter cannot write the value."""
+        """Return True if the adapter cannot write the value."""
         return self.verdict.name == "unsupported"
 
 

@@ -37,17 +37,17 @@ class JudgeContext:
 
     @property
     def exact(self) -> bool:
-        """True if the adapter's reject classes are judged."""
+        """Return True if the adapter's reject classes are judged."""
         return self.hello.errors == "exact"
 
     @property
     def ours(self) -> bool:
-        """True if the adapter is part of this package, so that positions and remarks are judged too."""
+        """Return True if the adapter is part of this package: positions and remarks are judged too."""
         return self.hello.name in OWN_DECODERS
 
     @property
     def golden(self) -> bool:
-        """True if a person wrote the expectation; in other cases any two rejections agree."""
+        """Return True if a person wrote the expectation; in other cases any two rejections agree."""
         return self.case.family is None and self.case.source.origin not in ("fuzz", "derived", "corpus")
 
     def answer(self) -> ReferenceAnswer:

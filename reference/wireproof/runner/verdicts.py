@@ -138,12 +138,12 @@ class Verdict:
 
     @property
     def passing(self) -> bool:
-        """True if the answer is acceptable."""
+        """Return True if the answer is acceptable."""
         return self.name in PASSING
 
     @property
     def accepts(self) -> bool:
-        """True if this verdict on a twin proves that the codec accepts it: passing, and not by a rejection.
+        """Return True if this verdict on a twin proves that the codec accepts it, and not by a rejection.
 
         A codec may reject where the format is open, but then its rejection of the neighbour shows nothing. An
         `info` has a class only if the adapter rejected.

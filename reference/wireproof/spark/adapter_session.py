@@ -65,7 +65,7 @@ class AdapterSession:
 
     @property
     def canonical_form(self) -> CanonicalForm:
-        """The canonical form of Kafka entries as the adapter shows them."""
+        """Return the canonical form of Kafka entries as the adapter shows them."""
         return canonical_form(self._engine.hello)
 
     @property

@@ -94,7 +94,7 @@ class CampaignPlan:
 
     @property
     def weights(self) -> list[int]:
-        """The number of cases of each span."""
+        """Return the number of cases of each span."""
         return [len(self.numbers(span)) for span in range(-(-self.cases // self.grain))]
 
     def numbers(self, span: int) -> range:

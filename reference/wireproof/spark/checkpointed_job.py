@@ -49,11 +49,11 @@ class JobPlan(Protocol):
 
     @property
     def out(self) -> Path:
-        """The folder of the job, which every worker can write to at this path."""
+        """Return the folder of the job, which every worker can write to at this path."""
 
     @property
     def weights(self) -> Sequence[int]:
-        """The size of each span, in the unit of the job: bytes or cases."""
+        """Return the size of each span, in the unit of the job: bytes or cases."""
 
     def tasks(self, count: int) -> list[list[int]]:
         """Return the remaining spans as about `count` tasks of about the same weight."""

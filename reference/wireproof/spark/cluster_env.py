@@ -46,7 +46,7 @@ class ClusterEnv:
 
     @property
     def local(self) -> bool:
-        """True if tasks run on this machine, in the environment of this process."""
+        """Return True if tasks run on this machine, in the environment of this process."""
         return self.master is None or self.master.startswith("local")
 
     def settings(self) -> dict[str, str]:

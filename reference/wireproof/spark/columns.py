@@ -64,7 +64,7 @@ class EntryColumns:
 
     @property
     def num_rows(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         rows: int = (self.entries if self.records is None else self.records).num_rows
         return rows
 
@@ -84,7 +84,7 @@ class EntryColumns:
 
     @property
     def index(self) -> pa.Array:
-        """The number of each record in its entry."""
+        """Return the number of each record in its entry."""
         numbers = np.arange(self.entry_index.size)
         starts = np.flatnonzero(np.diff(self.entry_index, prepend=-1))
         return pa.array(numbers - np.repeat(starts, np.diff(starts, append=self.entry_index.size)))

@@ -43,7 +43,7 @@ class ItemCase:
 
     @property
     def full_case(self) -> Case:
-        """The case with the expected value."""
+        """Return the case with the expected value."""
         assert self.case is not None, "only items with a case are asked"
         if not self.digests:
             return self.case

@@ -49,7 +49,7 @@ class EntryHeader:
 
     @property
     def codec(self) -> str:
-        """The name of the codec."""
+        """Return the name of the codec."""
         return CODECS[self.attributes & 7]
 
 

@@ -45,7 +45,7 @@ class ObjectPlace:
 
     @property
     def compression(self) -> str | None:
-        """The compression of the whole object; None if it is not compressed."""
+        """Return the compression of the whole object; None if it is not compressed."""
         return COMPRESSIONS.get(Path(self.path).suffix)
 
 

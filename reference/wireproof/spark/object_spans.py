@@ -40,7 +40,7 @@ class ObjectSpan:
 
     @property
     def weight(self) -> int:
-        """The cost, in bytes to read."""
+        """Return the cost, in bytes to read."""
         return (self.end - self.start) * (COMPRESSED_WEIGHT if self.place.compression else 1)
 
 

@@ -45,32 +45,32 @@ class JobTables:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The arguments of the job."""
+        """Return the arguments of the job."""
         return self.tables["run"][0]
 
     @property
     def is_scan(self) -> bool:
-        """True for a scan, in which the reference is the first implementation; false for a campaign."""
+        """Return True for a scan, whose first implementation is the reference; False for a campaign."""
         return "source" in self.manifest
 
     @property
     def unit(self) -> str:
-        """The unit of the counts."""
+        """Return the unit of the counts."""
         return "items" if self.is_scan else "cases"
 
     @property
     def implementations(self) -> list[str]:
-        """The implementations of an answer in the table `matrix`, in order."""
+        """Return the implementations of an answer in the table `matrix`, in order."""
         return [*([REFERENCE] if self.is_scan else []), *self.manifest["adapters"]]
 
     @cached_property
     def smallest_samples(self) -> dict[str, dict[str, Any]]:
-        """The smallest sample of each finding, which is its first row."""
+        """Return the smallest sample of each finding, which is its first row."""
         return {row["finding"]: row for row in reversed(self.tables["samples"])}
 
     @property
     def description(self) -> str:
-        """The arguments of the job in one line."""
+        """Return the arguments of the job in one line."""
         job = self.manifest
         version = f"wireproof {job['version']}"
         if self.is_scan:
@@ -145,7 +145,7 @@ class _Line:
 
     @property
     def quiet(self) -> bool:
-        """True if no answer needs attention."""
+        """Return True if no answer needs attention."""
         return all(event.verdict in QUIET for event in self.events)
 
 

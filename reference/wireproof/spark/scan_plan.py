@@ -42,17 +42,17 @@ class ScanPlan:
 
     @property
     def source(self) -> SourceSettings:
-        """The settings of the source."""
+        """Return the settings of the source."""
         return source_settings.parse(self.name, self.options)
 
     @property
     def weights(self) -> list[int]:
-        """The bytes of each span."""
+        """Return the bytes of each span."""
         return [span.weight for span in self.spans]
 
     @property
     def remaining(self) -> list[int]:
-        """The spans that are not committed."""
+        """Return the spans that are not committed."""
         return checkpointed_job.remaining_spans(self)
 
     def commit_file(self, number: int) -> Path:

@@ -113,7 +113,7 @@ class ItemSample:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The sort key: the smallest first, and always the same ones."""
+        """Return the sort key: the smallest first, and always the same ones."""
         return self.length, self.raw, self.object, self.position
 
 

@@ -25,12 +25,12 @@ class OutputBuffer:
 
     @property
     def size(self) -> int:
-        """The number of bytes stored so far."""
+        """Return the number of bytes stored so far."""
         return len(self._data)
 
     @property
     def left(self) -> int:
-        """The number of bytes that the budget still allows."""
+        """Return the number of bytes that the budget still allows."""
         return self._reader.budget.left
 
     def check_budget(self, name: str, size: int, at: int) -> None:

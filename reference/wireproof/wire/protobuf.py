@@ -50,7 +50,7 @@ class WireField:
 
     @property
     def length(self) -> int:
-        """The size of the payload in bytes."""
+        """Return the size of the payload in bytes."""
         return self.end - self.start
 
 

@@ -70,7 +70,7 @@ class Reader(Cursor):
 
     @property
     def left(self) -> int:
-        """The number of bytes left in the window."""
+        """Return the number of bytes left in the window."""
         return self.end - self.pos
 
     def window(self, name: str, length: int, short: RejectClass = "length-past-end") -> Self:

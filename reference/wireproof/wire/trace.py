@@ -51,5 +51,5 @@ class FieldSpan:
 
     @property
     def at(self) -> int | str:
-        """The position of the first byte, in the notation of rejections."""
+        """Return the position of the first byte, in the notation of rejections."""
         return f"{self.space}{self.start}" if self.space else self.start

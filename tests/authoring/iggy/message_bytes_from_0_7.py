@@ -31,7 +31,7 @@ class Edition:
 
     @property
     def one(self) -> Any:
-        """The header key-1."""
+        """Return the header `key-1`."""
         return KEYED1 if self.keyed else KEY1
 
     def text(self, key: bytes, value: bytes, kind: str = "string") -> Any:

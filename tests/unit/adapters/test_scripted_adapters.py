@@ -41,7 +41,7 @@ class Ran:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """By case id, without what kind of pass it is."""
+        """Return the verdicts by case id, without the kinds of passes."""
         rows = [json.loads(line) for line in self.stream.splitlines()]
         cases = [row for row in rows if row["event"] == "case"]
         kinds = {row["id"]: row.get("kind", "") if row["verdict"] != "pass" else "" for row in cases}

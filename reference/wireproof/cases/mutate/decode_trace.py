@@ -117,7 +117,7 @@ class DecodeTrace:
 
     @cached_property
     def covering_spans(self) -> Mapping[str, tuple[FieldSpan, ...]]:
-        """Space to the spans that cover other bytes (lengths, counts, checksums), as returned by `within`."""
+        """Return by space the spans that cover other bytes (lengths, counts, checksums), as `within` does."""
         return {
             space: tuple(span for span in self.within(space) if span.cover is not None)
             for space in self.spaces
@@ -125,7 +125,7 @@ class DecodeTrace:
 
     @cached_property
     def covering_spans_without_lengths(self) -> Mapping[str, tuple[FieldSpan, ...]]:
-        """Space to the spans of `covering_spans` without the lengths."""
+        """Return by space the spans of `covering_spans` without the lengths."""
         return {
             space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
             for space, spans in self.covering_spans.items()
@@ -133,12 +133,12 @@ class DecodeTrace:
 
     @cached_property
     def integers(self) -> tuple[FieldSpan, ...]:
-        """The spans that hold an integer."""
+        """Return the spans that hold an integer."""
         return tuple(span for span in self.spans if span.type in INTEGER_TYPES)
 
     @cached_property
     def numbers(self) -> tuple[tuple[FieldSpan, ...], ...]:
-        """The integers that are not 0, grouped by path without indices; none for protobuf."""
+        """Return the integers that are not 0, grouped by path without indices; none for protobuf."""
         groups: dict[str, list[FieldSpan]] = {}
         for span in () if self.fields else self.integers:
             if span.value:
@@ -147,12 +147,12 @@ class DecodeTrace:
 
     @cached_property
     def varints(self) -> tuple[FieldSpan, ...]:
-        """The integers of variable size; none for protobuf, whose fields are re-encoded as a whole."""
+        """Return the integers of variable size; none for protobuf, whose fields are re-encoded as a whole."""
         return () if self.fields else tuple(span for span in self.integers if span.type in VARINT_TYPES)
 
     @cached_property
     def lengths(self) -> tuple[FieldSpan, ...]:
-        """The lengths that cover bytes after them that are present and not empty."""
+        """Return the lengths that cover bytes after them that are present and not empty."""
         return tuple(
             span
             for span in self.integers
@@ -163,22 +163,22 @@ class DecodeTrace:
 
     @cached_property
     def octets(self) -> tuple[FieldSpan, ...]:
-        """The spans that hold bytes."""
+        """Return the spans that hold bytes."""
         return tuple(span for span in self.spans if span.type == "bytes")
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        """The elements of all lists, each from its first to its last field."""
+        """Return the elements of all lists, each from its first to its last field."""
         return tuple(_elements(self.spans))
 
     @cached_property
     def fields(self) -> tuple[EncodedField, ...]:
-        """The fields of all protobuf messages, without groups and fixed 32-bit fields."""
+        """Return the fields of all protobuf messages, without groups and fixed 32-bit fields."""
         return tuple(_fields(self.spans, self.spaces))
 
     @cached_property
     def lists(self) -> tuple[tuple[str, ...], ...]:
-        """The paths of all lists with elements, grouped by path without indices."""
+        """Return the paths of all lists with elements, grouped by path without indices."""
         groups: dict[str, dict[str, None]] = {}
         for element in self.elements:
             groups.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
@@ -186,7 +186,7 @@ class DecodeTrace:
 
     @cached_property
     def several(self) -> tuple[tuple[str, ...], ...]:
-        """The lists with more than one element, grouped as in `lists`."""
+        """Return the lists with more than one element, grouped as in `lists`."""
         more = {element.many for element in self.elements if element.index}
         groups = (tuple(path for path in group if path in more) for group in self.lists)
         return tuple(group for group in groups if group)

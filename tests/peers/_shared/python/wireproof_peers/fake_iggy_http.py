@@ -28,7 +28,7 @@ class FakeIggyHttp:
 
     @property
     def address(self) -> str:
-        """Host and port, such as `127.0.0.1:4711`."""
+        """Return host and port, such as `127.0.0.1:4711`."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def serve(self, body: bytes) -> None:

@@ -39,7 +39,7 @@ class FakeIggyTcp:
 
     @property
     def address(self) -> str:
-        """Host and port, such as `127.0.0.1:4711`."""
+        """Return host and port, such as `127.0.0.1:4711`."""
         return f"127.0.0.1:{self._server.port}"
 
     def serve(self, code: int, body: bytes) -> None:

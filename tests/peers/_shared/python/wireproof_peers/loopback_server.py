@@ -45,7 +45,7 @@ class LoopbackServer:
 
     @property
     def port(self) -> int:
-        """The port of 127.0.0.1."""
+        """Return the port of 127.0.0.1."""
         port: int = self._server.socket.getsockname()[1]
         return port
 

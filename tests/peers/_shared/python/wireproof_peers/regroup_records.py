@@ -76,7 +76,7 @@ class ServedEntry:
 
     @property
     def has_all(self) -> bool:
-        """True if it has as many records as its header counts."""
+        """Return True if it has as many records as its header counts."""
         return self.count is not None and len(self.records) >= self.count
 
 
