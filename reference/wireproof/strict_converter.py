@@ -1,12 +1,13 @@
 """The converter for JSON and TOML that people and other programs write, and its errors.
 
-cattrs alone reads "7" as a number, a text as a list of its signs, and reports a fault as a tree. Here
+cattrs alone reads "7" as a number, a string as a list of its characters, and reports a fault as a tree. Here
 every value must have its exact type, no field may be unknown, and a fault is one line that names the field.
 """
 
 import re
 import reprlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import cattrs
@@ -141,7 +142,7 @@ def count(value: object, _: object) -> int:
 def decimal(value: object, _: object) -> int:
     """Return the integer of a decimal text."""
     if not isinstance(value, str) or len(value) > MAX_DIGITS or not re.fullmatch(r"-?(0|[1-9][0-9]*)", value):
-        raise wrong("an integer as a decimal text", value)
+        raise wrong("an integer as a decimal string", value)
     return int(value)
 
 
@@ -192,15 +193,17 @@ def object_hook(cls: type, converter: cattrs.Converter, /, **hooks: Hook | None)
     settings = {**_overrides(cls), **special, "_cattrs_forbid_extra_keys": True}
     quick: Hook = make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=False, **settings)
 
+    @cache  # made by the first fault, and not again by each further one
+    def slow() -> Hook:
+        return make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=True, **settings)
+
     def hook(tree: object, kind: object) -> object:
         if type(tree) is not dict and not isinstance(tree, Mapping):
             raise wrong("an object", tree)
         try:
             return quick(tree, kind)
         except Exception:  # noqa: BLE001 - it fails again in the slow function, which names the field
-            return make_dict_structure_fn(cls, converter, _cattrs_detailed_validation=True, **settings)(
-                tree, kind
-            )
+            return slow()(tree, kind)
 
     return hook
 

@@ -10,6 +10,7 @@ from attrs import frozen
 from wireproof.cases.sources import BASES
 from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import FieldError, strict_converter, structure
 
 ID_COMPONENT: Final = r"[a-z0-9][a-z0-9.+-]*"
 """One component of an id, which is also the name of a page or a file."""
@@ -74,20 +75,14 @@ def read_rules(path: Path) -> Iterator[Rule]:
 
 
 def _rule(row: object) -> Rule:
-    if not isinstance(row, dict) or not all(map(_is_text_or_list, row.items())):
-        raise ValueError("a rule is a table of texts, and its `cites` a list of texts")
+    name = row.get("id", "a rule") if isinstance(row, dict) else "a rule"
     try:
-        rule = Rule(**row | {"cites": tuple(row.get("cites", ()))})
-    except TypeError as error:
-        raise ValueError(f"{row.get('id', 'a rule')}: {error}") from None
+        rule = structure(_CONVERTER, row, Rule, "the rule")
+    except FieldError as error:
+        raise ValueError(f"{name}: {error}") from None
     if rule.basis and rule.basis not in BASES:
-        raise ValueError(f"{rule.id}: basis wants one of {', '.join(BASES)}")
+        raise ValueError(f"{name}: basis must be one of {', '.join(BASES)}")
     return rule
 
 
-def _is_text_or_list(item: tuple[str, object]) -> bool:
-    match item:
-        case "cites", list(texts):
-            return all(isinstance(text, str) for text in texts)
-        case key, value:
-            return key != "cites" and isinstance(value, str)
+_CONVERTER: Final = strict_converter()

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-import cattrs
 from attrs import Factory, frozen
 
 from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import FieldError, strict_converter, structure
 
 SOURCES_FILE: Final = "sources.toml"
 
@@ -83,9 +83,9 @@ def read_sources(path: Path) -> dict[str, SourceDocument]:
 
 def _document(key: str, table: object) -> SourceDocument:
     try:
-        document: SourceDocument = _CONVERTER.structure(table, SourceDocument)
-    except (cattrs.BaseValidationError, AttributeError, TypeError) as error:
-        raise ValueError(f"{key}: {_line_of(error)}") from None
+        document = structure(_CONVERTER, table, SourceDocument, "the document")
+    except FieldError as error:
+        raise ValueError(f"{key}: {error}") from None
     if document.kind not in DOCUMENT_KINDS:
         raise ValueError(f"{key}: kind must be one of {', '.join(DOCUMENT_KINDS)}")
     if not document.url.startswith("https://"):
@@ -93,12 +93,6 @@ def _document(key: str, table: object) -> SourceDocument:
     if (document.kind == "code") != bool(document.reader):
         raise ValueError(f"{key}: a document of kind code, and no other, has a `reader`")
     return document
-
-
-def _line_of(error: Exception) -> str:
-    if isinstance(error, cattrs.BaseValidationError):
-        return "; ".join(cattrs.transform_error(error, path="document"))
-    return str(error)
 
 
 def resolve(text: str, sources: Sources) -> Citation:
@@ -139,4 +133,4 @@ def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
             return False
 
 
-_CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
+_CONVERTER: Final = strict_converter()
