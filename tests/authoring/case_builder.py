@@ -1,4 +1,4 @@
-"""One format and revision of cases: `accepts` and `rejects` add an accepted and a rejected decode."""
+"""One format and revision of cases: an accepted decode, a rejected one, and one with an open answer."""
 
 from typing import Any
 
@@ -55,6 +55,24 @@ class CaseBuilder:
         return self._add(
             name, title, data, {"reject": reject}, doc=doc, why=why, rules=rules, twin=whole, **more
         )
+
+    def either(
+        self,
+        name: str,
+        title: str,
+        data: bytes,
+        behaviours: dict[str, Any],
+        *,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...],
+        level: str = "should",
+        **more: Any,
+    ) -> str:
+        """A decode whose answer is open among `behaviours`."""
+        rows = [{"id": key, **expect} for key, expect in behaviours.items()]
+        expect = {"either": {"behaviours": rows}}
+        return self._add(name, title, data, expect, doc=doc, why=why, rules=rules, level=level, **more)
 
     def _add(
         self, name: str, title: str, data: bytes, expect: Any, *, doc: str, why: str, rules: Any, **more: Any

@@ -1,46 +1,116 @@
 """Record which independent implementations were run on the golden cases and agree.
 
-Run: `python -m tests.authoring.record_witnesses kafka-clients iggy-py protobuf-upb protobuf-python`. A case gets a
-witness only by a verdict that says the implementation did what the case expects; one that departs from
-it, or that does not do such a thing at all, is none.
+Run: `python -m tests.authoring.record_witnesses --all`, or name peers: `… kafka-clients protobuf-upb frames`. `--all`
+takes every peer that is ready on this machine, and `frames`, the libraries of compression. `--run PATTERN`, which
+may be repeated, takes some cases only; `--missing` only those of level `must` that have neither witness nor reason;
+`--dry-run` prints and writes nothing.
+
+A case gets a witness only by a verdict that says the implementation did what the case expects; one that departs
+from it, or that does not do such a thing at all, is none. Each peer runs in a process of its own: one that fails is
+a line, and what it witnessed before stays as it is.
 """
 
 import json
+import subprocess
 import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from wireproof.cases.fixtures import load
-from wireproof.runner.engine import Engine
-from wireproof.runner.run import Selection, run
+from tests.authoring.shared_code import without_shared_code
+from tests.authoring.witness_run import FRAMES, Agreement, options_parser, refusal, selected, unexplained
+from wireproof.adapters import peers
+from wireproof.adapters.readiness import ready
+from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.witness_reasons import count_line
 
-AGREES = ("pass", "pass-unclassified")
-
-
-def witnessed(spec: str) -> tuple[dict[str, str], set[str]]:
-    """Who it is, and the ids of the cases that it agrees with."""
-    suite = load()
-    with Engine(spec) as engine:
-        plan = Selection.of(engine.hello, suite.cases, suite, families=False)
-        events = list(run(engine, plan))
-        who = {"name": spec, "version": engine.hello.version}
-    return who, {event.id for event in events if event.verdict in AGREES}
+SECONDS = 1800
+"""The maximum time of one peer."""
 
 
-def main(specs: list[str]) -> None:
-    suite = load()
-    found = [witnessed(spec) for spec in specs]
+def ready_peers() -> Iterator[str]:
+    """Yield `frames` and every peer that can be started here; print a line for each other one."""
+    yield FRAMES
+    for name, path in peers.files().items():
+        state = ready(peers.read(path))
+        if state.state == "ready":
+            yield name
+        else:
+            print(f"{name}: {state.state}: {state.fix}", flush=True)
+
+
+def gathered(specs: Sequence[str], options: Sequence[str]) -> Iterator[Agreement]:
+    """Run each peer in its own process; yield what it agrees with, or print why it has no answer."""
+    for spec in specs:
+        start = time.monotonic()
+        try:
+            found = _from_process(spec, options)
+        except (subprocess.SubprocessError, ValueError) as error:
+            print(f"{spec}: failed after {time.monotonic() - start:.1f} s: {_last_line(error)}", flush=True)
+            continue
+        counts = ", ".join(f"{one.name} {one.version} agrees with {len(one.ids)} cases" for one in found)
+        print(f"{spec}: {counts or 'no answer'}, {time.monotonic() - start:.1f} s", flush=True)
+        yield from found
+
+
+def _from_process(spec: str, options: Sequence[str]) -> list[Agreement]:
+    command = [sys.executable, "-m", "tests.authoring.witness_run", spec, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
+    return [Agreement(**row) for row in json.loads(done.stdout)]
+
+
+def _last_line(error: Exception) -> str:
+    lines = str(getattr(error, "stderr", None) or error).strip().splitlines()
+    return lines[-1] if lines else type(error).__name__
+
+
+def record(suite: Suite, asked: set[str], found: Sequence[Agreement]) -> None:
+    """Write the witnesses of the cases that were asked into their files."""
     for path in sorted(set(suite.files.values())):
         page = json.loads(path.read_text(encoding="utf-8"))
         for case in page["cases"]:
-            others = [one for one in case["source"].get("witnesses", []) if one["name"] not in specs]
-            agreeing = [who for who, ids in found if case["id"] in ids]
-            witnesses = sorted([*others, *agreeing], key=lambda one: str(one["name"]))
-            case["source"].pop("witnesses", None)
-            if witnesses:
-                case["source"]["witnesses"] = witnesses
+            if case["id"] in asked:
+                add(case, found)
         path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    for who, ids in found:
-        print(who["name"], who["version"], len(ids), "cases")
+
+
+def add(case: dict[str, Any], found: Sequence[Agreement]) -> None:
+    """Give a case those who agree; what was recorded of implementations that were not run stays."""
+    ran = {one.name for one in found}
+    others = [one for one in case["source"].pop("witnesses", []) if one["name"] not in ran]
+    agreeing = [{"name": one.name, "version": one.version} for one in found if case["id"] in one.ids]
+    witnesses = without_shared_code([*others, *agreeing], case["id"].split("/")[1])
+    if witnesses:
+        case["source"]["witnesses"] = sorted(witnesses, key=lambda one: one["name"])
+
+
+def main() -> None:
+    """Run the peers, write what they witness, and print the figures."""
+    parser = ArgumentParser(parents=[options_parser()], description="record the witnesses of golden cases")
+    parser.add_argument("specs", nargs="*", metavar="PEER")
+    parser.add_argument("--all", action="store_true", help="every peer that is ready, and frames")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing")
+    given = parser.parse_args()
+    specs = list(dict.fromkeys([*given.specs, *(ready_peers() if given.all else ())]))
+    refusals = [reason for spec in specs if (reason := refusal(spec))]
+    if refusals or not specs:
+        parser.error("\n".join(refusals) or "name peers, or give --all")
+    options = [word for pattern in given.patterns or () for word in ("--run", pattern)]
+    found = list(gathered(specs, options + ["--missing"] * given.missing))
+    suite = load()
+    if given.dry_run:
+        _print_rest(suite, found)
+        return
+    record(suite, {case.id for case in selected(suite, given)}, found)
+    print(count_line(load()))
+
+
+def _print_rest(suite: Suite, found: Sequence[Agreement]) -> None:
+    agreed = {name for one in found for name in one.ids}
+    rest = [case.id for case in unexplained(suite) if case.id not in agreed]
+    print(*rest, f"{len(rest)} must cases have neither witness nor reason", sep="\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

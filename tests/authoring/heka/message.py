@@ -99,9 +99,9 @@ def _int32(s: HekaCaseBuilder) -> None:
     _accepts(s, "int32/minus-one-five-bytes", "Severity -1 in five bytes", "M15", value(severity=-1), ("int32.negative", "severity.range"), "Go's encoder writes it; Lua's reader tells 4294967295.",
         remarks=("int32-five-byte-negative", "severity-range"))
     _accepts(s, "int32/severity-99", "Severity 99", "M16", value(severity=99), ("severity.range",), "No reader holds it to syslog's levels; a filter by severity must see 99.", remarks=("severity-range",))
-    _accepts(s, "int32/lowest", "The lowest pid in ten bytes", "M18", value(pid=-(2**31)), ("int32.negative", "int32.range"), "The C API takes it for absent.")
+    _accepts(s, "int32/lowest", "The lowest pid in ten bytes", "M18", value(pid=-(2**31)), ("int32", "int32.negative", "int32.range"), "The C API takes it for absent.")
     _accepts(s, "int32/lowest-five-bytes", "The lowest pid in five bytes", "M19", value(pid=-(2**31)), ("int32.negative",), "Lua's reader tells 2147483648.", remarks=("int32-five-byte-negative",))
-    _accepts(s, "int32/largest", "The largest pid", msg(num(8, 2**31 - 1)), value(pid=2**31 - 1), ("int32.range",), "The accepted neighbour.", doc="heka.md §1")
+    _accepts(s, "int32/largest", "The largest pid", msg(num(8, 2**31 - 1)), value(pid=2**31 - 1), ("int32", "int32.range"), "The accepted neighbour.", doc="heka.md §1")
     _rejects(s, "int32/33-bits", "A pid of 2^32 + 5", "M17", "bad-varint", 21, ("int32.range",), "Lua tells 4294967301, the others 5.", twin="int32/largest", level="may")
 
 
@@ -117,12 +117,12 @@ def _duplicate(s: HekaCaseBuilder) -> None:
 
 def _text(s: HekaCaseBuilder) -> None:
     why, remark = "Log lines hold what programs wrote; Java replaces it, pure Python refuses it, Go and C keep it.", ("bad-utf8",)
-    _accepts(s, "text/no-utf8", "A payload of ff", "M36", value(payload=b"\xff"), ("text.utf8",), "mozilla/python_moztelemetry #117: one such byte ended the whole file.", remarks=remark)
-    _accepts(s, "text/overlong", "A payload of c0 80", "M37", value(payload=b"\xc0\x80"), ("text.utf8",), why, remarks=remark)
-    _accepts(s, "text/surrogate", "A payload of ed a0 80", "M38", value(payload=b"\xed\xa0\x80"), ("text.utf8",), why, remarks=remark)
+    _accepts(s, "text/no-utf8", "A payload of ff", "M36", value(payload=b"\xff"), ("text.utf8",), "mozilla/python_moztelemetry #117: one such byte ended the whole file.", remarks=remark, level="should")
+    _accepts(s, "text/overlong", "A payload of c0 80", "M37", value(payload=b"\xc0\x80"), ("text.utf8",), why, remarks=remark, level="should")
+    _accepts(s, "text/surrogate", "A payload of ed a0 80", "M38", value(payload=b"\xed\xa0\x80"), ("text.utf8",), why, remarks=remark, level="should")
     _accepts(s, "text/nul", "A NUL inside a payload", "M39", value(payload=b"a\0b"), ("text.utf8",), "C strings end there.")
-    _accepts(s, "text/field-value", "A value_string of ff fe", "M85", _one(b"a", strings=[b"\xff\xfe"]), ("text.utf8",), why, remarks=remark)
-    _accepts(s, "text/field-name", "A Field name of ff", "M86", _one(b"\xff", strings=[b"b"]), ("text.utf8",), why, remarks=remark)
+    _accepts(s, "text/field-value", "A value_string of ff fe", "M85", _one(b"a", strings=[b"\xff\xfe"]), ("text.utf8",), why, remarks=remark, level="should")
+    _accepts(s, "text/field-name", "A Field name of ff", "M86", _one(b"\xff", strings=[b"b"]), ("text.utf8",), why, remarks=remark, level="should")
 
 
 def _unknown(s: HekaCaseBuilder) -> None:
@@ -245,7 +245,7 @@ def _key_limits(s: HekaCaseBuilder) -> None:
          also=("bad-kind",), level="should")
     back = b"\x5b\x5a" + vi(2**64 - 11) + b"\x5c"
     s.rejects("length/back-in-a-group", "A group that holds bytes of a length of 2^64 - 11", msg(back), "truncated", at=32, twin="message/minimal", doc="heka.md §4 M23, M44", also=("length-past-end", "negative-length", "limit-exceeded", "unknown-field"), flags=["security"],
-         why="As a signed number the length is -11, and leads back to the start of the field: gogo's Skip reads it for ever.", rules=("heka.message.unknown", "heka.message.length"))
+         why="As a signed number the length is -11, and leads back to the start of the field: gogo's Skip reads it for ever.", rules=("heka.message.length",))
     for size, number in ((2, 16), (3, 2048)):  # `may` as M20 to M24: Go and protobuf keep what C and Lua refuse; M21 has the very bytes of the first
         s.rejects(f"key/unknown-of-{size}-bytes", f"Field {number}, whose key takes {size} bytes", msg(num(number, 1)), "unknown-field", at=20, twin="message/minimal", doc="heka.md §4 M20", why="Its key is as short as it can be: what is wrong is the number.",
              rules=("heka.message.unknown",), level="may")

@@ -110,10 +110,10 @@ def _end(s: HekaCaseBuilder) -> None:
 
 def _content(s: HekaCaseBuilder) -> None:
     _scan(s, "nested-in-refused", "A refused message that holds a whole frame", "S31", [garbage(0, 37, "bad-length"), one(37)], ("nested",), "C delivers the inner frame: whoever writes a payload writes messages.", flags=["security"])
-    _scan(s, "not-protobuf", "A message that says hello, then a frame", "S35", [garbage(0, 10, "unknown-field"), one(10)], ("resync", "nested"), "python_moztelemetry stops for good.")
+    _scan(s, "not-protobuf", "A message that says hello, then a frame", "S35", [garbage(0, 10, "unknown-field"), one(10)], ("resync", "nested"), "python_moztelemetry stops for good.", level="should")
     _scan(s, "cut-frame", "A frame cut after 10 bytes of message, then two frames", "S17", [garbage(0, 15, "length-past-end"), one(15), one(40)], ("resync",), "Go takes a good frame's bytes for the cut one's: one of two is lost.")
     two = [one(0), garbage(25, 10, "unknown-field"), garbage(35, 10, "unknown-field"), one(45)]
-    _scan(s, "two-refused-messages", "Two refused messages between frames", F + frame(b"hello") * 2 + F, two, ("account",), "Each is a frame of its own that was refused.")
+    _scan(s, "two-refused-messages", "Two refused messages between frames", F + frame(b"hello") * 2 + F, two, ("account",), "Each is a frame of its own that was refused.", level="should")
     signed = frame_of("A01", M)
     proved = frame_value(signer=b"test", version=1, digest=signed[14:30], signed_by=b"test")
     keys = {"options": {"keys": KEYS}, "needs": ["feature:hmac"], "flags": ["security"]}
@@ -192,8 +192,8 @@ def _places(s: HekaCaseBuilder) -> None:
          also=("missing-field", "limit-exceeded"), why="Go delivers an empty record.")
     hello = frame(b"hello")
     s.scan("scan/refused-message-last", "A frame, and a refused message at the end of the stream", [F + hello], [whole(0, 25, FV), garbage(25, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",),
-           why="Behind the last frame there is nothing to look at.")
-    s.scan("scan/refused-message-alone", "A refused message, and nothing else", [hello], [garbage(0, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",), why="Behind it there is nothing to look at.")
+           why="Behind the last frame there is nothing to look at.", level="should")
+    s.scan("scan/refused-message-alone", "A refused message, and nothing else", [hello], [garbage(0, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",), why="Behind it there is nothing to look at.", level="should")
 
 
 def _reported(s: HekaCaseBuilder) -> None:
@@ -206,5 +206,5 @@ def _reported(s: HekaCaseBuilder) -> None:
     scan("garbage-over-a-record", "More garbage than a record may be long, then a frame", [b"w" * 1400 + F], [garbage(0, 1400), one(1400)], 5, "mozilla-services/heka #1367: a full buffer without a record was looked at for ever.", "account", "resync",
          options={"max_message": 1025})
     scan("garbage-then-header", "Five bytes, then a frame as far as its header", [bytes(5) + F[:5]], [garbage(0, 5), tail(5, 5)], 9, "C counted the bytes that it needs from the wrong place.", "end.tail", "account")
-    scan("refused-message-between", "A refused message between two frames", [F + frame(b"hello") + F], [one(0), garbage(25, 10, "unknown-field"), one(35)], 47, "python_moztelemetry ends the file there without a word.", "resync", "account")
+    scan("refused-message-between", "A refused message between two frames", [F + frame(b"hello") + F], [one(0), garbage(25, 10, "unknown-field"), one(35)], 47, "python_moztelemetry ends the file there without a word.", "resync", "account", level="should")
     scan("three-bytes-between", "Three bytes between two frames", [F + b"abc" + F], [one(0), garbage(25, 3), one(28)], 23, "telemetry-batch-view failed the job, and later dropped the rest of the file.", "resync", "account")

@@ -96,27 +96,27 @@ def _tail(s: HekaCaseBuilder) -> None:
 
 def _garbage(s: HekaCaseBuilder) -> None:
     why = "What stands between frames is loss or damage, and a strict reader says where."
-    rejects(s, "garbage/leading", "Three bytes before a frame", "S03", "bad-separator", 0, ("garbage",), why, twin="frames/one", also=("bad-magic",))
+    rejects(s, "garbage/leading", "Three bytes before a frame", "S03", "bad-separator", 0, ("garbage",), why, twin="frames/one", also=("bad-magic",), level="may")
     for name, row, title in (("between", "S04", "BOGUS between two frames"), ("trailing", "S05", "BOGUS behind a frame"), ("newline", "S06", "A newline behind each frame")):
-        rejects(s, f"garbage/{name}", title, row, "bad-separator", 25, ("garbage", "before"), why, (FV,), also=("bad-magic", "trailing-data"))
-    rejects(s, "garbage/only", "40 bytes without separator", "S38", "bad-separator", 0, ("garbage",), why, twin="frames/one", also=("bad-magic",))
+        rejects(s, f"garbage/{name}", title, row, "bad-separator", 25, ("garbage", "before"), why, (FV,), also=("bad-magic", "trailing-data"), level="may")
+    rejects(s, "garbage/only", "40 bytes without separator", "S38", "bad-separator", 0, ("garbage",), why, twin="frames/one", also=("bad-magic",), level="may")
 
 
 def _refused_header(s: HekaCaseBuilder) -> None:
     def bad(name: str, title: str, row: str, cls: str, at: int, rule: str, why: str, *also: str, **more: Any) -> None:
         rejects(s, f"refused/{name}", title, row, cls, at, (rule,), why, also=("bad-length", "other", *also) if cls != "bad-length" else ("missing-field", "limit-exceeded", *also), **more)
     bad("zero-header", "A header of no bytes", "S07", "bad-length", 1, "header.empty", "Go delivers an empty record.")
-    bad("zero-message", "A message_length of 0", "S08", "bad-length", 2, "length.zero", "Go delivers an empty record; C discards 5 bytes.")
+    bad("zero-message", "A message_length of 0", "S08", "bad-length", 2, "length.zero", "Go delivers an empty record; C discards 5 bytes.", level="should")
     bad("no-unit-separator", "ff in place of 1f", "S09", "bad-separator", 4, "unit-separator", "python_moztelemetry yields a message of None.")
     rejects(s, "refused/second-datagram", "A datagram that Go frames by the header of the one before", bytes.fromhex("1e020305ee") + M, "bad-separator", 4, ("unit-separator",),
        "Go keeps the header of a cut datagram and delivers this one by its length.", flags=["security"], also=("type-mismatch", "missing-field"), doc="heka.md §2.4 P01")
     bad("header-one-too-long", "A header length one too large", "S10", "bad-separator", 5, "unit-separator", "One wrong byte must not cost the next frame.")
     bad("no-message-length", "A header without message_length", "S18", "missing-field", 4, "length.required", "Go and Python take it as 0 and deliver an empty record.")
     bad("too-big", "A message_length of 65537", "S24", "limit-exceeded", 2, "length.limit", "mozilla-services/heka #1221: the connection was never read again.")
-    bad("33-bits", "A message_length of 2^32 + 20", "S25", "limit-exceeded", 2, "length.limit", "Go and Python take it modulo 2^32: two streams.", "bad-varint", "length-past-end", flags=["security"])
+    bad("33-bits", "A message_length of 2^32 + 20", "S25", "limit-exceeded", 2, "length.limit", "Go and Python take it modulo 2^32: two streams.", "bad-varint", "length-past-end", flags=["security"], level="should")
     bad("minus-one", "A message_length of -1", "S37", "limit-exceeded", 2, "length.limit", "Ten bytes; signed readers ask for a negative size.", "negative-length", "bad-varint")
-    bad("length-twice-last-right", "message_length 5, then 20", "S26", "duplicate-field", 4, "length.once", "Go takes the last, C the first: two streams.", "unknown-field", flags=["security"])
-    bad("length-twice-first-right", "message_length 20, then 5", "S27", "duplicate-field", 4, "length.once", "Go takes the last, C the first: two streams.", "length-past-end", flags=["security"])
+    bad("length-twice-last-right", "message_length 5, then 20", "S26", "duplicate-field", 4, "length.once", "Go takes the last, C the first: two streams.", "unknown-field", flags=["security"], level="should")
+    bad("length-twice-first-right", "message_length 20, then 5", "S27", "duplicate-field", 4, "length.once", "Go takes the last, C the first: two streams.", "length-past-end", flags=["security"], level="should")
     bad("stray-byte", "A stray ff behind message_length", "S28", "length-past-end", 4, "header.undecodable", "Go delivers although the header does not parse.", "truncated", "bad-varint")
     bad("wrong-wire-type", "message_length as bytes", "S29", "length-past-end", 4, "header.undecodable", "No header.", "type-mismatch", "truncated")
     bad("eleven-bytes", "A message_length of 11 bytes", "S36", "bad-varint", 3, "header.undecodable", "Go takes any length of number.", "length-past-end")
@@ -124,10 +124,10 @@ def _refused_header(s: HekaCaseBuilder) -> None:
 
 
 def _content(s: HekaCaseBuilder) -> None:
-    rejects(s, "content/bad-uuid-with-nested-frame", "A refused message that holds a whole frame", "S31", "bad-length", 7, ("content",), "C drops the outer and delivers the inner: whoever writes a payload writes messages.", flags=["security"])
-    rejects(s, "content/not-protobuf", "A message that says hello", "S35", "unknown-field", 5, ("content",), "Go's splitter delivers whatever is framed.", also=("type-mismatch", "bad-kind", "length-past-end", "missing-field", "truncated"))
-    rejects(s, "content/cut-in-front-of-frames", "A frame cut after 10 bytes of message", "S17", "length-past-end", 24, ("content",), "It takes the beginning of the next frame for its own.", also=("type-mismatch", "truncated", "unknown-field", "missing-field"))
-    rejects(s, "content/second-frame", "The second frame is refused", F + frame(b"hello") + F, "unknown-field", 30, ("content", "before"), "The frame before it is good and must be delivered.", (FV,), also=("type-mismatch", "bad-kind", "length-past-end", "missing-field", "truncated"), doc="heka.md §7 bug 47")
+    rejects(s, "content/bad-uuid-with-nested-frame", "A refused message that holds a whole frame", "S31", "bad-length", 7, ("content",), "C drops the outer and delivers the inner: whoever writes a payload writes messages.", flags=["security"], level="should")
+    rejects(s, "content/not-protobuf", "A message that says hello", "S35", "unknown-field", 5, ("content",), "Go's splitter delivers whatever is framed.", also=("type-mismatch", "bad-kind", "length-past-end", "missing-field", "truncated"), level="may")
+    rejects(s, "content/cut-in-front-of-frames", "A frame cut after 10 bytes of message", "S17", "length-past-end", 24, ("content",), "It takes the beginning of the next frame for its own.", also=("type-mismatch", "truncated", "unknown-field", "missing-field"), level="should")
+    rejects(s, "content/second-frame", "The second frame is refused", F + frame(b"hello") + F, "unknown-field", 30, ("content", "before"), "The frame before it is good and must be delivered.", (FV,), also=("type-mismatch", "bad-kind", "length-past-end", "missing-field", "truncated"), doc="heka.md §7 bug 47", level="may")
 
 
 def _limits(s: HekaCaseBuilder) -> None:

@@ -39,4 +39,6 @@ def _agrees(expect: Json, answer: Json) -> bool:
 
 def _bytes(case: Json) -> list[str]:
     """The message of a decode case, in a list of one, or the first bytes that an encode case takes."""
+    if "generate" in case["input"]:
+        return []  # `record_witnesses` runs them through the peers
     return [case["input"]["hex"]] if case["op"] == "decode" else case["expect"].get("accept", {}).get("bytes", [])[:1]

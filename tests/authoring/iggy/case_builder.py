@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.authoring.case_builder import CaseBuilder as DecodeBuilder
+from tests.authoring.iggy.levels import level_of
 
 
 def needed(value: Any) -> list[str]:
@@ -18,14 +19,27 @@ def needed(value: Any) -> list[str]:
 
 
 class CaseBuilder(DecodeBuilder):
-    """Adds cases under `<format>/<revision>/`."""
+    """Adds cases under `<format>/<revision>/`; without a level, the rules decide it."""
 
     def writes(
-        self, name: str, title: str, value: Any, *data: bytes, doc: str, why: str, rules: tuple[str, ...]
+        self,
+        name: str,
+        title: str,
+        value: Any,
+        *data: bytes,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...],
+        stated: bool = True,
+        **more: Any,
     ) -> str:
-        """An encode that must give one of `data`; the value decodes back from each."""
-        expect = {"accept": {"value": value, "bytes": [one.hex() for one in data]}}
-        return self._encode(name, title, value, expect, doc=doc, why=why, rules=rules)
+        """Add an encode that must give one of `data`; the value decodes back from each.
+
+        Without `stated` the fixture has a large value once, as the input.
+        """
+        back = {"value": value} if stated else {}
+        expect = {"accept": {**back, "bytes": [one.hex() for one in data]}}
+        return self._encode(name, title, value, expect, doc=doc, why=why, rules=rules, **more)
 
     def refuses(
         self,
@@ -39,10 +53,16 @@ class CaseBuilder(DecodeBuilder):
         rules: tuple[str, ...],
         also: tuple[str, ...] = ("bad-length", "type-mismatch"),
     ) -> str:
-        """An encode that must be refused."""
+        """Add an encode that must be refused."""
         expect = {"reject": {"class": "invalid-value", "also": list(also)}}
         more = {"twin": self.prefix + twin}
         return self._encode(name, title, value, expect, doc=doc, why=why, rules=rules, **more)
+
+    def _add(
+        self, name: str, title: str, data: bytes, expect: Any, *, doc: str, why: str, rules: Any, **more: Any
+    ) -> str:
+        more.setdefault("level", level_of(rules, "decode"))
+        return super()._add(name, title, data, expect, doc=doc, why=why, rules=rules, **more)
 
     def _encode(
         self,
@@ -62,7 +82,7 @@ class CaseBuilder(DecodeBuilder):
                 "title": title,
                 "why": why,
                 "op": "encode",
-                "level": "must",
+                "level": level_of(rules, "encode"),
                 "rules": list(rules),
                 "input": {"value": value},
                 "expect": expect,
@@ -83,34 +103,17 @@ class CaseBuilder(DecodeBuilder):
         why: str,
         rules: tuple[str, ...],
     ) -> str:
-        """A scan of `chunks` that must give `items`."""
+        """Add a scan of `chunks` that must give `items`."""
         return self.writer.add(
             {
                 "id": self.prefix + name,
                 "title": title,
                 "why": why,
                 "op": "scan",
-                "level": "must",
+                "level": level_of(rules, "scan"),
                 "rules": list(rules),
                 "input": {"chunks": [chunk.hex() for chunk in chunks]},
                 "expect": {"accept": {"value": {"items": items}}},
                 "source": {"origin": "builder", "document": doc},
             }
         )
-
-    def either(
-        self,
-        name: str,
-        title: str,
-        data: bytes,
-        behaviours: dict[str, Any],
-        *,
-        doc: str,
-        why: str,
-        rules: tuple[str, ...],
-        level: str = "should",
-    ) -> str:
-        """A decode whose answer is open among `behaviours`."""
-        rows = [{"id": key, **expect} for key, expect in behaviours.items()]
-        expect = {"either": {"behaviours": rows}}
-        return self._add(name, title, data, expect, doc=doc, why=why, rules=rules, level=level)

@@ -73,7 +73,7 @@ def write(writer: FixtureWriter) -> None:
 
 def _kinds(s: CaseBuilder) -> None:
     layout, keys, kinds = "iggy.headers.keyed.layout", "iggy.headers.keyed.keys", "iggy.headers.kinds"
-    whole = ("iggy.headers.kind", "iggy.headers.key-length", "iggy.headers.value-length", "iggy.headers.truncated", "iggy.headers.keyed.kind")
+    whole = ("iggy.headers.key-length", "iggy.headers.value-length", "iggy.headers.truncated")
     s.accepts(ONE, "One string (W20)", W20, shown(KEY1), doc="iggy.md §13 W20 [RUN-R11]", origin="document", rules=(layout, kinds, *whole), why="Captured verbatim from iggy 0.11.0; read as TLV v1 the first length is 1282.")
     s.accepts("kinds/int-key", "A key that is a number (W21)", W21, shown(MIXED[0]), doc="iggy.md §13 W21", origin="document", rules=(layout, keys, "iggy.headers.keyed.any-kind"), why="The website says that keys are strings; the code takes every kind.")
     s.accepts("kinds/all", "All fifteen kinds of values (W22)", W22, shown(*EVERY), doc="iggy.md §13 W22 [RUN]", origin="document", rules=(layout, kinds), why="Rust 0.11.0, Java and Node read the same values.")
@@ -111,10 +111,7 @@ def _faults(s: CaseBuilder) -> None:
 
 
 def _bounds(s: CaseBuilder) -> None:
-    kind, keys = ("iggy.headers.kind",), ("iggy.headers.keyed.kind",)
-    for label, code in (("0", 0), ("16", 16), ("255", 255)):
-        s.rejects(f"kinds/kind-{label}", f"Kind {label} of a value", keyed("string", b"k", code, b"v"), "bad-kind", at=6, twin=ONE, doc=DOC, rules=kind, why="Java gives no headers, Go keeps the kind.")
-        s.rejects(f"kinds/key-kind-{label}", f"Kind {label} of a key", keyed(code, b"k", "string", b"v"), "bad-kind", at=0, twin=ONE, doc=DOC, rules=keys, why="The validator of 0.10.0 passes 16 to 255, what makes a map of it does not.")
+    _unknown_kinds(s)
     key, value, cut = ("iggy.headers.key-length",), ("iggy.headers.value-length",), ("iggy.headers.truncated",)
     for label, rows in (("key-255", ("string", b"k" * 255, "string", b"v")), ("value-255", ("string", b"k", "string", b"v" * 255)), ("key-1", K)):
         s.accepts(f"bounds/{label}", f"Of 255 bytes: {label}" if label != "key-1" else "One byte each", block(rows), shown(rows), doc="iggy.md §9", rules=(*key, *value), why="The longest and the shortest that there are.")
@@ -137,10 +134,21 @@ def _bounds(s: CaseBuilder) -> None:
         s.rejects(f"bounds/{label}", f"A block that is no whole list of entries: {label}", unhex(data), "bad-kind" if label in ("one-byte-more", "one-zero-more", "opaque") else "truncated", at=at, also=("truncated", "length-past-end", "trailing-data", "bad-kind", "bad-length"), twin="bounds/key-1", doc=DOC, origin="document", rules=cut, why="Node shortens a value to what is there, Java gives no headers.")
 
 
+def _unknown_kinds(s: CaseBuilder) -> None:
+    """§10.2: kind 0 is none; the readers differ on those that do not exist yet."""
+    level = "should" if s.prefix == "iggy.headers/0.9/" else "must"
+    for part, at, made in (("", 6, lambda code: keyed("string", b"k", code, b"v")), ("key-", 0, lambda code: keyed(code, b"k", "string", b"v"))):
+        of = "a key" if part else "a value"
+        s.rejects(f"kinds/{part}kind-0", f"Kind 0 of {of}", made(0), "bad-kind", at=at, twin=ONE, doc=DOC, level=level, rules=("iggy.headers.keyed.kind-zero",), why="Rust refuses it, Go keeps the kind, Java gives no headers.")
+        for code in (16, 255):
+            behaviours = {"refused": {"reject": {"class": "bad-kind", "at": at}}, "kept": {"accept": {}}}
+            s.either(f"kinds/{part}kind-{code}", f"Kind {code} of {of}", made(code), behaviours, doc=DOC, rules=("iggy.headers.keyed.kind",), why="The wire validator of Rust and Go keep it, what makes a map of it in Rust does not.")
+
+
 def _strict(loose: CaseBuilder, strict: CaseBuilder) -> None:
     """§10.2: from 0.10.0 on the size must be that of the kind; §11.1 R11."""
     sound, rules = ("string", b"k", "int32", b"\x01\x02\x03\x04"), ("iggy.headers.keyed.size",)
-    strict.accepts("kinds/int32", "An int32 of four bytes", block(sound), shown(sound), doc="iggy.md §2.3", rules=(*rules, "iggy.headers.keyed.key-size"), why="The twin of those of another size.")
+    strict.accepts("kinds/int32", "An int32 of four bytes", block(sound), shown(sound), doc="iggy.md §2.3", rules=("iggy.headers.kinds",), why="One edit away from those of another size.")
     rows: tuple[tuple[str, Keyed, int], ...] = (
         ("int32-3-bytes", ("string", b"k", "int32", b"\x01\x02\x03"), 7), ("bool-2-bytes", ("string", b"k", "bool", b"\x01\x00"), 7), ("float64-4-bytes", ("string", b"k", "float64", bytes(4)), 7),
         ("key-int32-3-bytes", ("int32", b"\x01\x02\x03", "raw", b"v"), 1), ("key-uint128-8-bytes", ("uint128", bytes(8), "raw", b"v"), 1),
@@ -148,7 +156,9 @@ def _strict(loose: CaseBuilder, strict: CaseBuilder) -> None:
     for label, row, at in rows:
         key = label.startswith("key")
         loose.accepts(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), shown(row), doc="iggy.md §10.3, §11.1 R11", remarks=("iggy-header-size",), rules=("iggy.headers.size",), why="0.9.0 reads it and its accessor fails; padded, it is another number.")
-        strict.rejects(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), "bad-length", at=at, also=("length-mismatch", "type-mismatch", "invalid-value"), twin="kinds/int32", doc=DOC, rules=("iggy.headers.keyed.key-size",) if key else rules, why="Java takes it and fails later, or reads true.")
+        refused = {"class": "bad-length", "also": ["length-mismatch", "type-mismatch", "invalid-value"], "at": at}
+        behaviours = {"refused": {"reject": refused}, "kept": {"accept": {"value": shown(row)}}}
+        strict.either(f"kinds/{label}", f"Of another size than its kind: {label}", block(row), behaviours, doc=DOC, rules=("iggy.headers.keyed.key-size",) if key else rules, why="Rust and Go refuse it; Java takes it and fails later, or reads true.")
 
 
 def _written(s: CaseBuilder) -> None:

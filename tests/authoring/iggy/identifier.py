@@ -32,7 +32,7 @@ def _identifier(s: CaseBuilder) -> None:
         kind_value("numeric", u32(1)),
         doc=doc + ", §13 W5",
         origin="document",
-        rules=(layout, *kind, *size, *zero, "iggy.identifier.truncated"),
+        rules=(layout, *kind, *size),
         why="Read big-endian it is stream 16777216.",
     )
     s.accepts(
@@ -78,7 +78,7 @@ def _identifier(s: CaseBuilder) -> None:
         name("é".encode()),
         kind_value("string", "é".encode()),
         doc=doc + ", §11.1 J6",
-        rules=(*utf8, *size),
+        rules=(layout, *size),
         why="The length counts bytes, not UTF-16 units.",
     )
     s.accepts(
@@ -239,8 +239,8 @@ def _identifier(s: CaseBuilder) -> None:
         kind_value("numeric", u32(0)),
         twin="encode/numeric",
         doc=doc,
-        rules=encode,
-        why="The server answers InvalidIdentifier.",
+        rules=zero,
+        why="The constructor answers InvalidIdentifier.",
     )
     s.refuses(
         "encode/empty",
@@ -273,7 +273,7 @@ def _partitioning(s: CaseBuilder) -> None:
         kind_value("partition_id", u32(1)),
         doc="iggy.md §13 W6",
         origin="document",
-        rules=(layout, *kind, *size),
+        rules=(layout, *kind),
         why="Read big-endian it is partition 16777216.",
     )
     s.accepts(
@@ -292,7 +292,7 @@ def _partitioning(s: CaseBuilder) -> None:
         key,
         doc="iggy.md §13 W7",
         origin="document",
-        rules=(layout, *kind, *size, "iggy.partitioning.truncated"),
+        rules=(layout, *kind),
         why="Messages of one key stay in order only if every client sends the same key.",
     )
     s.accepts(
@@ -310,7 +310,7 @@ def _partitioning(s: CaseBuilder) -> None:
         tagged(3, b"k" * 255),
         kind_value("messages_key", b"k" * 255),
         doc=doc,
-        rules=size,
+        rules=(layout,),
         why="The length is one unsigned byte.",
     )
     s.accepts(
@@ -486,6 +486,6 @@ def _longest(names: CaseBuilder, parts: CaseBuilder) -> None:
         tagged(3, b"k"),
         kind_value("messages_key", b"k"),
         doc="iggy.md §2.2",
-        rules=("iggy.partitioning.layout", "iggy.partitioning.length"),
+        rules=("iggy.partitioning.layout",),
         why="Three bytes are what the server's reader wants to see.",
     )

@@ -13,10 +13,10 @@ def write(writer: FixtureWriter) -> None:
 
 
 def _identifier(s: CaseBuilder) -> None:
-    doc, layout, zero, size = "iggy.md §2.2", ("iggy.identifier.layout",), ("iggy.identifier.zero",), ("iggy.identifier.length",)
+    doc, layout, zero, size = "iggy.md §2.2", ("iggy.identifier.layout",), ("iggy.identifier.zero-based",), ("iggy.identifier.length",)
     s.accepts("identifier/zero", "Numeric 0", numeric(0), kind_value("numeric", u32(0)), doc=doc, rules=zero, why="From 0.8.0 on the first stream has the number 0; refused, it cannot be reached.")
     s.accepts("identifier/numeric", "Numeric 0x01020304", numeric(0x01020304), kind_value("numeric", unhex("04030201")), doc=doc, rules=(*layout, *size), why="Four different bytes show the order.")
-    s.accepts("identifier/string", "The name sample", name(b"sample"), kind_value("string", b"sample"), doc=doc, rules=(*layout, *size, "iggy.identifier.kind", "iggy.identifier.utf8", "iggy.identifier.truncated"), why="Streams are commonly addressed by name.")
+    s.accepts("identifier/string", "The name sample", name(b"sample"), kind_value("string", b"sample"), doc=doc, rules=(*layout, *size, "iggy.identifier.kind"), why="Streams are commonly addressed by name.")
     for label, data, cls, at, rule in (
         ("kind-0", tagged(0, u32(1)), "bad-kind", 0, "kind"), ("kind-3", tagged(3, u32(1)), "bad-kind", 0, "kind"), ("numeric-3-bytes", tagged(1, u32(1)[:3]), "bad-length", 1, "length"),
         ("string-empty", tagged(2, b""), "bad-length", 1, "length"), ("string-bad-utf8", name(b"\xff\xfe"), "bad-utf8", 2, "utf8"), ("truncated", numeric(0)[:-1], "truncated", 2, "truncated"),
@@ -27,13 +27,13 @@ def _identifier(s: CaseBuilder) -> None:
 
 
 def _partitioning(s: CaseBuilder) -> None:
-    doc, layout, size = "iggy.md §2.2", ("iggy.partitioning.layout",), ("iggy.partitioning.length",)
+    doc, layout, size = "iggy.md §2.2", ("iggy.partitioning.layout",), ("iggy.partitioning.id-length",)
     s.accepts("partitioning/partition-id", "Partition 0", tagged(2, u32(0)), kind_value("partition_id", u32(0)), doc=doc, rules=(*layout, *size, "iggy.partitioning.kind"), why="Partitions are counted from 0 on since 0.8.0.")
-    s.accepts("partitioning/messages-key", "The key order-7 (W7)", unhex("03076f726465722d37"), kind_value("messages_key", b"order-7"), doc="iggy.md §13 W7", origin="document", rules=(*layout, *size, "iggy.partitioning.truncated"), why="The golden vector of a producer has one.")
+    s.accepts("partitioning/messages-key", "The key order-7 (W7)", unhex("03076f726465722d37"), kind_value("messages_key", b"order-7"), doc="iggy.md §13 W7", origin="document", rules=layout, why="The golden vector of a producer has one.")
     s.accepts("partitioning/balanced", "Balanced, with bytes of a body behind it", BALANCED + bytes(4), kind_value("balanced", b""), doc=doc, consumed=2, rules=(*layout, "iggy.partitioning.balanced", "iggy.partitioning.balanced-length"), why="The value is empty.")
     s.rejects("partitioning/balanced-value", "Balanced with two bytes", tagged(1, b"\xaa\xbb"), "bad-length", at=1, also=("length-mismatch", "trailing-data"), twin="partitioning/balanced", doc=doc, rules=("iggy.partitioning.balanced-length",), why="8594d7d4c looks at the length of every kind.")
     for label, data, cls, at, rule in (
-        ("kind-0", tagged(0, u32(1)), "bad-kind", 0, "kind"), ("kind-4", tagged(4, u32(1)), "bad-kind", 0, "kind"), ("partition-id-3-bytes", tagged(2, u32(1)[:3]), "bad-length", 1, "length"),
+        ("kind-0", tagged(0, u32(1)), "bad-kind", 0, "kind"), ("kind-4", tagged(4, u32(1)), "bad-kind", 0, "kind"), ("partition-id-3-bytes", tagged(2, u32(1)[:3]), "bad-length", 1, "id-length"),
         ("messages-key-empty", tagged(3, b"") + b"\0", "bad-length", 1, "length"), ("truncated", unhex("03076f726465722d"), "truncated", 2, "truncated"),
     ):
         s.rejects(f"partitioning/{label}", f"As before 0.9: {label}", data, cls, at=at, also=("length-mismatch", "length-past-end"), twin="partitioning/messages-key", doc=doc, rules=(f"iggy.partitioning.{rule}",), why="Read otherwise, messages go to another partition.")

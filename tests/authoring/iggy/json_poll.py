@@ -31,7 +31,7 @@ def _poll(s: CaseBuilder, revision: str) -> None:
         if wide
         else ({}, {})
     )
-    doc, shape, fields = "iggy.md §8.2", ("iggy.json.poll.shape",), ("iggy.json.fields",)
+    doc, shape, fields = "iggy.md §8.2", ("iggy.json.poll.shape",), ("iggy.json.poll.fields",)
 
     def row(offset: int, payload: bytes, /, **more: Any) -> dict[str, Any]:
         tree = {
@@ -78,7 +78,7 @@ def _poll(s: CaseBuilder, revision: str) -> None:
         page(absent),
         one,
         doc=doc,
-        rules=fields,
+        rules=("iggy.json.headers",),
         why="Absent is none, too.",
     )
     s.accepts(

@@ -28,7 +28,7 @@ W15 = unhex(
 def write(writer: FixtureWriter) -> None:
     first = CaseBuilder(writer, "iggy.log", "0.0.30")
     _worked(first)
-    _records(first, stored30, stored30_value)
+    _records(first, stored30, stored30_value, "iggy.log.layout")
     second = CaseBuilder(writer, "iggy.log", "0.0.40")
     value = {"messages": [polled40_value(0, HELLO), polled40_value(1, WORLD, KEY1)]}
     second.accepts(
@@ -38,10 +38,10 @@ def write(writer: FixtureWriter) -> None:
         value,
         doc="iggy.md §7, §13 W13",
         origin="document",
-        rules=("iggy.log.layout",),
+        rules=("iggy.log.polled-layout",),
         why="From 0.0.40 on the record is the message of a poll.",
     )
-    _records(second, polled40, polled40_value)
+    _records(second, polled40, polled40_value, "iggy.log.polled-layout")
 
 
 def _worked(s: CaseBuilder) -> None:
@@ -67,7 +67,7 @@ def _worked(s: CaseBuilder) -> None:
     )
 
 
-def _records(s: CaseBuilder, made: Any, shown: Any) -> None:
+def _records(s: CaseBuilder, made: Any, shown: Any, layout: str) -> None:
     doc, tail, check = "iggy.md §7", ("iggy.log.tail",), ("iggy.log.checksum",)
     a, b, c = made(0, HELLO), made(1, WORLD, tlv(KEY1)), made(2, HELLO)
     both = {"messages": [shown(0, HELLO), shown(1, WORLD, KEY1)]}
@@ -78,7 +78,7 @@ def _records(s: CaseBuilder, made: Any, shown: Any) -> None:
         a + b,
         both,
         doc=doc,
-        rules=("iggy.log.layout", *check, "iggy.log.headers"),
+        rules=(layout, *check),
         why="Back to back, no file header.",
     )
     s.accepts(
@@ -139,7 +139,7 @@ def _records(s: CaseBuilder, made: Any, shown: Any) -> None:
         {"messages": [shown(0, b""), shown(2, HELLO)]},
         doc=doc,
         remarks=("iggy-empty-payload",),
-        rules=("iggy.log.layout",),
+        rules=(layout,),
         why="No server writes it, no reader may drop it.",
     )
     bad = made(1, WORLD, checksum=1)
@@ -196,7 +196,7 @@ def _records(s: CaseBuilder, made: Any, shown: Any) -> None:
         (a + b[:30],),
         [frames[0], _item("tail", len(a), b[:30])],
         doc=doc,
-        rules=(*scan, *tail),
+        rules=scan,
         why="The tail is told, not swallowed.",
     )
     garbage = {**_item("garbage", len(a), bad), "class": "crc-mismatch"}
@@ -215,7 +215,7 @@ def _records(s: CaseBuilder, made: Any, shown: Any) -> None:
         both,
         a + b,
         doc=doc,
-        rules=("iggy.log.layout",),
+        rules=(layout,),
         why="Lengths and checksums are computed.",
     )
 

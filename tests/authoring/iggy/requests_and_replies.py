@@ -5,7 +5,7 @@
 from typing import Any
 
 import xxhash
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.iggy.case_builder import CaseBuilder
@@ -19,7 +19,7 @@ LOGIN = unhex("002c000008727573742d73646b06302e31312e3004696767790469676779" + "
 
 
 def write(writer: FixtureWriter) -> None:
-    for e in (R30, R92, R80):
+    for e in (R30, R92, R80, R100):
         _requests(CaseBuilder(writer, "iggy.poll-request", e.revision), e)
     _crossed(writer)
     _classic(CaseBuilder(writer, "iggy.frame", "0.0.30"))
@@ -52,21 +52,22 @@ class Request:
 
 
 R30, R92, R80 = Request("0.0.30", W8, named=False, flagged=False), Request("0.0.92", W9, named=True, flagged=False), Request("0.8", W10, named=True, flagged=True)
+R100 = evolve(R80, revision="0.10")
 STRATEGIES = ("offset", "timestamp", "first", "last", "next")
 
 
 def _requests(s: CaseBuilder, e: Request) -> None:
-    doc = {"0.0.30": "iggy.md §3.2", "0.0.92": "iggy.md §4", "0.8": "iggy.md §5"}[e.revision]
+    doc = {"0.0.30": "iggy.md §3.2", "0.0.92": "iggy.md §4", "0.8": "iggy.md §5", "0.10": "iggy.md §5"}[e.revision]
     layout, kinds, place, cut = ("iggy.poll-request.layout",), ("iggy.poll-request.kinds",), ("iggy.poll-request.place",), ("iggy.poll-request.truncated",)
     partition = "0" if e.flagged else "1"
-    s.accepts("request/worked", "The first ten messages of a partition (the worked example)", e.worked, e.value(partition=partition), doc=f"iggy.md §13 {'W8' if e is R30 else 'W9' if e is R92 else 'W10'}", origin="document", rules=(*layout, *kinds, *place, *cut, "iggy.poll-request.count", "iggy.poll-request.editions"), why="The worked example.")
+    s.accepts("request/worked", "The first ten messages of a partition (the worked example)", e.worked, e.value(partition=partition), doc=f"iggy.md §13 {'W8' if e is R30 else 'W9' if e is R92 else 'W10'}", origin="document", rules=(*layout, *kinds, *place), why="The worked example.")
     big = (1 << 63) + 5
     for code, kind in enumerate(STRATEGIES, 1):
         s.accepts(f"request/{kind}", f"From {kind}", e.made(strategy=u8(code) + u64(big)), e.value(strategy=(kind, big)), doc="iggy.md §2.2", rules=(*kinds, *layout), why="An offset, or microseconds, of 64 bits without a sign.")
     s.accepts("request/count-bytes", "A count of four different bytes", e.made(count=0x81020304), e.value(count=0x81020304), doc=doc, rules=layout, why="Read big-endian it is another.")
     s.accepts("request/partition-bytes", "A partition of four different bytes", e.made(partition=0x81020304), e.value(partition=str(0x81020304)), doc=doc, rules=layout, why="Read big-endian it is another.")
-    s.accepts("request/auto-commit", "With auto_commit", e.made(commit=1), e.value(commit=True), doc=doc, rules=("iggy.poll-request.flag",), why="Off by mistake, messages come twice; on by mistake, they are lost.")
-    s.accepts("request/auto-commit-2", "auto_commit of 2", e.made(commit=2), e.value(), doc="iggy.md §3.2", remarks=("iggy-flag",), rules=("iggy.poll-request.flag",), why="Whatever is not 1 is no.")
+    s.accepts("request/auto-commit", "With auto_commit", e.made(commit=1), e.value(commit=True), doc=doc, rules=("iggy.poll-request.auto-commit",), why="Off by mistake, messages come twice; on by mistake, they are lost.")
+    s.accepts("request/auto-commit-2", "auto_commit of 2", e.made(commit=2), e.value(commit=e is R100), doc="iggy.md §3.2", remarks=("iggy-flag",), rules=("iggy.poll-request.flag",), why="Whatever is not 1 is no; from 0.10.0 on whatever is not 0 is yes.")
     s.accepts("request/group", "A consumer group", e.made(kind=2), e.value(kind="group"), doc="iggy.md §2.2", rules=kinds, why="The offsets of a group are others than those of a consumer.")
     s.accepts("request/stream-by-name", "A stream by name, a topic by number", e.made(place=name(b"s1") + numeric(7)), e.value(stream=kind_value("string", b"s1"), topic=kind_value("numeric", u32(7))), doc=doc, rules=place, why="Both kinds stand in both places.")
     s.accepts("request/followed", "What follows is not its own", e.made() + b"\xff\xff", e.value(), doc=doc, consumed=len(e.made()), rules=layout, why="The frame says where it ends.")
@@ -83,13 +84,13 @@ def _requests(s: CaseBuilder, e: Request) -> None:
         s.accepts("request/partition-0", "Partition 0", e.made(partition=0), e.value(partition="0"), doc=doc, rules=flag, why="The first partition from 0.8.0 on.")
         s.accepts("request/flag-0-partition-7", "No partition, and a number", e.made(flag=0, partition=7), e.value(partition=None), doc=doc, remarks=("iggy-unset-field",), rules=flag, why="What the flag denies is not read.")
         s.accepts("request/flag-2", "A flag of 2", e.made(flag=2, partition=0), e.value(partition=None), doc=doc, remarks=("iggy-flag",), rules=("iggy.poll-request.flag",), why="The server takes 1 for yes and all else for no.")
-        s.accepts("request/stream-0", "Stream 0", zero, e.value(stream=kind_value("numeric", u32(0))), doc="iggy.md §2.2", rules=place, why="The first stream from 0.8.0 on.")
+        s.accepts("request/stream-0", "Stream 0", zero, e.value(stream=kind_value("numeric", u32(0))), doc="iggy.md §2.2", rules=(*place, "iggy.identifier.zero-based"), why="The first stream from 0.8.0 on.")
     else:
-        s.rejects("request/stream-0", "Stream 0", zero, "invalid-value", at=where + 2, also=("not-permitted", "other"), twin="request/worked", doc="iggy.md §2.2", rules=place, why="InvalidIdentifier up to 0.7.x.")
+        s.rejects("request/stream-0", "Stream 0", zero, "invalid-value", at=where + 2, also=("not-permitted", "other"), twin="request/worked", doc="iggy.md §2.2", level="should", rules=(*place, "iggy.identifier.zero"), why="InvalidIdentifier up to 0.7.x, of the constructor: the reader takes it.")
     for label, data, at in (("consumer-kind-0", e.made(kind=0), 0), ("consumer-kind-3", e.made(kind=3), 0), ("strategy-kind-0", e.made(strategy=u8(0) + u64(0)), len(e.made()) - 14), ("strategy-kind-6", e.made(strategy=u8(6) + u64(0)), len(e.made()) - 14)):
         s.rejects(f"request/{label}", f"A kind that there is none of: {label}", data, "bad-kind", at=at, twin="request/worked", doc="iggy.md §2.2", rules=kinds, why="InvalidCommand.")
     s.rejects("request/stream-kind-3", "A stream of kind 3", e.made(place=tagged(3, u32(1)) + name(b"sample")), "bad-kind", at=where, twin="request/worked", doc="iggy.md §2.2", rules=place, why="InvalidCommand.")
-    s.rejects("request/count-0", "Count 0", e.made(count=0), "invalid-value", at=len(e.made()) - 5, also=("count-mismatch", "bad-length", "not-permitted", "other"), twin="request/worked", doc="iggy.md §3.2", level="should" if e.flagged else "must", rules=("iggy.poll-request.count",), why="InvalidMessagesCount.")
+    s.rejects("request/count-0", "Count 0", e.made(count=0), "invalid-value", at=len(e.made()) - 5, also=("count-mismatch", "bad-length", "not-permitted", "other"), twin="request/worked", doc="iggy.md §3.2", rules=("iggy.poll-request.count",), why="InvalidMessagesCount.")
     for label, size in (("last-byte", 1), ("strategy", 10), ("half", 20)):
         s.rejects(f"request/cut-{label}", f"Cut: {label}", e.made()[:-size], "truncated", also=("length-past-end",), twin="request/worked", doc=doc, rules=cut, why="Shorter than the least there is.")
     s.writes("encode/worked", "The worked example", e.value(partition=partition), e.worked, doc="iggy.md §13", rules=layout, why="The worked example.")
@@ -112,8 +113,8 @@ def _crossed(writer: FixtureWriter) -> None:
 
 def _classic(s: CaseBuilder) -> None:
     doc, layout, length = "iggy.md §2.1", ("iggy.frame.classic.layout",), ("iggy.frame.classic.length",)
-    s.accepts("frame/send", "A send in its frame (W5)", u32(105) + u32(101) + W5, {"code": "101", "body": W5.hex()}, doc="iggy.md §13 W5", origin="document", rules=(*layout, *length), why="The length counts the code and not itself.")
-    s.accepts("frame/ping", "A ping", u32(4) + u32(1), {"code": "1", "body": ""}, doc=doc, rules=(*layout, *length), why="Four bytes are a code and no body.")
+    s.accepts("frame/send", "A send in its frame (W5)", u32(105) + u32(101) + W5, {"code": "101", "body": W5.hex()}, doc="iggy.md §13 W5", origin="document", rules=layout, why="The length counts the code and not itself.")
+    s.accepts("frame/ping", "A ping", u32(4) + u32(1), {"code": "1", "body": ""}, doc=doc, rules=layout, why="Four bytes are a code and no body.")
     s.accepts("frame/code-bytes", "A code of four different bytes", u32(5) + u32(0x81020304) + b"x", {"code": str(0x81020304), "body": "78"}, doc=doc, rules=layout, why="Little-endian.")
     s.accepts("frame/followed", "The next frame is not its own", u32(4) + u32(1) + u32(4), {"code": "1", "body": ""}, consumed=8, doc=doc, rules=layout, why="Requests follow each other on one connection.")
     for number in (0, 3):
@@ -147,11 +148,12 @@ def _reply_value(body: bytes, *, status: int = 0) -> dict[str, Any]:
 def _vsr(s: CaseBuilder) -> None:
     doc, layout, size, gap, check = "iggy.md §2.1", ("iggy.frame.vsr.layout",), ("iggy.frame.vsr.size",), ("iggy.frame.vsr.gaps",), ("iggy.frame.vsr.checksum",)
     command = ("iggy.frame.vsr.command",)
-    s.accepts("frame/send", "A send (W29 and W25)", W29 + W25, _request_value(W25, 160), doc="iggy.md §13 W29, W25", origin="document", rules=(*layout, *size, *check, *command, *gap), why="The size counts the header; a send's request_checksum is 0.")
+    s.accepts("frame/send", "A send (W29 and W25)", W29 + W25, _request_value(W25, 160), doc="iggy.md §13 W29, W25", origin="document", rules=(*layout, *size, *check, *command), why="The size counts the header; a send's request_checksum is 0.")
     s.accepts("frame/poll", "A poll (W30 and W10)", W30 + W10, _request_value(W10, 2, code=100), doc="iggy.md §13 W30, W10", origin="document", rules=(*layout, *check), why="What is not replicated says its code in the first reserved bytes.")
     told = int.from_bytes(unhex("95803f2a3c20de8f"), "little")
     s.accepts("frame/register", "A login as iggy 0.11.0 was captured", _request(LOGIN, 1, checksum=told), _request_value(LOGIN, 1, request_checksum=told), doc="iggy.md §2.1 [RUN-R11]", rules=check, why="XXH3-64 of the body, widened to 128 bits.")
-    s.accepts("frame/register-wrong-checksum", "A login with the checksum of another body", _request(LOGIN, 1, checksum=told ^ 1), _request_value(LOGIN, 1, request_checksum=told ^ 1), doc=doc, remarks=("iggy-request-checksum",), rules=check, why="Whether the server compares it is not known.")
+    s.accepts("frame/register-no-checksum", "A login without a checksum", _request(LOGIN, 1), _request_value(LOGIN, 1), doc=doc, rules=check, remarks=("iggy-no-request-checksum",), why="It is optional: Go and Node write 0.")
+    s.accepts("frame/register-wrong-checksum", "A login with the checksum of another body", _request(LOGIN, 1, checksum=told ^ 1), _request_value(LOGIN, 1, request_checksum=told ^ 1), doc=doc, remarks=("iggy-request-checksum",), rules=check, why="The server compares it with that of another request of the same number, and not with the body.")
     s.accepts("frame/send-checksum", "A send with a checksum of its body", _request(b"x", 160, checksum=xxhash.xxh3_64_intdigest(b"x")), _request_value(b"x", 160, request_checksum=xxhash.xxh3_64_intdigest(b"x")), doc=doc, remarks=("iggy-request-checksum",), rules=check, why="Of sends, polls and pings it is 0.")
     fields = {"client": (1 << 128) - 2, "number": 0x0102030405060708, "session": 0x1112131415161718, "user": 0x21222324, "code": 0x31323334, "timestamp": 0x4142434445464748}
     told_fields = {"client": fields["client"], "request": fields["number"], "session": fields["session"], "user_id": fields["user"], "code": fields["code"], "timestamp": fields["timestamp"]}
@@ -174,7 +176,7 @@ def _vsr(s: CaseBuilder) -> None:
         s.rejects(f"frame/command-{number}", f"Command {number}", _request(b"", 2, command=number), "bad-kind", at=60, twin="frame/poll", doc=doc, rules=command, why="Where its fields stand is not known.")
     s.writes("encode/send", "A send (W29 and W25)", _request_value(W25, 160), W29 + W25, doc="iggy.md §13 W29, W25", rules=(*layout, *check), why="The worked example.")
     s.writes("encode/poll", "A poll (W30 and W10)", _request_value(W10, 2, code=100), W30 + W10, doc="iggy.md §13 W30, W10", rules=layout, why="The worked example.")
-    s.writes("encode/register", "A login", _request_value(LOGIN, 1, request_checksum=told), _request(LOGIN, 1, checksum=told), doc="iggy.md §2.1 [RUN-R11]", rules=check, why="The checksum is computed.")
+    s.writes("encode/register", "A login", _request_value(LOGIN, 1, request_checksum=told), _request(LOGIN, 1, checksum=told), doc="iggy.md §2.1 [RUN-R11]", level="should", rules=check, why="The checksum is computed; another client writes 0.")
     s.writes("encode/eviction", "An eviction", {"header": {"client": "1", "server_protocol_version": str(11 << 10), "server_protocol_version_min": str(10 << 10), "reason": "2"}, "body": ""}, evicted, doc=doc, rules=layout, why="A hundred bytes of zeros, and a reason.")
     s.refuses("encode/operation-9-bits", "An operation of nine bits", _request_value(b"", 256), twin="encode/poll", doc=doc, rules=("iggy.frame.encode",), why="Cut, it is another.")
     s.refuses("encode/client-129-bits", "A client of 129 bits", _request_value(b"", 2, client=1 << 128), twin="encode/poll", doc=doc, rules=("iggy.frame.encode",), why="Cut, it is client 0.")

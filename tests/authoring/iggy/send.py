@@ -54,7 +54,6 @@ def write(writer: FixtureWriter) -> None:
     _place(s)
     _headers(s)
     _torn(s)
-    _limits(s)
     _written(s)
 
 
@@ -77,7 +76,7 @@ def _messages(s: CaseBuilder) -> None:
         send(sent(1, HELLO)),
         value(sent_value(1, HELLO)),
         doc=doc,
-        rules=(*layout, "iggy.send.count", "iggy.send.payload.empty", "iggy.send.truncated"),
+        rules=layout,
         why="The smallest useful send.",
     )
     s.accepts(
@@ -95,7 +94,7 @@ def _messages(s: CaseBuilder) -> None:
         send(sent(1, b"a"), sent(2, b"bb"), sent(3, b"ccc")),
         value(sent_value(1, b"a"), sent_value(2, b"bb"), sent_value(3, b"ccc")),
         doc=doc,
-        rules=("iggy.send.count", *layout),
+        rules=layout,
         why="The list runs to the end of the body.",
     )
     s.accepts(
@@ -210,8 +209,9 @@ def _place(s: CaseBuilder) -> None:
         also=("not-permitted", "other"),
         twin=TWIN,
         doc=doc,
-        rules=rule,
-        why="InvalidIdentifier up to 0.7.x.",
+        level="should",
+        rules=(*rule, "iggy.identifier.zero"),
+        why="InvalidIdentifier up to 0.7.x, of the constructor: the reader takes it.",
     )
     s.rejects(
         "place/topic-name-empty",
@@ -230,8 +230,9 @@ def _place(s: CaseBuilder) -> None:
         "bad-length",
         twin="place/messages-key",
         doc=doc,
-        rules=rule,
-        why="InvalidKeyValueLength.",
+        level="should",
+        rules=(*rule, "iggy.partitioning.length"),
+        why="InvalidKeyValueLength, of the constructor: the reader takes it.",
     )
     s.rejects(
         "place/body-of-10-bytes",
@@ -360,7 +361,7 @@ def _torn(s: CaseBuilder) -> None:
         whole,
         value(sent_value(1, HELLO), sent_value(2, WORLD)),
         doc="iggy.md §3.1",
-        rules=rule,
+        rules=("iggy.send.layout",),
         why="The twin of the torn ones.",
     )
     for label, data, why in (
@@ -397,33 +398,6 @@ def _torn(s: CaseBuilder) -> None:
         flags=["security", "resource"],
         limits={"ms": 1000, "rss_mb": 512},
         why="The length must not be trusted for an allocation.",
-    )
-
-
-def _limits(s: CaseBuilder) -> None:
-    doc, rule = "iggy.md §3.1, §9", ("iggy.send.limit.headers",)
-    first = tuple((b"k%03d" % n, "raw", b"v" * 250) for n in range(200))
-    s.accepts(
-        "limits/headers-100000",
-        "100,000 bytes of header values in two messages",
-        send(sent(1, HELLO, tlv(*first)), sent(2, HELLO, tlv(*first))),
-        value(sent_value(1, HELLO, *first), sent_value(2, HELLO, *first)),
-        doc=doc,
-        rules=rule,
-        profile="produce",
-        why="Keys and lengths do not count.",
-    )
-    last = (*first, *((b"m%03d" % n, "raw", b"v" * 240) for n in range(10)), (b"z", "raw", b"v"))
-    s.rejects(
-        "limits/headers-102401",
-        "102,401 bytes of header values in two messages",
-        send(sent(1, HELLO, tlv(*last)), sent(2, HELLO, tlv(*first))),
-        "limit-exceeded",
-        twin="limits/headers-100000",
-        doc=doc,
-        rules=rule,
-        profile="produce",
-        why="The limit of 100 KB is one of the whole request, not of a message.",
     )
 
 

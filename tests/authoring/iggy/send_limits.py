@@ -69,8 +69,9 @@ def _lengths(s: CaseBuilder) -> None:
         also=("not-permitted", "other"),
         twin="messages/one",
         doc="iggy.md §2.2",
-        rules=("iggy.send.place",),
-        why="No topic has the number 0: up to 0.7.x the server refuses it.",
+        level="should",
+        rules=("iggy.send.place", "iggy.identifier.zero"),
+        why="No topic has the number 0: up to 0.7.x the constructor refuses it.",
     )
     first = tuple((b"k%03d" % number, "raw", b"v" * 250) for number in range(200))
     last = (*first, *((b"m%03d" % number, "raw", b"v" * 240) for number in range(10)))
@@ -98,8 +99,30 @@ def _lengths(s: CaseBuilder) -> None:
 
 
 def _limits(s: CaseBuilder) -> None:
-    """§9: one byte over the limit of 0.0.116; `iggy_send` holds the limit itself."""
+    """§3.1, §9: the limits of 0.0.116 and of 0.0.30, and a byte over each."""
     first = tuple((b"k%03d" % number, "raw", b"v" * 250) for number in range(200))
+    s.accepts(
+        "limits/headers-100000",
+        "100,000 bytes of header values in two messages",
+        send(sent(1, b"hello", tlv(*first)), sent(2, b"hello", tlv(*first))),
+        value(sent_value(1, b"hello", *first), sent_value(2, b"hello", *first)),
+        doc="iggy.md §3.1, §9",
+        rules=("iggy.send.limit.headers",),
+        profile="produce",
+        why="Keys and lengths do not count.",
+    )
+    over = (*first, *((b"m%03d" % n, "raw", b"v" * 240) for n in range(10)), (b"z", "raw", b"v"))
+    s.rejects(
+        "limits/headers-102401",
+        "102,401 bytes of header values in two messages",
+        send(sent(1, b"hello", tlv(*over)), sent(2, b"hello", tlv(*first))),
+        "limit-exceeded",
+        twin="limits/headers-100000",
+        doc="iggy.md §3.1, §9",
+        rules=("iggy.send.limit.headers",),
+        profile="produce",
+        why="The limit of 100 KB is one of the whole request, not of a message.",
+    )
     last = (*first[1:], (b"m", "raw", b"v" * 251))
     s.accepts(
         "limits/headers-100001",
@@ -137,6 +160,7 @@ def _places(s: CaseBuilder) -> None:
         also=("not-permitted", "other"),
         twin="messages/one",
         doc="iggy.md §2.2",
-        rules=("iggy.send.place",),
-        why="No topic has the number 0: up to 0.7.x the server refuses it.",
+        level="should",
+        rules=("iggy.send.place", "iggy.identifier.zero"),
+        why="No topic has the number 0: up to 0.7.x the constructor refuses it.",
     )

@@ -38,7 +38,7 @@ def _batch(s: CaseBuilder) -> None:
     one, one_v = record(b"k", b"v"), [record_value(b"k", b"v")]
     s.accepts("batch/one-record", "One record k→v", batch(one, 1), batch_value(one_v), doc="kafka.md §6 E01 W01",
          rules=(*rules, "kafka.v2.size", "kafka.v2.magic", "kafka.v2.crc", "kafka.v2.count.negative", "kafka.v2.truncated",
-                "kafka.v2.record.length", "kafka.v2.field.bounds", "kafka.varint.limit"),
+                "kafka.v2.record.length", "kafka.v2.field.bounds", "kafka.varint.limit", "kafka.varint.limit.32-bit"),
          why="The smallest useful batch; every reader must take it.")
     s.accepts("batch/null-key-empty-value", "Null key, empty value", batch(record(None, b""), 1),
          batch_value([record_value(None, b"")]), doc="kafka.md §6 E02 W02", rules=("kafka.v2.null",),
@@ -217,7 +217,7 @@ def _magic(s: CaseBuilder, magic: int) -> None:
     for other, raw in others.items():
         if other != magic:
             s.rejects(f"magic/v{other}-for-v{magic}", f"An entry of v{other} where v{magic} is asked for", raw, "bad-magic", at=16, twin=twin, doc="kafka.md §1.1, §2.1",
-                 rules=("kafka.v2.magic",), why="The magic byte alone tells how the rest is to be read.")
+                 rules=("kafka.v2.magic" if magic == 2 else "kafka.legacy.magic",), why="The magic byte alone tells how the rest is to be read.")
 
 
 def _unchecked(s: CaseBuilder) -> None:

@@ -27,7 +27,7 @@ from tests.authoring.kafka.message_sets import pair, pair_value
 
 def write(writer: FixtureWriter) -> None:
     s = CaseBuilder(writer, "kafka.log", "mixed")
-    for chapter in (_isolation, _markers, _aborted, _transactions, _fetched, _offsets, _last_offsets, _both):
+    for chapter in (_isolation, _markers, _aborted, _transactions, _fetched, _offsets, _last_offsets, _both, _skipped):
         chapter(s)
 
 
@@ -227,3 +227,19 @@ def _fetch_offsets(s: CaseBuilder) -> None:
             "influxdata/rskafka cffa616 returned records below the offset that was asked for.")
     fetched("fetch-offset-behind-entries", "A batch and a message below offset 11", one(9)[0] + old(1, 10)[0] + one(11)[0], one(11)[1],
             "Entries of which nothing is left are left out.", "feature:mixed-magic")
+
+
+def _skipped(s: CaseBuilder) -> None:
+    """§13.3: what is not delivered is not looked at, in Kafka; others look at more of it."""
+    fields = {"offset": 11, "attributes": 1, "ts": T + 1}
+    second = message(1, b"b", b"2", offset=1, ts=T + 1)
+    left = message_value(1, None, None, messages=[message_value(1, b"b", b"2", offset=11, ts=T + 1)], **fields)
+    answers = {"refused": {"reject": {"class": "crc-mismatch"}}, "delivered": {"accept": {"value": log(left)}}}
+    s.either("delivered/from-behind-wrong-crc", "A fetch from 11 of a wrapper whose message at 10 has a wrong CRC", message(1, None, gzip(message(1, b"a", b"1", crc=0) + second), **fields), answers, doc="kafka.md §13.3",
+        rules=("kafka.log.fetch-offset",), needs=["codec:gzip", "feature:wrapper", "feature:fetch-offset"], options={"fetch_offset": 11}, level="may",
+        why="Kafka's consumer checks what it delivers and nothing else; a reader that checks all of a set loses no record by that.")
+    after = one(2)
+    for name, title, raw, attributes, needs in (("records", "a count of 2 over one record", record(b"a", b"v"), 0x10, ()), ("gzip", "two records in what is no gzip", record(b"a", b"v"), 0x11, ("codec:gzip",))):
+        gone = batch(raw, 2, attributes=attributes, pid=1000, pepoch=0, seq=0)
+        _accepts(s, f"aborted-broken-{name}", f"An aborted batch with {title}, then data", [(gone, None), after], [after[1]], "Nobody was promised these records: a consumer that stops at them stops for good.", "kafka.md §1.9, §13.3",
+            ("kafka.log.aborted-records",), "feature:read-committed", *needs, **committed((1000, 0)))

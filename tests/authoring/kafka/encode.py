@@ -28,7 +28,7 @@ def write(writer: FixtureWriter) -> None:
     v2 = CaseBuilder(writer, "kafka.batch", "v2")
     for chapter in (_v2, _v2_refused, _legacy, _wrappers, _timestamps_v0, _other_magic):
         chapter(writer)
-    for chapter in (_limits, _rewritten):
+    for chapter in (_limits, _rewritten, _times_below):
         chapter(v2)
 
 
@@ -178,5 +178,14 @@ def _other_magic(writer: FixtureWriter) -> None:
         builder = builders[magic]
         value = message_value(other, b"k", b"v")
         builder.writer.add({"id": f"{builder.prefix}encode/magic-{other}", "title": f"A value of magic {other} to be written as v{magic}", "why": "The format that was asked for is the one that is written.", "op": "encode",
-                        "level": "must", "rules": ["kafka.v2.encode.range"], "input": {"value": value}, "expect": {"reject": {"class": "invalid-value", "also": ["bad-magic"]}},
+                        "level": "must", "rules": ["kafka.legacy.encode.range"], "input": {"value": value}, "expect": {"reject": {"class": "invalid-value", "also": ["bad-magic"]}},
                         "twin": ENCODED[magic], "source": {"origin": "builder", "document": "kafka.md §2.1"}})
+
+
+def _times_below(s: CaseBuilder) -> None:
+    """§13.2: Kafka's builder takes no timestamp below -1, and the field holds it."""
+    value = batch_value([record_value(b"k", b"v", base_ts=-2)], base_ts=-2, max_ts=-2)
+    raw = batch(record(b"k", b"v"), 1, base_ts=-2, max_ts=-2)
+    rows = [{"id": "refused", "reject": {"class": "invalid-value"}}, {"id": "written", "accept": {"value": value, "bytes": [raw.hex()]}}]
+    s.writer.add({"id": f"{s.prefix}encode/timestamp-minus-2", "title": "Timestamp −2", "why": "A producer has no use for it; whoever writes a log again must keep what is there.", "op": "encode", "level": "may",
+                "rules": ["kafka.v2.encode.timestamp"], "input": {"value": value}, "expect": {"either": {"behaviours": rows}}, "source": {"origin": "builder", "document": "kafka.md §13.2"}})

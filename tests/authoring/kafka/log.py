@@ -32,7 +32,7 @@ from tests.authoring.kafka.message_sets import pair, pair_value
 def write(writer: FixtureWriter) -> None:
     builder = CaseBuilder(writer, "kafka.log", "mixed")
     for chapter in (
-        _joined, _overlaps, _rare_entries, _leftover, _tail, _sizes, _damaged, _log_vectors, _scan, _scan_garbage, _scan_pieces,
+        _joined, _overlaps, _rare_entries, _leftover, _tail, _sizes, _damaged, _log_vectors, _segments, _scan, _scan_garbage, _scan_pieces,
     ):  # fmt: skip
         chapter(builder)
 
@@ -61,7 +61,7 @@ def _joined(s: CaseBuilder) -> None:
     def accepts(name, title, entries, doc, why, rules=("kafka.log.join",), **more):
         s.accepts(f"entries/{name}", title, b"".join(data for data, _ in entries), log(*(value for _, value in entries)), doc=doc, why=why, rules=rules, **more)
     s.accepts("entries/none", "No bytes, no entries", b"", log(), doc="kafka.md §7 I01", rules=("kafka.log.join",), why="A fetch at the end of a log.")
-    accepts("one", "One batch", [one(0)], "kafka.md §7 W01", "The accepted neighbour.", rules=("kafka.log.join", "kafka.log.crc", "kafka.log.size", "kafka.log.magic.range", "kafka.log.before"))
+    accepts("one", "One batch", [one(0)], "kafka.md §7 W01", "The accepted neighbour.", rules=("kafka.log.join", "kafka.log.crc", "kafka.log.before"))
     accepts("three", "Three batches", [one(0), one(1, b"l"), one(2, b"m")], "kafka.md §7 I26", "IBM/sarama #1022, platformatic/kafka #97: only the first was read.")
     accepts("v0-v1-v2", "A message of each format", [old(0, 0), old(1, 1), one(2)], "kafka.md §6 E29 W39", "The magic stands in each entry: aiokafka takes the first one's for all.",
        rules=("kafka.log.magic",), needs=["feature:mixed-magic"])
@@ -69,6 +69,7 @@ def _joined(s: CaseBuilder) -> None:
     empty = (batch(b"", 0, base=100, last=3, base_ts=-1, pid=1000, pepoch=0, seq=4), batch_value([], base=100, last=3, base_ts=-1, pid=1000, pepoch=0, seq=4))
     accepts("empty-then-data", "An empty batch, then data", [empty, one(104)], "kafka.md §7 I27", "segmentio/kafka-go #874: the reader was stuck.", needs=["feature:empty-batch"])
     accepts("empty-empty-data", "Two empty batches, then data", [empty, empty, one(104)], "kafka.md §7 I28", "segmentio/kafka-go #1292.", needs=["feature:empty-batch"])
+    accepts("data-empty-empty-data", "Data, two empty batches, data", [one(99), empty, empty, one(104)], "kafka.md §7 I28", "segmentio/kafka-go #1107: two empty batches one behind the other ended the process.", needs=["feature:empty-batch"])
     accepts("control-then-data", "A commit marker, then data", [ctl(0, 1, 1000), one(1)], "kafka.md §7 I29", "IBM/sarama #1115: the consumer was blocked.", needs=["feature:control-batch"])
     zipped = (batch(gzip(record(b"z", b"v")), 1, attributes=1), batch_value([record_value(b"z", b"v")], attributes=1))
     accepts("gzip-then-plain", "A compressed batch, then a plain one", [zipped, one(1)], "kafka.md §7 I33", "segmentio/kafka-go 1248320 kept the reader's state.", needs=["codec:gzip"])
@@ -104,7 +105,27 @@ def _damaged(s: CaseBuilder) -> None:
     rejects("cut-in-the-middle", "A batch cut, another after it", first[:60] + one(1)[0], "crc-mismatch", "I22", "The cut batch swallows the beginning of the next one.", ("kafka.log.crc",), before=log(),
        also=("bad-magic", "bad-length"))
     rejects("magic-3-in-tail", "Magic 3 in a tail of 17 bytes", first + i64(1) + i32(100) + bytes(4) + b"\x03", "bad-magic", "I18", "Magic is looked at before the size: seven clients call it a tail.", ("kafka.log.magic.range",), at=86)
-    rejects("magic-3", "Magic 3 in a whole batch", first + batch(record(b"k", b"v"), 1, base=1, magic=3), "bad-magic", "I15", "Sarama, kafka-python and aiokafka parse it as v2.", ("kafka.log.magic.range",), at=86)
+    rejects("magic-3", "Magic 3 in a whole batch", first + batch(record(b"k", b"v"), 1, base=1, magic=3), "bad-magic", "I15", "Sarama, kafka-python and aiokafka parse it as v2.", ("kafka.v2.magic",), at=86)
+
+
+def _segments(s: CaseBuilder) -> None:
+    """§1.4: Kafka has another reader for segment files, which looks at whole entries only."""
+    first, value = one(0)
+    need, doc = ["feature:segment-file"], "kafka.md §1.4, §13.3"
+    options = {"source": "segment"}
+    s.accepts("segments/one", "A segment file of one batch", first, log(value), doc=doc, rules=("kafka.log.join",), needs=need, why="The accepted neighbour.", options=options)
+    def ends(name: str, title: str, tail: bytes, rule: str) -> None:
+        s.accepts(f"segments/{name}", title, first + tail, log(value), consumed=len(first), doc=doc, rules=(f"kafka.log.{rule}",), needs=[*need, "feature:partial-tail"], options=options,
+             why="A broker that was killed leaves such an end: the tools that read its file end there.")
+    ends("zeros-12", "Twelve zero bytes after a batch", bytes(12), "size")
+    ends("zeros-17", "Seventeen zero bytes after a batch", bytes(17), "size")
+    head = i64(1) + i32(100) + bytes(4) + b"\x03"
+    ends("magic-3-in-tail", "Magic 3 in a tail of 17 bytes", head, "magic.range")
+    ends("magic-3-cut", "Magic 3 in an entry that is cut", head + bytes(20), "magic.range")
+    def rejects(name: str, title: str, raw: bytes, cls: str, at: int, rule: str, why: str) -> None:
+        s.rejects(f"segments/{name}", title, first + raw, cls, at=at, before=log(value), twin="segments/one", doc=doc, rules=(rule,), needs=need, options=options, why=why)
+    rejects("zeros-18", "Eighteen zero bytes after a batch", bytes(18), "bad-length", 78, "kafka.log.size", "From 18 bytes on a size is looked at.")
+    rejects("magic-3", "Magic 3 in a whole batch", batch(record(b"k", b"v"), 1, base=1, magic=3), "bad-magic", 86, "kafka.v2.magic", "Kafka's reader of files takes a later format for v2.")
 
 
 def _scan(s: CaseBuilder) -> None:
@@ -141,7 +162,7 @@ def _sizes(s: CaseBuilder) -> None:
     rejects("size-13", "Twelve bytes that tell of a size of 13", i64(1) + i32(13), "bad-length", 78, "kafka.md §1.4 step 2", "kafka.log.size")
     for magic, size in ((1, 21), (2, 48)):
         rejects(f"size-{size}-magic-{magic}", f"A whole entry of magic {magic} and size {size}", i64(1) + i32(size) + bytes(4) + bytes([magic]) + bytes(size - 5), "bad-length", 78,
-           "kafka.md §1.5", "kafka.log.size")
+           "kafka.md §1.5", ("", "kafka.legacy.size", "kafka.v2.size")[magic])
     rejects("magic-128", "Magic −128 in a tail", i64(1) + i32(100) + bytes(4) + b"\x80", "bad-magic", 86, "kafka.md §1.4 step 5", "kafka.log.magic.range")
 
 

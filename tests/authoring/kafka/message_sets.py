@@ -1,6 +1,7 @@
 """`kafka.batch/v0` and `v1`: kafka.md §2 and the vectors W26 to W41, L and Z of §7."""
 
 import zlib
+from typing import Any
 
 import google_crc32c
 
@@ -11,6 +12,7 @@ from tests.authoring.kafka.entry_bytes import (
     T,
     batch,
     gzip,
+    i8,
     i32,
     i64,
     lengthed,
@@ -18,6 +20,7 @@ from tests.authoring.kafka.entry_bytes import (
     message,
     message_value,
     snappy_block,
+    u32,
     xerial,
     zstd,
 )  # fmt: skip
@@ -41,6 +44,7 @@ def write(writer: FixtureWriter) -> None:
     _wrapper_v0_vectors(v0)
     _wrapper_v1_vectors(v1)
     _wrapper_refused_vectors(v1)
+    _second_inner(v1)
 
 
 GZIP, SNAPPY, LZ4, ZSTD, APPEND = 1, 2, 3, 4, 8
@@ -53,7 +57,7 @@ def _message(s: CaseBuilder, magic: int) -> None:
     rules = ("kafka.legacy.layout", "kafka.legacy.null")
     name = f"v{magic}"
     s.accepts("message/key-and-value", f"{name}, k→v", *made(b"k", b"v"), doc="kafka.md §7 L36, §6 E20 W28",
-         rules=(*rules, "kafka.legacy.size", "kafka.legacy.crc", "kafka.legacy.codec", "kafka.legacy.truncated", "kafka.legacy.bounds", "kafka.legacy.zstd"), why="The smallest useful message.")
+         rules=(*rules, "kafka.legacy.size", "kafka.legacy.crc", "kafka.legacy.codec", "kafka.legacy.truncated", "kafka.legacy.bounds", "kafka.legacy.zstd", "kafka.legacy.magic"), why="The smallest useful message.")
     s.accepts("message/null-key", f"{name}, null key", *made(None, b"123"), doc="kafka.md §6 E19 W26", rules=rules, why="Most logs have no keys.")
     s.accepts("message/tombstone", f"{name}, null value", *made(b"k", None), doc="kafka.md §7 W27", rules=rules, why="A tombstone.")
     s.accepts("message/null-null", f"{name}, null key and value", *made(None, None), doc="kafka.md §7 L34, L35", rules=rules, why="The smallest message.")
@@ -150,11 +154,13 @@ def _wrapper_v1(s: CaseBuilder) -> None:
              message_value(1, key, None, offset=outer, attributes=codec, ts=ts, messages=values or pair_value(1, offsets, stamps=stamps)),
              doc=doc, why=why, rules=rules, remarks=remarks, needs=[f"codec:{need}", "feature:wrapper"])
     wrapped("gzip", "v1 gzip wrapper, relative inner offsets", "kafka.md §6 E23 W31", "librdkafka 9aed3142b: the absolute offsets were wrong.",
-            rules=("kafka.wrapper.relative", "kafka.wrapper.timestamp", "kafka.wrapper.value", "kafka.wrapper.nesting", "kafka.wrapper.offset", "kafka.wrapper.inner-crc", "kafka.wrapper.inner-size"))
+            rules=("kafka.wrapper.relative", "kafka.wrapper.timestamp", "kafka.wrapper.value", "kafka.wrapper.nesting", "kafka.wrapper.offset", "kafka.wrapper.inner-crc", "kafka.wrapper.inner-size", "kafka.wrapper.inner-magic.range"))
     wrapped("gzip-compacted", "v1 wrapper with a gap", "kafka.md §6 E25 W33", "twmb/franz-go 5713ab8c recomputed offsets without gaps.", stored=(0, 3), offsets=(10, 13), outer=13)
     wrapped("gzip-absolute-inner", "v1 wrapper whose inner offsets are absolute", "kafka.md §7 W41", "wrapper − last inner + inner gives the same.", stored=(10, 11))
-    wrapped("gzip-offset-zero", "v1 wrapper at offset 0", "kafka.md §7 W34", "Old librdkafka wrote it: Sarama and kafkajs read −1 and 0, librdkafka loses the first record.",
-            outer=0, offsets=(0, 1), rules=("kafka.wrapper.zero",))
+    zero = {"offset": 0, "attributes": GZIP, "ts": T + 1}
+    answers = {name: {"accept": {"value": message_value(1, None, None, messages=pair_value(1, offsets), **zero)}} for name, offsets in (("as-stored", (0, 1)), ("counted", (-1, 0)))}
+    s.either("wrapper/gzip-offset-zero", "v1 wrapper at offset 0", message(1, None, gzip(pair(1)[0]), **zero), answers, doc="kafka.md §7 W34", rules=("kafka.wrapper.zero", "kafka.wrapper.offset"), needs=NEED,
+         why="Old librdkafka wrote it: Sarama and kafkajs read −1 and 0, librdkafka loses the first record.")
     wrapped("gzip-log-append", "v1 wrapper under LogAppendTime", "kafka.md §6 E24 W32", "IBM/sarama #885: five clients give the inner time.", codec=GZIP | APPEND, ts=T + 9000,
             stamps=(T + 9000, T + 9000), rules=("kafka.wrapper.timestamp",))
     appended = message(1, b"a", b"1", ts=T, attributes=APPEND) + message(1, b"b", b"2", offset=1, ts=T + 1)
@@ -237,8 +243,9 @@ def _wrapper_v1_vectors(s: CaseBuilder) -> None:
     whole = message_value(1, None, None, messages=pair_value(1), **fields)
     good = message(1, None, gzip(inner), **fields)
     wrong = int.from_bytes(good[12:16], "big") ^ 1
-    s.accepts("wrapper/crc-wrong", "The CRC of the wrapper is wrong, those of its messages right", message(1, None, gzip(inner), crc=wrong, **fields), whole, doc="kafka.md §7 L27", rules=("kafka.wrapper.crc",), needs=NEED,
-         remarks=("wrapper-crc",), why="Kafka's consumer checks the messages alone; its broker, and six clients, check the wrapper too.")
+    answers = {"refused": {"reject": {"class": "crc-mismatch", "at": 12}}, "delivered": {"accept": {"value": whole, "remarks": ["wrapper-crc"]}}}
+    s.either("wrapper/crc-wrong", "The CRC of the wrapper is wrong, those of its messages right", message(1, None, gzip(inner), crc=wrong, **fields), answers, doc="kafka.md §7 L27", rules=("kafka.wrapper.crc",), needs=NEED,
+         why="Kafka's consumer checks the messages alone; its broker, and six clients, check the wrapper too.")
     s.accepts("wrapper/inner-eight-bytes-behind", "Eight bytes behind the inner set", message(1, None, gzip(inner + bytes(8)), **fields), whole, doc="kafka.md §7 L25", rules=("kafka.wrapper.inner-truncated",), needs=NEED,
          remarks=("inner-truncated",), why="Fewer than twelve bytes are the beginning of a message that is cut.")
     s.accepts("wrapper/inner-offsets-zero", "Both inner offsets 0", message(1, None, gzip(pair(1, (0, 0), stamps=(T, T))[0]), **fields), message_value(1, None, None, messages=pair_value(1, (11, 11), stamps=(T, T)), **fields), doc="kafka.md §7 L30",
@@ -251,4 +258,20 @@ def _wrapper_v1_vectors(s: CaseBuilder) -> None:
 
 def _wrapper_refused_vectors(s: CaseBuilder) -> None:
     s.rejects("wrapper/inner-v2", "A v2 batch in a v1 wrapper", message(1, None, gzip(batch(TWO, 2)), offset=11, attributes=GZIP, ts=T + 1), "bad-nesting", twin="wrapper/gzip", doc="kafka.md §7 L22",
-         rules=("kafka.wrapper.nesting",), also=("bad-magic", "crc-mismatch"), needs=NEED, why="Sarama and kafkajs deliver nothing and say nothing; librdkafka delivers the batch.")
+         rules=("kafka.wrapper.value",), also=("bad-magic", "crc-mismatch"), needs=NEED, why="Sarama and kafkajs deliver nothing and say nothing; librdkafka delivers the batch.")
+
+
+def _second_inner(s: CaseBuilder) -> None:
+    """§13.3: the second of two messages is whole, its CRC holds, and it is not what a set may hold."""
+    first = message(1, b"a", b"1")
+    fields = {"offset": 11, "attributes": GZIP, "ts": T + 1}
+    def rejects(name: str, title: str, second: bytes, cls: str, at: int, rule: str, why: str, **more: Any) -> None:
+        s.rejects(f"wrapper/{name}", title, message(1, None, gzip(first + second), **fields), cls, at=f"34>{len(first) + at}", twin="wrapper/gzip", doc="kafka.md §13.3", rules=(rule,), needs=NEED, why=why, **more)
+    for magic, name in ((5, "5"), (-1, "minus-1")):
+        body = i8(magic) + i8(0) + i64(T) + lengthed(b"b") + lengthed(b"2")
+        rejects(f"inner-magic-{name}", f"The second inner message has magic {magic}", i64(1) + i32(4 + len(body)) + u32(zlib.crc32(body)) + body, "bad-magic", 16, "kafka.wrapper.inner-magic.range",
+                "Kafka reads every magic but 0 with the layout of v1: a later format would be misread.")
+    delivered = message_value(1, None, None, messages=[message_value(1, b"a", b"1", offset=10)], **fields)
+    for name, codec, also in (("nested-second", GZIP, ()), ("nested-second-codec-5", 5, ("unknown-codec",))):
+        rejects(name, f"A message, then one of codec {codec}", message(1, b"b", gzip(first), offset=1, attributes=codec), "bad-nesting", 17, "kafka.wrapper.nesting",
+                "Kafka hands over the first message before it looks at the codec of the second.", before=delivered, also=also)

@@ -21,12 +21,12 @@ def write(writer: FixtureWriter) -> None:
 def _precedence(s: CaseBuilder) -> None:
     """§1.5: size, magic, CRC, codec, count, records; a fault behind another one is not looked at."""
     raw, why = record(b"k", b"v"), "Tools that count faults by their class, and readers that skip by it, go astray on the wrong one."
-    def rejects(name: str, title: str, data: bytes, cls: str, at: int) -> None:
-        s.rejects(f"precedence/{name}", title, data, cls, at=at, twin="precedence/none", doc="kafka.md §1.5, order of precedence", rules=RULE, why=why)
+    def rejects(name: str, title: str, data: bytes, cls: str, at: int, rules: tuple[str, ...] = RULE) -> None:
+        s.rejects(f"precedence/{name}", title, data, cls, at=at, twin="precedence/none", doc="kafka.md §1.5, order of precedence", rules=rules, why=why)
     s.accepts("precedence/none", "A batch without a fault, and a CRC of its own", batch(raw, 1, epoch=5), batch_value([record_value(b"k", b"v")], epoch=5), doc="kafka.md §1.5", rules=RULE, why="The accepted neighbour.")
     good = batch(raw, 1)
     rejects("size-before-magic", "Size 13 and magic 3", good[:11] + b"\x0d" + good[12:16] + b"\x03" + good[17:], "bad-length", 8)
-    rejects("magic-before-crc", "Magic 3 and a wrong CRC", batch(raw, 1, magic=3, crc=0), "bad-magic", 16)
+    rejects("magic-before-crc", "Magic 3 and a wrong CRC", batch(raw, 1, magic=3, crc=0), "bad-magic", 16, ("kafka.v2.magic",))
     rejects("magic-before-whole-size", "Size 48 and magic 3", good[:11] + b"\x30" + good[12:16] + b"\x03" + good[17:], "bad-magic", 16)
     rejects("crc-before-codec", "Codec 5 and a wrong CRC", batch(raw, 1, attributes=5, crc=0), "crc-mismatch", 17)
     rejects("crc-before-count", "recordsCount −1 and a wrong CRC", batch(raw, -1, last=0, crc=0), "crc-mismatch", 17)
@@ -60,8 +60,8 @@ def _legacy(writer: FixtureWriter) -> None:
     v1 = CaseBuilder(writer, "kafka.batch", "v1")
     good = message(1, b"k", b"v", ts=0)
     value: dict[str, Any] = {"offset": "0", "magic": "1", "attributes": "0", "timestamp": "0", "key": b"k".hex(), "value": b"v".hex(), "messages": None}
-    common = {"op": "encode", "level": "must", "rules": ["kafka.legacy.encode.timestamp"], "source": {"origin": "builder", "document": "kafka.md §1.7"}}
+    common = {"op": "encode", "level": "must", "source": {"origin": "builder", "document": "kafka.md §1.7"}}
     why = "A time before 1970 was never given a meaning: KIP-228 was abandoned."
-    writer.add({"id": f"{v1.prefix}encode/timestamp-zero", "title": "Timestamp 0", "why": "0 is a time.", "input": {"value": value}, "expect": {"accept": {"value": value, "bytes": [good.hex()]}}, **common})
-    writer.add({"id": f"{v1.prefix}encode/timestamp-minus-2", "title": "Timestamp −2", "why": why, "input": {"value": {**value, "timestamp": "-2"}}, "expect": {"reject": {"class": "invalid-value"}},
+    writer.add({"id": f"{v1.prefix}encode/timestamp-zero", "title": "Timestamp 0", "why": "0 is a time.", "input": {"value": value}, "expect": {"accept": {"value": value, "bytes": [good.hex()]}}, "rules": ["kafka.legacy.encode"], **common})
+    writer.add({"id": f"{v1.prefix}encode/timestamp-minus-2", "title": "Timestamp −2", "why": why, "input": {"value": {**value, "timestamp": "-2"}}, "expect": {"reject": {"class": "invalid-value"}}, "rules": ["kafka.legacy.encode.timestamp"],
               "twin": f"{v1.prefix}encode/timestamp-zero", **common})

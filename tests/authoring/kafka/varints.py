@@ -49,7 +49,7 @@ def _varints(s: CaseBuilder) -> None:
              batch_value([record_value(b"k", b"v")]), doc=f"kafka.md §7 {doc}", rules=("kafka.varint.overlong",),
              remarks=("varint-overlong",), why="Kafka takes padded varints; a strict reader may refuse them.")
     s.rejects("varints/six-bytes", "offsetDelta in 6 bytes", spelled(b"\x80\x80\x80\x80\x80\x00"), "bad-varint", twin=twin,
-         doc="kafka.md §7 T03", rules=("kafka.varint.limit",), also=("length-past-end",),
+         doc="kafka.md §7 T03", rules=("kafka.varint.limit.32-bit",), also=("length-past-end",),
          why="Seven clients take it: a 64-bit reader was used for a 32-bit field.")
     s.accepts("varints/dropped-bits-0x10", "Bits above 32 in the fifth byte", spelled(b"\x80\x80\x80\x80\x10"),
          batch_value([record_value(b"k", b"v")]), doc="kafka.md §7 T04", rules=("kafka.varint.dropped-bits",),
@@ -63,9 +63,9 @@ def _varints(s: CaseBuilder) -> None:
          batch_value([record_value(b"k", b"v", off=low, base=1 << 40)], base=1 << 40, last=0), doc="kafka.md §7 T07",
          rules=rules, remarks=("offset-delta",), why="@platformatic/kafka reads 0, librdkafka something else.")
     s.rejects("varints/length-six-bytes", "A record length in 6 bytes", raw(b"\x90\x80\x80\x80\x80\x00", body(b"k", b"v")), "bad-varint",
-         at=61, twin=twin, doc="kafka.md §7 T09", rules=("kafka.varint.limit",), why="franz-go panics.")
+         at=61, twin=twin, doc="kafka.md §7 T09", rules=("kafka.varint.limit.32-bit",), why="franz-go panics.")
     s.rejects("varints/gzip-length-six-bytes", "The same in a gzip batch", batch(gzip(b"\x90\x80\x80\x80\x80\x00" + body(b"k", b"v")), 1, attributes=1), "bad-varint",
-         at="61>0", twin="compression/gzip", doc="kafka.md §7 T16", needs=["codec:gzip"], rules=("kafka.varint.limit",), why="Kafka reads packed records by another road than plain ones: both must look.")
+         at="61>0", twin="compression/gzip", doc="kafka.md §7 T16", needs=["codec:gzip"], rules=("kafka.varint.limit.32-bit",), why="Kafka reads packed records by another road than plain ones: both must look.")
     s.rejects("varints/length-all-ff", "A record length of 0xff bytes", raw(b"\xff" * 12, b""), "bad-varint", at=61, twin=twin,
          doc="kafka.md §7 T18", rules=("kafka.varint.limit",), why="franz-go panics.")
     s.rejects("varints/unterminated", "A varint cut off by the end of the batch", raw(varint(2), b"\x00\x80"), "length-past-end",

@@ -1,0 +1,93 @@
+"""Run one peer, or the libraries of compression, on golden cases; print the ids that each agrees with, as JSON.
+
+Run: `python -m tests.authoring.witness_run PEER [--run PATTERN]… [--missing]`; `frames` stands for the libraries.
+"""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+
+from attrs import asdict, frozen
+
+from tests.authoring.frames import witnesses
+from wireproof.adapters import peers
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.id_patterns import select
+from wireproof.cases.witness_reasons import reasons_of, without_witness
+from wireproof.runner.engine import Engine
+from wireproof.runner.run import Selection, run
+
+FRAMES = "frames"
+"""The name that stands for the libraries of compression."""
+
+AGREES = ("pass", "pass-unclassified")
+
+
+@frozen
+class Agreement:
+    """An implementation, its version, and the ids of the cases that it agrees with."""
+
+    name: str
+    version: str
+    ids: tuple[str, ...]
+
+
+def options_parser() -> ArgumentParser:
+    """Return the options that select cases."""
+    parser = ArgumentParser(add_help=False)
+    parser.add_argument("--run", action="append", dest="patterns", metavar="PATTERN")
+    parser.add_argument("--missing", action="store_true", help="must cases without witness and reason")
+    return parser
+
+
+def selected(suite: Suite, given: Namespace) -> list[Case]:
+    """Return the cases that the options ask for."""
+    wanted = {case.id for case in (unexplained(suite) if given.missing else suite.cases)}
+    return [case for case in select(suite, given.patterns or ("**",)) if case.id in wanted]
+
+
+def unexplained(suite: Suite) -> list[Case]:
+    """Return the must cases that have neither witness nor reason."""
+    rows = reasons_of(suite)
+    return [case for case in without_witness(suite) if not any(row.matches(case) for row in rows)]
+
+
+def refusal(spec: str) -> str:
+    """Return why an adapter is no independent implementation, or nothing.
+
+    Only peers of this repository are known to run another library: `reference`, `columnar` and an object or
+    command of somebody's own may be the codec of this package, which agrees with itself.
+    """
+    if spec == FRAMES or spec in peers.files():
+        return ""
+    return f"{spec}: is no witness: only the peers of tests/peers are known to run the code of others"
+
+
+def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agreement]:
+    """Yield who agrees with which cases."""
+    if spec == FRAMES:
+        for (name, version), ids in witnesses.agreeing(cases).items():
+            yield Agreement(name, version, tuple(ids))
+        return
+    with Engine(spec) as engine:
+        plan = Selection.of(engine.hello, cases, suite, families=False)
+        agreed = tuple(event.id for event in run(engine, plan) if event.verdict in AGREES)
+        yield Agreement(spec, engine.hello.version, agreed)
+
+
+def main() -> None:
+    """Print what one implementation agrees with."""
+    parser = ArgumentParser(parents=[options_parser()])
+    parser.add_argument("spec")
+    given = parser.parse_args()
+    if reason := refusal(given.spec):
+        sys.exit(reason)
+    suite = load()
+    found = agreements(given.spec, suite, selected(suite, given))
+    json.dump([asdict(one) for one in found], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
