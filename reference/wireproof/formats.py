@@ -41,6 +41,9 @@ from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import Writer
 
+PROVISIONAL_SUFFIX: Final = "-edge"
+"""The end of the names of provisional revisions."""
+
 
 @frozen(cache_hash=True)  # formats are the keys of many caches
 class Format:
@@ -68,6 +71,11 @@ class Format:
     wrapped_by: tuple[str, str, str] | None = None
     delimited: bool = False
     capabilities: tuple[str, ...] = ()
+
+    @property
+    def provisional(self) -> bool:
+        """Return whether the revision is one of a pre-release, whose format may still change."""
+        return self.revision.endswith(PROVISIONAL_SUFFIX)
 
     @property
     def format_id(self) -> str:
@@ -126,6 +134,7 @@ _LOG: Final = (
     *_V2,
     "feature:fetch-offset",
     "feature:max-message",
+    "feature:segment-file",
     "feature:mixed-magic",
     "feature:partial-tail",
     "feature:read-committed",
@@ -342,15 +351,15 @@ def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT_OPTION
     return fmt.scan(chunks, options)
 
 
-def items_json(items: Iterable[Item]) -> Json:
+def items_json(items: Iterable[Item], *, with_derived: bool = False) -> Json:
     """Return the JSON form of a scan: `{"items": [{"kind", "at", "length", "value"?, "class"?}]}`."""
-    return {"items": [_item_json(item) for item in items]}
+    return {"items": [_item_json(item, with_derived=with_derived) for item in items]}
 
 
-def _item_json(item: Item) -> Json:
+def _item_json(item: Item, *, with_derived: bool) -> Json:
     tree: dict[str, Json] = {"kind": item.kind, "at": item.at, "length": item.length}
     if item.value is not None:
-        tree["value"] = to_json(item.value)
+        tree["value"] = to_json(item.value, with_derived=with_derived)
     if item.cls is not None:
         tree["class"] = item.cls
     return tree

@@ -180,7 +180,7 @@ class PytestRun:
             and (
                 event.verdict == "not-run"
                 or ROWS[event.verdict].gate in ("suite", "adapter")
-                or gates(event.verdict, event.level, hold=self.level)
+                or gates(event.verdict, event.level, hold=self.level, security=event.is_security)
             )
         ]
 

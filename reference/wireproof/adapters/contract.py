@@ -41,7 +41,10 @@ class Claim:
 
 @frozen
 class Hello:
-    """Identity and claims of an adapter; keys of `revisions` are like `kafka.batch/v2`; others are probed."""
+    """Identity and claims of an adapter; keys of `revisions` are like `kafka.batch/v2`; others are probed.
+
+    With `digests` it answers requests for digests; without, it is asked for no values above 1.5 MiB.
+    """
 
     name: str
     version: str
@@ -49,6 +52,7 @@ class Hello:
     errors: Literal["exact", "coarse", "none"] = "coarse"
     window: int = 1
     cost: Literal["fast", "slow"] = "fast"
+    digests: bool = False
     protocol: int = PROTOCOL
 
 

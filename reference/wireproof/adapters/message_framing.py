@@ -19,7 +19,7 @@ from attrs import field, frozen
 from wireproof.adapters.errors import MessageError, TooMuchError
 from wireproof.strict_converter import octets, shorten_value
 
-MAX_MESSAGE: Final = 16 * 1024 * 1024
+MAX_MESSAGE: Final = 32 * 1024 * 1024
 """Most bytes of a header and all its blobs; a line may have three times as many, for its hex and its JSON."""
 
 LINE: Final = 3

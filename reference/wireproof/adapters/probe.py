@@ -13,8 +13,9 @@ from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Either, Op
+from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import Accepted, NotRun, Outcome
-from wireproof.wire.observed_fields import field_tree, project
+from wireproof.wire.observed_fields import project
 
 OPS: tuple[Op, ...] = ("decode", "encode", "scan")
 
@@ -146,7 +147,7 @@ def _differs(hello: Hello, case: Case, outcome: Outcome) -> bool:
     if case.op != "decode" or not isinstance(case.expect, Accept) or not isinstance(outcome, Accepted):
         return False
     claim = hello.revisions.get(case.format_id)
-    wanted = field_tree(claim.observes) if claim is not None else {}
+    wanted = observed_tree(case.format_id, claim.observes if claim is not None else ())
     return project(outcome.value, wanted) != project(case.expect.value, wanted)
 
 

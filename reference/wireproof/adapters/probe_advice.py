@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.probe import CaseRunner, ProbeResult
 from wireproof.cases.case import Accept, Case, Reject
+from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.formats import FORMATS
 from wireproof.suggestions import closest
@@ -141,7 +142,8 @@ def paths(value: Json, path: str = "") -> set[str]:
 
 
 def _under(path: str, pattern: str) -> bool:
-    return path == pattern or path.startswith((f"{pattern}.", f"{pattern}["))
+    whole = pattern.removesuffix(EVERY_FIELD).removesuffix(".")
+    return whole in ("", path) or path.startswith((f"{whole}.", f"{whole}["))
 
 
 def _alike(pairs: Sequence[tuple[Json, Json]], path: str) -> bool:

@@ -4,9 +4,9 @@ The docstring of `contract` gives the rules. Whatever the object does, `Caller.a
 unless the process ends.
 """
 
+import json
 import re
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any, Final
 
 from attrs import evolve
@@ -17,6 +17,7 @@ from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.request_json import claim_of, hello_of
 from wireproof.cases.case import Limits
+from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import (
     Accepted,
     Crashed,
@@ -29,7 +30,7 @@ from wireproof.cases.outcome import (
     refused_outcome,
 )
 from wireproof.wire.json_values import json_digest
-from wireproof.wire.observed_fields import FieldTree, field_tree, project
+from wireproof.wire.observed_fields import FieldTree, project
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
@@ -57,7 +58,8 @@ class Caller:
         except MessageError as error:
             raise AdapterStartError(f"{type(adapter).__name__}: {error}") from None
         self._wanted: dict[str, FieldTree] = {
-            format_id: field_tree(claim.observes) for format_id, claim in self.hello.revisions.items()
+            format_id: observed_tree(format_id, claim.observes)
+            for format_id, claim in self.hello.revisions.items()
         }
 
     def answer(self, request: Request) -> Outcome:
@@ -96,7 +98,9 @@ class Caller:
         """Return the outcome with a digest over the observed fields in place of its value."""
         if outcome.digest is not None:
             return outcome
-        seen = project(outcome.value, self._wanted.get(f"{request.format}/{request.revision}", {}))
+        format_id = f"{request.format}/{request.revision}"
+        wanted = self._wanted[format_id] if format_id in self._wanted else observed_tree(format_id, ())
+        seen = project(outcome.value, wanted)
         try:
             return evolve(outcome, value=None, digest=json_digest(seen))
         except MemoryError as error:
@@ -107,7 +111,9 @@ class Caller:
 
 def _with_own_value(request: Request) -> Request:
     """Return the request with a copy of its value, so that the object cannot change the expected value."""
-    return evolve(request, value=deepcopy(request.value)) if request.op == "encode" else request
+    if request.op != "encode" or not isinstance(request.value, dict | list):
+        return request
+    return evolve(request, value=json.loads(json.dumps(request.value)))  # a fifth of the time of `deepcopy`
 
 
 def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
@@ -121,7 +127,8 @@ def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     if not isinstance(claims, Mapping):
         raise MessageError("revisions must be a mapping of names such as kafka.batch/v2 to claims")
     hello = hello_of(Packet({"hello": head}))
-    return evolve(hello, revisions={format_id: _claim(claims, format_id) for format_id in claims})
+    revisions = {format_id: _claim(claims, format_id) for format_id in claims}
+    return evolve(hello, revisions=revisions, digests=True)  # `Caller` makes them for every object
 
 
 def _claim(claims: Mapping[str, Any], format_id: str) -> Claim:

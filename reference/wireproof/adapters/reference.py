@@ -6,6 +6,7 @@ from typing import Final, Literal
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.case import Op
+from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.outcome import Outcome, Unsupported
 from wireproof.cases.reference_answers import decode_answer, encode_answer, scan_answer
 from wireproof.formats import FORMATS, Format
@@ -15,12 +16,14 @@ _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
 
 
 def claim_of_row(row: Format) -> Claim:
-    """Return the claims for everything that a format supports."""
+    """Return the claims for everything that a format supports, and for its derived fields too."""
     parts = [atom.partition(":") for atom in row.capabilities]
     codecs = tuple(name for kind, _, name in parts if kind == "codec")
     features = tuple(name for kind, _, name in parts if kind == "feature")
     ops = _STREAM_OPS if row.scan is not None else _FRAME_OPS
-    return Claim(ops, tuple(dict.fromkeys(("none", *codecs))), ("reader", "produce"), (), features)
+    return Claim(
+        ops, tuple(dict.fromkeys(("none", *codecs))), ("reader", "produce"), (EVERY_FIELD,), features
+    )
 
 
 class Reference:

@@ -69,6 +69,7 @@ def hello_packet(hello: Hello) -> Packet:
                 "errors": hello.errors,
                 "window": hello.window,
                 "cost": hello.cost,
+                "digests": hello.digests,
             }
         }
     )

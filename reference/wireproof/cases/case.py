@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from wireproof.cases.generate.recipe import Recipe
 from wireproof.strict_converter import JSON_NAME
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -26,12 +27,14 @@ class Accept:
         consumed: bytes used; None if not checked.
         remarks: the remark classes of the reference.
         data: for encode, every acceptable encoding; empty: judged by decoding the bytes.
+        digest: of the value, in place of the value of a generated case; empty for all others.
     """
 
     value: Json = None
     consumed: int | None = None
     remarks: tuple[str, ...] = ()
     data: tuple[bytes, ...] = field(default=(), metadata={JSON_NAME: "bytes"})
+    digest: str = ""
 
 
 @frozen
@@ -83,7 +86,27 @@ class Chunks:
     chunks: tuple[bytes, ...]
 
 
-Input: TypeAlias = Data | Value | Chunks
+@frozen
+class Generated:
+    """A rule from which bytes to decode, or a value to encode, are made: see `generate`.
+
+    Attributes:
+        recipe: the rule.
+        size: bytes of the input; of a value, those of its canonical JSON.
+        sha256: of the same bytes, in hex.
+        list_name: the list of a stream in which the value is an element; empty outside a stream.
+    """
+
+    recipe: Recipe = field(metadata={JSON_NAME: "generate"})
+    size: int
+    sha256: str
+    list_name: str = ""
+
+
+PlainInput: TypeAlias = Data | Value | Chunks
+"""An input that is there, and not a rule from which it is made."""
+
+Input: TypeAlias = PlainInput | Generated
 
 
 @frozen

@@ -113,5 +113,7 @@ def _of_options(options: Options) -> Iterator[str]:
         yield "feature:fetch-offset"
     if options.isolation != DEFAULT_OPTIONS.isolation:
         yield "feature:read-committed"
+    if options.source != DEFAULT_OPTIONS.source:
+        yield "feature:segment-file"
     if options.compression != DEFAULT_OPTIONS.compression:
         yield f"codec:{options.compression}"

@@ -22,7 +22,8 @@ from wireproof.cases.edit_bytes import (
     replace_field,
 )
 from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation
-from wireproof.cases.stream_prefix import StreamFrames, stream_frames
+from wireproof.cases.refusal_levels import with_refusal_level
+from wireproof.cases.stream_prefix import StreamFrames, stream_frames, stream_value
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Remark
@@ -150,7 +151,7 @@ def _parent(case: Case) -> ParentCase | None:
 def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> Case:
     expect = made.expect or expectation_of_bytes(parent.fmt, made.data, parent.case.options)
     twin = parent.case.id if isinstance(expect, Reject) else None
-    return evolve(
+    case = evolve(
         parent.case,
         id=f"{parent.case.id}~{family}:{number}",
         input=Data(made.data),
@@ -162,6 +163,7 @@ def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> C
         aliases=(),
         source=Source(ORIGIN_RELATION if made.expect else ORIGIN_REFERENCE, parent.case.id),
     )
+    return with_refusal_level(case)
 
 
 # --- the families of one input ---
@@ -179,7 +181,7 @@ def _frames(parent: ParentCase) -> StreamFrames | None:
     """Return the frames of a stream; None with a fetch offset, which leaves some of them out."""
     if parent.fmt.scan is None or parent.case.options.fetch_offset is not None:
         return None
-    return stream_frames(parent.accept, parent.spans, parent.remarks)
+    return stream_frames(parent.fmt.name, parent.accept, parent.spans, parent.remarks)
 
 
 def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
@@ -305,10 +307,10 @@ def _joined(parent: ParentCase) -> Iterator[Case]:
     fmt, value = parent.fmt, parent.accept.value
     if fmt.wrapped_by is not None:
         form, revision, name = fmt.wrapped_by
-        both: Json = {name: [value, value]}
+        both: Json = stream_value(form, name, [value, value])
     elif fmt.scan is not None and isinstance(value, dict) and parent.accept.consumed == len(parent.data):
         form, revision = fmt.name, fmt.revision
-        both = {name: [*part, *part] for name, part in value.items() if isinstance(part, list)}
+        both = {name: [*part, *part] if isinstance(part, list) else part for name, part in value.items()}
     else:
         return
     remarks = expectation_of_bytes(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
@@ -324,7 +326,7 @@ def _chunked(parent: ParentCase) -> Iterator[Case]:
     if parent.fmt.scan is None:
         return
     items = tuple(formats.scan(parent.fmt, [parent.data], parent.case.options))
-    whole = Accept(formats.items_json(items), len(parent.data))
+    whole = Accept(formats.items_json(items, with_derived=True), len(parent.data))
     splits = _splits(parent.data, parent.positions(len(parent.data)))
     yield from _in_chunks(parent.case, whole, splits)
 

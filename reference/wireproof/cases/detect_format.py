@@ -108,11 +108,15 @@ class FormatFit:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Return the sort key, higher is better: certainty, name, bytes explained, few remarks, fields."""
+        """Return the sort key, higher is better.
+
+        It has certainty, name, bytes explained, few remarks, a released revision, and fields.
+        """
         decoded = self.layout.decoded
         remarks = len(decoded.remarks) if decoded is not None else 0
         explained = max(self.consumed, self.proven)
-        return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
+        released = int(not self.row.provisional)
+        return (self.sure, int(self.named), explained, -remarks, released, len(self.layout.spans))
 
 
 def rank_formats(

@@ -20,12 +20,14 @@ from wireproof.cases.case import (
     Data,
     Either,
     Expect,
+    Generated,
     Limits,
     Reject,
     Source,
     Value,
 )  # fmt: skip
 from wireproof.cases.fixtures import REQUIRED, SCHEMA, Suite
+from wireproof.cases.generate.recipe import recipe_json
 from wireproof.files import replace_bytes, replace_text
 from wireproof.wire.options_json import options_to_json
 
@@ -132,13 +134,16 @@ def _input(case: Case) -> dict[str, Any]:
             return {"value": value}
         case Chunks(chunks):
             return {"chunks": [chunk.hex() for chunk in chunks]}
+        case Generated(recipe, size, sha256):
+            return {"generate": recipe_json(recipe), "size": size, "sha256": sha256}
 
 
 def _expect(expect: Expect) -> dict[str, Any]:
     match expect:
-        case Accept(value, consumed, remarks, data):
-            body: dict[str, Any] = {"value": value, "consumed": consumed, "remarks": list(remarks)}
-            return {"accept": _without_empty(body | {"bytes": [one.hex() for one in data]})}
+        case Accept(value, consumed, remarks, data, digest):
+            body: dict[str, Any] = {"value": value, "digest": digest or None, "consumed": consumed}
+            body |= {"remarks": list(remarks), "bytes": [one.hex() for one in data]}
+            return {"accept": _without_empty(body)}
         case Reject(cls, also, at, before):
             return {"reject": _without_empty({"class": cls, "also": list(also), "at": at, "before": before})}
         case Either(behaviours):

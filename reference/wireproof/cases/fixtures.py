@@ -23,6 +23,7 @@ from wireproof.cases.case import (
     Data,
     Either,
     Expect,
+    Generated,
     Input,
     Level,
     Limits,
@@ -31,6 +32,8 @@ from wireproof.cases.case import (
     Source,
     Value,
 )  # fmt: skip
+from wireproof.cases.history import HISTORY_FILE, Bug, read_history
+from wireproof.cases.made_case import check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.files import read_limited_bytes
@@ -70,6 +73,7 @@ class Suite:
         aliases: from each alias to its id.
         frozen: the digest of each frozen input, by id.
         sources: the documents that rules cite, by their keys.
+        history: known bugs of implementations, and the cases that catch them.
     """
 
     cases: tuple[Case, ...]
@@ -79,11 +83,26 @@ class Suite:
     aliases: Mapping[str, str] = field(factory=dict)
     frozen: Mapping[str, str] = field(factory=dict)
     sources: Sources = field(factory=dict)
+    history: tuple[Bug, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
         """Return every case by its id."""
         return {case.id: case for case in self.cases}
+
+    @cached_property
+    def by_rule(self) -> Mapping[str, Sequence[Case]]:
+        """Return the cases of each rule that has some, sorted by id."""
+        found: dict[str, list[Case]] = {}
+        for case in self.cases:
+            for name in dict.fromkeys(case.rules):
+                found.setdefault(name, []).append(case)
+        return found
+
+    @cached_property
+    def roots(self) -> Sequence[Path]:
+        """Return the folders of fixtures that have cases, in the order in which they were read."""
+        return tuple(dict.fromkeys(path.parents[2] for path in self.files.values()))
 
     def get(self, name: str) -> Case | None:
         """Return the case of an id or an alias; None if there is none."""
@@ -107,6 +126,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     rules: dict[str, Rule] = {}
     frozen: dict[str, str] = {}
     sources: dict[str, SourceDocument] = {}
+    history: list[Bug] = []
     seal = hashlib.blake2b(digest_size=16)
     for root in (own or fixtures_folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
@@ -116,6 +136,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
                 rules[rule.id] = rule
         frozen |= read_frozen(root / FROZEN)
         sources |= _sources(root / SOURCES_FILE)
+        history += _history(root / HISTORY_FILE)
         seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
             for case in read(path):
@@ -125,7 +146,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
                 cases[case.id], files[case.id] = case, path
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
-    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen, sources)
+    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen, sources, tuple(history))
 
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
@@ -175,6 +196,13 @@ def _rules(path: Path) -> Iterator[Rule]:
 def _sources(path: Path) -> dict[str, SourceDocument]:
     try:
         return read_sources(path)
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+
+
+def _history(path: Path) -> tuple[Bug, ...]:
+    try:
+        return read_history(path)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
 
@@ -229,13 +257,15 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
     """
     read = structure(_CONVERTER, row, _CaseFields, "case")
     texts = {name: getattr(read, name) for name in _COPIED}
-    return Case(
+    case = Case(
         format=form,
         revision=revision,
         input=_load(read.input, here) if isinstance(read.input, _InputFile) else read.input,
         options=evolve(read.options, profile=read.profile),
         **texts,
     )
+    check_generated(case)
+    return case
 
 
 # --- the JSON of a case ---
@@ -291,6 +321,7 @@ _INPUTS: Final[Mapping[frozenset[str], type]] = {
     frozenset({"value"}): Value,
     frozenset({"chunks"}): Chunks,
     frozenset({"file", "sha256"}): _InputFile,
+    frozenset({"generate", "size", "sha256"}): Generated,
 }
 """The class of an input, by the names of its fields."""
 
@@ -298,7 +329,9 @@ _INPUTS: Final[Mapping[frozenset[str], type]] = {
 def _input(tree: object, _: object) -> object:
     kind = _INPUTS.get(frozenset(tree)) if isinstance(tree, dict) else None
     if kind is None:
-        raise ValueError("must have exactly one of hex, file with sha256, value, chunks")
+        raise ValueError(
+            "must have exactly one of hex, file with sha256, value, chunks, generate with size and sha256"
+        )
     return _CONVERTER.structure(tree, kind)
 
 
@@ -326,6 +359,7 @@ def _converter() -> cattrs.Converter:
     converter = strict_converter()
     for kind, name in ((Accept, "value"), (Reject, "before"), (Value, "value")):
         converter.register_structure_hook(kind, object_hook(kind, converter, **{name: unchanged}))
+    converter.register_structure_hook(Generated, object_hook(Generated, converter, list_name=None))
     converter.register_structure_hook(Options, OPTIONS_IN_CASES)
     converter.register_structure_hook(Behaviour, _behaviour)
     converter.register_structure_hook_func(lambda kind: kind == Expect, _expect)

@@ -6,19 +6,23 @@ with the reference, so that a wrong fixture is found before any adapter fails it
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from wireproof.cases.case import Accept, Case, Either, Expect, Reject
+from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
+from wireproof.cases.lint_history import check_history
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sentences import check_sentences
 from wireproof.cases.lint_sources import check_sources
+from wireproof.cases.made_case import GenerateError, made_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
 from wireproof.cases.vector_coverage import coverage_problems
+from wireproof.cases.witness_reasons import check_reasons
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -69,7 +73,7 @@ def _files(suite: Suite) -> Iterator[Problem]:
             used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
             if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
                 yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")
-    for root in sorted({path.parents[2] for path in suite.files.values()}):
+    for root in suite.roots:
         for stray in sorted(set(root.rglob("*.bin")) - used):
             yield Problem(str(stray), "no case names this file")
 
@@ -139,7 +143,7 @@ def _values(suite: Suite) -> Iterator[Problem]:
             continue
         for value in _expected(case.expect):
             try:
-                again = to_json(from_json(fmt.value, value))
+                again = to_json(from_json(fmt.value, value), with_derived=True)
             except Rejected as rejected:
                 yield Problem(
                     case.id, f"its value is none of {case.format_id}: {rejected.path} {rejected.text}"
@@ -164,10 +168,10 @@ def _expected(expect: Expect) -> Iterator[Json]:
 
 def _covered(suite: Suite) -> Iterator[Problem]:
     """Check that each rule has enough accepted and rejected cases for its kind, or an exclusion."""
-    kinds = [(case, isinstance(case.expect, Reject)) for case in suite.cases]
     for rule in suite.rules.values():
-        refused = sum(1 for case, refuses in kinds if refuses and rule.id in case.rules)
-        accepted = sum(1 for case, refuses in kinds if not refuses and rule.id in case.rules)
+        cases = suite.by_rule.get(rule.id, ())
+        refused = sum(1 for case in cases if isinstance(case.expect, Reject))
+        accepted = len(cases) - refused
         lacking = lacks_cases(rule.kind, accepted, refused)
         if lacking and not rule.exclusion:
             yield Problem(
@@ -181,8 +185,17 @@ def _covered(suite: Suite) -> Iterator[Problem]:
 
 
 def _reference(suite: Suite) -> Iterator[Problem]:
-    """Check that the reference answers as every case expects."""
-    for case in suite.cases:
+    """Check that the reference answers as every case expects; `generated_problems` checks the large ones."""
+    yield from _disagreements(case for case in suite.cases if not isinstance(case.input, Generated))
+
+
+def generated_problems(suite: Suite) -> Iterator[Problem]:
+    """Make every generated case, and check that the reference answers as it expects; this takes a minute."""
+    yield from _disagreements(case for case in suite.cases if isinstance(case.input, Generated))
+
+
+def _disagreements(cases: Iterable[Case]) -> Iterator[Problem]:
+    for case in cases:
         fmt = FORMATS.get(case.format_id)
         if fmt is not None and (text := reference_disagreement(fmt, case)):
             yield Problem(case.id, text)
@@ -190,6 +203,10 @@ def _reference(suite: Suite) -> Iterator[Problem]:
 
 def reference_disagreement(fmt: Format, case: Case) -> str:
     """Describe how the reference differs from a case; empty if it does not."""
+    try:
+        case = made_case(case)
+    except GenerateError as error:
+        return str(error)
     match reference_answer(case).outcome:
         case Refused() as refusal:
             return _refused(case.expect, refusal)
@@ -280,7 +297,7 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, coverage_problems,
-    _reference,
+    _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, check_sentences,
+    check_reasons, check_history, coverage_problems, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

@@ -1,15 +1,24 @@
-"""The fields that an adapter may show: check its patterns, and list the fields that are not compared.
+"""The fields that an adapter may show: check its patterns, select fields, and list those not compared.
 
-Both follow the JSON Schema of the format's values (`wire.values.schema`).
+All follow the JSON Schema of the format's values (`wire.json_values.json_schema`). A pattern selects all
+fields below it but the derived ones, which an adapter must name: `records[].sequence`. `*` is every field,
+derived ones too.
 """
 
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from wireproof.formats import Format
-from wireproof.wire.json_values import json_schema
-from wireproof.wire.observed_fields import ANY_ELEMENT, FieldTree, field_tree, merge_trees, split_pattern
+from wireproof.formats import FORMATS, Format
+from wireproof.wire.json_values import DERIVED, json_schema
+from wireproof.wire.observed_fields import (
+    ANY_ELEMENT,
+    OTHER_FIELDS,
+    FieldTree,
+    field_tree,
+    merge_trees,
+    split_pattern,
+)
 
 SchemaNode: TypeAlias = dict[str, Any]
 """A part of a JSON Schema."""
@@ -18,9 +27,67 @@ ITEM_FIELDS: Final = ("kind", "at", "length", "class", "value")
 """The fields of an item of a scan; `value` has the fields of an entry of the stream."""
 
 
+EVERY_FIELD: Final = "*"
+"""The part of a pattern that selects every field, derived ones too."""
+
+DEPTH: Final = 2
+"""How often a pattern may enter one class: a wrapper contains messages, and these no wrapper."""
+
+
 @lru_cache(maxsize=128)
 def _schema(row: Format) -> SchemaNode:
     return json_schema(row.value, row.format_id)
+
+
+@lru_cache(maxsize=256)
+def observed_tree(format_id: str, patterns: tuple[str, ...]) -> FieldTree:
+    """Return the fields of a format that `patterns` select, or all but the derived ones if there are none.
+
+    The caller must not change the tree.
+    """
+    row = FORMATS.get(format_id)
+    if row is None or (not patterns and not _has_derived(row)):
+        return field_tree(patterns)
+    root = _schema(row)
+    trees = [_tree_of(root, [root], split_pattern(pattern)) for pattern in patterns]
+    return merge_trees(trees) if trees else _ordinary(root, [root])
+
+
+@lru_cache(maxsize=128)
+def _has_derived(row: Format) -> bool:
+    classes = _schema(row)["$defs"].values()
+    return any(DERIVED in node for cls in classes for node in cls["properties"].values())
+
+
+def _tree_of(root: SchemaNode, nodes: list[SchemaNode], parts: list[str]) -> FieldTree:
+    """Return the tree of one pattern; its last part selects the ordinary fields below it."""
+    if not parts:
+        return _ordinary(root, nodes)
+    if parts == [EVERY_FIELD]:
+        return {}
+    inner = ANY_ELEMENT if parts[0][:1] == "[" else parts[0]
+    return {parts[0]: _tree_of(root, _step(root, nodes, inner), parts[1:])}
+
+
+def _ordinary(root: SchemaNode, nodes: list[SchemaNode], entered: tuple[str, ...] = ()) -> FieldTree:
+    """Return the tree of all fields but the derived ones; `{}` if there are no derived ones.
+
+    A field that the format does not have is selected too: an answer that has one is wrong.
+    """
+    entered = (*entered, *(node["$ref"] for node in _alternatives(nodes) if "$ref" in node))
+    if any(entered.count(name) > DEPTH for name in entered):
+        return {}
+    named = {name: _step(root, nodes, name) for name in _names(root, nodes)}
+    hidden: FieldTree = {name: {} for name, below in named.items() if all(DERIVED in node for node in below)}
+    tree = {name: _ordinary(root, below, entered) for name, below in named.items() if name not in hidden}
+    if not hidden and not any(tree.values()):
+        return {}
+    return tree if ANY_ELEMENT in tree else {OTHER_FIELDS: hidden, **tree}
+
+
+def _alternatives(nodes: list[SchemaNode]) -> Iterator[SchemaNode]:
+    for node in nodes:
+        yield from _alternatives(node["anyOf"]) if "anyOf" in node else (node,)
 
 
 def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
@@ -35,7 +102,7 @@ def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | Non
         return pattern, tuple(_names(root, nodes))
     if parts[0] == "items" and row.scan is not None:
         return _unknown_of_item(parts[2:])
-    for part in parts:
+    for part in parts if parts[-1] != EVERY_FIELD else parts[:-1]:
         names = _names(root, nodes)
         selector = part[1:-1].partition("=")[0] if part[:1] == "[" else ""
         if selector and ANY_ELEMENT in names:
@@ -61,7 +128,7 @@ def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
     A field that it shows of one kind of entry only is not among them.
     """
     root = _schema(row)
-    tree = field_tree(patterns)
+    tree = observed_tree(row.format_id, patterns)
     return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))
 
 

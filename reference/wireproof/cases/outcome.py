@@ -128,5 +128,5 @@ def refused_outcome(rejected: Rejected) -> Refused:
         rejected.path,
         rejected.detail,
         rejected.text,
-        json_of(rejected.before),
+        json_of(rejected.before, with_derived=True),
     )

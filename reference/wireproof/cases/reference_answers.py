@@ -7,10 +7,11 @@ bytes, so the judge can decide on bytes for which nobody wrote a case.
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Generated, Reject, Value
+from wireproof.cases.made_case import made_input
 from wireproof.cases.outcome import Accepted, Refused, refused_outcome
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json, to_json
@@ -39,6 +40,8 @@ def reference_answer(case: Case) -> ReferenceAnswer:
             return encode_answer(fmt, value, options)
         case Chunks(chunks):
             return scan_answer(fmt, chunks, options)
+        case Generated():
+            return reference_answer(evolve(case, input=made_input(case)))
 
 
 def decode_answer(fmt: Format, data: bytes, options: Options) -> ReferenceAnswer:
@@ -48,7 +51,7 @@ def decode_answer(fmt: Format, data: bytes, options: Options) -> ReferenceAnswer
         decoded = formats.decode_with_reader(fmt, reader, options)
     except Rejected as rejected:
         return ReferenceAnswer(refused_outcome(rejected), tuple(reader.remarks))
-    value = to_json(decoded.value)
+    value = to_json(decoded.value, with_derived=True)
     return ReferenceAnswer(
         Accepted(value, decoded.consumed, remarks=_classes(decoded.remarks)), decoded.remarks
     )
@@ -68,13 +71,17 @@ def scan_answer(fmt: Format, chunks: Iterable[bytes], options: Options) -> Refer
         items = tuple(formats.scan(fmt, chunks, options))
     except Rejected as rejected:
         return ReferenceAnswer(refused_outcome(rejected))
-    return ReferenceAnswer(scan_outcome(items), _item_remarks(items))
+    return ReferenceAnswer(scan_outcome(items, with_derived=True), _item_remarks(items))
 
 
-def scan_outcome(items: Sequence[Item]) -> Accepted:
+def scan_outcome(items: Sequence[Item], *, with_derived: bool = False) -> Accepted:
     """Return the outcome of a scan with these items."""
     remarks = _classes(remark for item in items for remark in item.remarks)
-    return Accepted(formats.items_json(items), sum(item.length for item in items), remarks=remarks)
+    return Accepted(
+        formats.items_json(items, with_derived=with_derived),
+        sum(item.length for item in items),
+        remarks=remarks,
+    )
 
 
 def _item_remarks(items: Iterable[Item]) -> tuple[Remark, ...]:

@@ -48,10 +48,14 @@ class Rule:
 
 
 def lacks_cases(kind: str, accepted: int, refused: int) -> bool:
-    """Return whether a rule of a kind has too few cases."""
+    """Return whether a rule of a kind has too few cases.
+
+    A refused case names its twin, which is accepted and one edit away: a refusing rule needs no other
+    accepted case.
+    """
     match kind:
         case "refusing":
-            return not (refused and accepted)
+            return not refused
         case "value":
             return accepted < 2
         case _:

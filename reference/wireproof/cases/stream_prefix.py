@@ -20,17 +20,34 @@ ELEMENT: Final = re.compile(r"([^.\[]+)\[([0-9]+)\]")
 """The beginning of a path inside an element of a list: `batches[3].crc`."""
 
 
+LOG: Final = "kafka.log"
+"""The stream whose value has a derived field of its own."""
+
+
+def stream_value(form: str, name: str, frames: Sequence[Json], *, ended: bool = True) -> Json:
+    """Return the value of the stream format `form` with these frames in its list `name`.
+
+    The next offset of a Kafka log is that of its last entry; there is none if a rejection ended the log.
+    """
+    if form != LOG:
+        return {name: [*frames]}
+    last = frames[-1] if frames and ended else None
+    return {name: [*frames], "nextOffset": last.get("nextOffset") if isinstance(last, dict) else None}
+
+
 @frozen
 class StreamFrames:
     """The frames of a stream.
 
     Attributes:
+        form: the name of the stream's format.
         name: the list that holds them in the value.
         values: of each, in JSON form.
         ends: one past the last byte of each.
         remarks: the remark classes of each.
     """
 
+    form: str
     name: str
     values: Sequence[Json]
     ends: Sequence[int]
@@ -41,23 +58,21 @@ class StreamFrames:
         whole = bisect_right(self.ends, stop)
         seen = sorted(frozenset[str]().union(*self.remarks[:whole]))
         consumed = self.ends[whole - 1] if whole else 0
-        return Accept({self.name: [*self.values[:whole]]}, consumed, tuple(seen))
+        return Accept(stream_value(self.form, self.name, self.values[:whole]), consumed, tuple(seen))
 
 
 def stream_frames(
-    accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Remark]
+    form: str, accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Remark]
 ) -> StreamFrames | None:
-    """Return the frames of an accepted decode of a stream.
+    """Return the frames of an accepted decode of the stream format `form`.
 
-    None if its value is no single list, or if the trace does not show an end for each of its elements, the
-    last of them being `consumed`.
+    None if its value is not one list with derived fields, or if the trace does not show an end for each of
+    its elements, the last of them being `consumed`.
     """
-    match accept.value:
-        case dict(value) if len(value) == 1 and isinstance(next(iter(value.values())), list):
-            ((name, rows),) = value.items()
-        case _:
-            return None
-    assert isinstance(rows, list)
+    found = _only_list(accept.value)
+    if found is None:
+        return None
+    name, rows = found
     ends = _ends(name, spans)
     if sorted(ends) != [*range(len(rows))] or (rows and ends[len(rows) - 1] != accept.consumed):
         return None
@@ -65,7 +80,19 @@ def stream_frames(
     for remark in remarks:
         if (at := _element(name, remark.path)) is not None and at < len(rows):
             seen[at].add(remark.cls)
-    return StreamFrames(name, rows, [ends[at] for at in range(len(rows))], [frozenset(one) for one in seen])
+    classes = [frozenset(one) for one in seen]
+    return StreamFrames(form, name, rows, [ends[at] for at in range(len(rows))], classes)
+
+
+def _only_list(value: Json) -> tuple[str, list[Json]] | None:
+    """Return name and elements of the list that a stream's value consists of; None for another value."""
+    match value:
+        case {"batches": [*rows], "nextOffset": _, **other} if not other:
+            return "batches", rows
+        case dict() if len(value) == 1:
+            ((name, part),) = value.items()
+            return (name, part) if isinstance(part, list) else None
+    return None
 
 
 def _ends(name: str, spans: Iterable[FieldSpan]) -> dict[int, int]:

@@ -9,11 +9,11 @@ from collections.abc import Set as AbstractSet
 
 from attrs import evolve
 
-from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
+from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Generated, Reject
 from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.reference_answers import expectation_of_bytes
+from wireproof.cases.stream_prefix import stream_value
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.json_values import Json
 
 TRUNCATED = "truncated"
 """The class without meaning for a stream, where a truncation is a tail."""
@@ -28,9 +28,11 @@ def wrap_case(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) 
     magic. But a reader that does not know that revision, one of the format ids in `unknown`, rejects it in a
     stream too.
     """
-    if row.wrapped_by is None or case.op != "decode" or not isinstance(case.input, Data):
+    if row.wrapped_by is None or case.op != "decode" or not isinstance(case.input, Data | Generated):
         return case
     name, revision, entries = row.wrapped_by
+    if isinstance(case.input, Generated):
+        return evolve(case, format=name, revision=revision, input=evolve(case.input, list_name=entries))
     if case.source.origin == ORIGIN_REFERENCE or _foreign(case, row, unknown):
         open_answer = expectation_of_bytes(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)
@@ -39,7 +41,7 @@ def wrap_case(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) 
         format=name,
         revision=revision,
         input=Data(_cut(case.input.data, case.expect)),
-        expect=_wrapped_expectation(case.expect, entries),
+        expect=_wrapped_expectation(case.expect, name, entries),
     )
 
 
@@ -61,41 +63,38 @@ def _cut(data: bytes, expect: Expect) -> bytes:
     return data[: expect.consumed] if isinstance(expect, Accept) else data
 
 
-def _wrapped_expectation(expect: Expect, entries: str) -> Expect:
+def _wrapped_expectation(expect: Expect, stream: str, entries: str) -> Expect:
     match expect:
         case Accept(value=value):
-            return evolve(expect, value={entries: [value]})
+            return evolve(expect, value=stream_value(stream, entries, [value]))
         case Reject():
-            return _wrapped_rejection(expect, entries)
+            return _wrapped_rejection(expect, stream, entries)
         case Either(behaviours):
-            return Either(_flat(behaviours, entries))
+            return Either(_flat(behaviours, stream, entries))
 
 
-def _wrapped_rejection(reject: Reject, entries: str) -> Expect:
+def _wrapped_rejection(reject: Reject, stream: str, entries: str) -> Expect:
     """Turn a truncation into a tail; if another rejection is right too, both answers are.
 
     A case whose first class is another one is no tail: all its bytes are there.
     """
-    tail = Accept({entries: _before(reject)}, 0)
+    frames = [] if reject.before is None else [reject.before]
+    delivered = stream_value(stream, entries, frames, ended=False)
+    tail = Accept(delivered, 0)
     others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TRUNCATED)
     if not others:
         return tail
-    before: Json = None if reject.before is None else {entries: [reject.before]}
-    refusal = evolve(reject, cls=others[0], also=others[1:], before=before)
+    refusal = evolve(reject, cls=others[0], also=others[1:], before=delivered if frames else None)
     if reject.cls != TRUNCATED:
         return refusal
     return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
 
 
-def _before(reject: Reject) -> list[Json]:
-    return [] if reject.before is None else [reject.before]
-
-
-def _flat(behaviours: tuple[Behaviour, ...], entries: str) -> tuple[Behaviour, ...]:
+def _flat(behaviours: tuple[Behaviour, ...], stream: str, entries: str) -> tuple[Behaviour, ...]:
     """Wrap behaviours one by one; a rejection that becomes two answers keeps its name in both."""
     flat: list[Behaviour] = []
     for one in behaviours:
-        match _wrapped_expectation(one.expect, entries):
+        match _wrapped_expectation(one.expect, stream, entries):
             case Either(inner):
                 flat.extend(Behaviour(f"{one.id}-{part.id}", part.expect) for part in inner)
             case Accept() | Reject() as expect:

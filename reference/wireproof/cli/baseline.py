@@ -1,10 +1,15 @@
 """`wireproof baseline`: files of known failures, each with an owner and a day of expiry."""
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Final, get_args
 
 import click
 
+from wireproof.cases.case import Case, Level
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.sources import cited
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
 from wireproof.runner import baseline
@@ -13,6 +18,9 @@ from wireproof.runner.exit_codes import Exit
 
 LIFETIME = timedelta(days=180)
 """Lifetime of a new entry."""
+
+MOST_RULES: Final = 4
+"""Rules that are listed for an entry; a pattern may select cases of many."""
 
 
 def today() -> date:
@@ -71,6 +79,33 @@ def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
         click.echo(problem)
     click.echo(f"{len(known_failures)} known failures, {len(problems)} problems")
     return Exit.BASELINE if problems else Exit.CONFORMS
+
+
+@command.command("list")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--level", type=click.Choice(get_args(Level)), help="only entries for cases of this level")
+@with_fixtures
+def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
+    """Print each entry of FILE with the rules of its cases, their basis and the deciding source."""
+    suite = suite_of(folders)
+    wanted = [case for case in suite.cases if level in {None, case.level}]
+    for entry in sorted(entries_of(file), key=lambda entry: entry.id):
+        for line in _entry_lines(entry, [case for case in wanted if entry.selects(case.id)], suite):
+            click.echo(line)
+
+
+def _entry_lines(entry: baseline.KnownFailure, cases: list[Case], suite: Suite) -> Iterator[str]:
+    """Yield the lines of an entry; none if it is about none of the cases."""
+    if not cases:
+        return
+    yield f"{entry.id}  {entry.kind}  {'/'.join(sorted({case.level for case in cases}))}"
+    yield f"  reason  {entry.reason}"
+    names = list(dict.fromkeys(name for case in cases for name in case.rules))
+    for rule in map(suite.rules.__getitem__, names[:MOST_RULES]):
+        source = next((place.url for place in cited(rule.cites, suite.sources)), rule.reason)
+        yield f"  rule    {rule.id} ({rule.basis or 'no basis'})  {source}"
+    if len(names) > MOST_RULES:
+        yield f"  rule    and {len(names) - MOST_RULES} more"
 
 
 def entries_of(file: Path) -> tuple[baseline.KnownFailure, ...]:

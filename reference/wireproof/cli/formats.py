@@ -40,7 +40,11 @@ def command(form: str) -> None:
     rows = [("format", "revisions", *CLAIMS), *_rows(claims)]
     for line in _lines(rows, _room()):
         click.echo(line)
-    click.echo(f"\nprofiles of every format: {' '.join(PROFILES)}")
+    revisions = dict.fromkeys(row.revision for row in FORMATS.values() if row.provisional)
+    click.echo()
+    for revision in revisions:
+        click.echo(f"{revision}: provisional, of a pre-release")
+    click.echo(f"profiles of every format: {' '.join(PROFILES)}")
 
 
 def _room() -> int | None:
@@ -56,7 +60,8 @@ def _words(format_id: str) -> Claims:
 def _row(format_id: str, words: Claims) -> dict[str, object]:
     row = FORMATS[format_id]
     claims = dict(zip(CLAIMS, words, strict=True))
-    return {"format": row.name, "revision": row.revision, **claims, "profiles": PROFILES}
+    names = {"format": row.name, "revision": row.revision, "provisional": row.provisional}
+    return {**names, **claims, "profiles": PROFILES}
 
 
 def _rows(claims: dict[str, Claims]) -> Iterator[tuple[str, ...]]:

@@ -1,17 +1,17 @@
 """`wireproof lint`: check the fixtures and rules, and freeze the bytes of new ones."""
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from wireproof.cases import lint_sentences, witness_reasons
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
-from wireproof.cases.lint import lint
-from wireproof.cases.lint_sources import unbacked_cases
-from wireproof.cases.sources import BASES
+from wireproof.cases.history import counts
+from wireproof.cases.lint import generated_problems, lint
+from wireproof.cases.lint_sources import basis_lines, source_line, unbacked_cases
 from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.runner.exit_codes import Exit
@@ -27,8 +27,9 @@ from wireproof.runner.exit_codes import Exit
     is_flag=True,
     help="sort cases and keys, and write JSON in its layout; changes no case",
 )
+@click.option("--generated", is_flag=True, help="make the large cases too, and check them; takes a minute")
 @with_fixtures
-def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
+def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated: bool) -> int:
     """Check every fixture against the schema, the rules and the reference; print one line for each problem.
 
     Nothing is frozen if there is a problem. Exit code 5 if there is one: it is a fault of the suite.
@@ -37,7 +38,7 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
     suite = suite_of(folders) if sorting else suite
-    problems = lint(suite)
+    problems = [*lint(suite), *(generated_problems(suite) if generated else ())]
     for problem in problems:
         click.echo(str(problem))
     if freezing and not problems:
@@ -53,11 +54,13 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
 
 
 def _counts(suite: Suite) -> Iterator[str]:
-    """Yield how many cases and rules there are, and on what the rules rest."""
+    """Yield the figures: cases, rules with their sources and basis, sentences, witnesses."""
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
-    bases = Counter(rule.basis for rule in suite.rules.values())
-    unbacked = unbacked_cases(suite)
     yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
-    yield f"{len(suite.rules)} rules, {excluded} with an exclusion; {len(suite.sources)} documents"
-    yield f"basis of the rules: {', '.join(f'{basis} {bases[basis]}' for basis in BASES)}"
-    yield f"{len(unbacked)} must cases with a rule whose basis does not allow must"
+    yield f"{source_line(suite)}; {excluded} rules with an exclusion"
+    yield from basis_lines(suite)
+    yield f"{len(list(unbacked_cases(suite)))} must cases with a rule whose basis does not allow must"
+    yield lint_sentences.count_line(suite)
+    yield witness_reasons.count_line(suite)
+    if suite.history:
+        yield str(counts(suite.history))

@@ -7,8 +7,9 @@ from typing import Final
 
 import click
 
-from wireproof.cases.case import Case, Value
+from wireproof.cases.case import Case, Generated, Value
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.sources import cited
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
@@ -65,6 +66,10 @@ def hex_text(data: bytes, *, terminal: bool) -> str:
 
 
 def _input(case: Case) -> None:
+    if isinstance(case.input, Generated):
+        click.echo(f"input    {case.input.size:,} bytes, sha256 {case.input.sha256}, made from this recipe:")
+        click.echo(json.dumps(recipe_json(case.input.recipe), indent=1))
+        return
     if isinstance(case.input, Value):
         click.echo(json.dumps(case.input.value, indent=1))
         return

@@ -39,12 +39,13 @@ def decode_log(data: bytes, options: Options) -> Decoded | None:
 
     Returns:
         The value, or None if the reference must decode the log: an entry is not clean, or the options ask for
-        the rules of delivery (kafka.md §1.9).
+        the rules of delivery (kafka.md §1.9) or those of segment files (§1.4).
     """
     if (
         options.profile != "reader"
         or options.fetch_offset is not None
         or options.isolation != "read_uncommitted"
+        or options.source != "fetch"
     ):
         return None
     items_found = _clean_items(data, options)

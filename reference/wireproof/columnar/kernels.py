@@ -58,6 +58,7 @@ OVERHEAD, MAGIC_AT, THROUGH_MAGIC, BATCH_HEADER = U(12), U(16), U(17), U(61)
 SLACK: Final = U(16)
 CONTINUED, LOW7 = U(0x80), U(0x7F)
 INT63: Final = (1 << 63) - 1
+LEAST: Final = -INT63 - 1
 
 BUFFER_END, CUT, BROKEN, FULL = 0, 1, 2, 3
 """Why `walk_entries` stopped: at the end, at an entry that the end cuts, at an impossible header, no room."""
@@ -374,10 +375,11 @@ def check_headers(entry_headers: Array, magic: Array, clean: Array) -> None:
 
 
 @compile_kernel
-def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
-    """Copy `count` bytes of `data` from `start` to `stop` in `out`, sixteen at a time where possible.
+def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> Pos:
+    """Copy `count` bytes of `data` from `start` to `stop` in `out`, and return where they end.
 
-    Up to fifteen further bytes are written; the next run or the slack at the end of `out` takes them.
+    Sixteen are copied at a time where possible: up to fifteen further bytes are written, which the next run
+    or the slack at the end of `out` takes.
     """
     if start + count + SLACK <= U(data.size):
         done = ZERO
@@ -387,6 +389,7 @@ def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> 
     else:
         for step in range(count):
             out[stop + step] = data[start + step]
+    return stop + count
 
 
 @compile_kernel
@@ -404,7 +407,7 @@ def is_control_marker(data: Octets, row: Row, header: Row) -> Flag:
 
 
 @compile_kernel
-def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all time is spent in
+def read_batch(  # noqa: C901, PLR0913, PLR0917 - the loop that all time is spent in
     data: Octets, at: Pos, end: Pos, header: Row, slots: Array, first: int, step: int, base: Pos,
     numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
     used: Array,
@@ -442,10 +445,7 @@ def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all tim
         timestamp = max_time if append else base_time + time_delta
         if not append:
             # do not test the sum itself: the compiler assumes that it never wraps, and drops such a test
-            if time_delta >= 0:
-                wrapped = base_time > INT63 - time_delta
-            else:
-                wrapped = base_time < -INT63 - 1 - time_delta
+            wrapped = base_time > INT63 - time_delta if time_delta >= 0 else base_time < LEAST - time_delta
             if wrapped or timestamp < -1:
                 return False
             latest = max(latest, timestamp)
@@ -455,12 +455,8 @@ def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all tim
         if columnar:
             numbers[0, row_at], numbers[1, row_at] = first_offset + offset_delta, timestamp
             absent[0, row_at], absent[1, row_at] = key_size < 0, value_size < 0
-            if key_size > 0:
-                copy_bytes(data, key_at, U(key_size), keys, key_end)
-                key_end += U(key_size)
-            if value_size > 0:
-                copy_bytes(data, value_at, U(value_size), values, value_end)
-                value_end += U(value_size)
+            key_end = copy_bytes(data, key_at, U(max(key_size, 0)), keys, key_end)
+            value_end = copy_bytes(data, value_at, U(max(value_size, 0)), values, value_end)
             if has_headers:
                 headers_at[row_at] = row.headers_at + base
                 header_end += U(row.headers)

@@ -14,6 +14,7 @@ from wireproof.cases.derived import ORIGIN_REFERENCE, sample_derived
 from wireproof.cases.mutate.signing import Keys
 from wireproof.cases.property_inputs import edit_value
 from wireproof.cases.reference_answers import reference_expectation
+from wireproof.cases.refusal_levels import with_refusal_level
 from wireproof.formats import Format
 from wireproof.fuzz.option_variants import OptionVariant, fit_options, signing_keys, with_variant
 from wireproof.wire.json_values import to_json
@@ -142,13 +143,15 @@ class CaseBuilder:
             formats.encode(self.fmt, to_json(value), case.options)
         except Rejected as rejected:
             if (self.fmt.revision, rejected.path) not in REJECTED_BY_JSON_FORM:
-                return [evolve(encode, expect=Reject(rejected.cls))]
+                return [with_refusal_level(evolve(encode, expect=Reject(rejected.cls)))]
         return []
 
 
 def with_expectation(case: Case) -> Case:
     """Return the case with the answer of the reference as its expectation, if it has none yet."""
-    return evolve(case, expect=reference_expectation(case)) if case.expect == NO_EXPECTATION else case
+    if case.expect != NO_EXPECTATION:
+        return case
+    return with_refusal_level(evolve(case, expect=reference_expectation(case)))
 
 
 def _scan_case(case: Case, drawn: int) -> Case:

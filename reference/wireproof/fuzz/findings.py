@@ -24,10 +24,11 @@ from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.safe_parsing import parse_json
 
-NOT_GATING: Final = frozenset({"info", "untyped"})
+NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
 """Kinds that do not count against the implementation.
 
-`info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type.
+`info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type,
+`lenient` an answer to bytes that only a case of level `should` or `may` refuses.
 """
 
 

@@ -15,12 +15,13 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Source, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Reject, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, fixtures_folder, load, read
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.made_case import made_input
 from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.rules import ID_COMPONENT, Rule
@@ -74,6 +75,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
         PromotionError: the reference contradicts itself or does not confirm the case, or `lint` reports a
             problem. Nothing is written then.
     """
+    if isinstance(case.input, Generated):
+        raise PromotionError(f"{case.id} is generated from a rule: there are no bytes to promote")
     case = _with_expectation(case)
     confirm(case)
     fixture = _named(case, name, why)
@@ -152,7 +155,7 @@ def confirm(case: Case) -> None:
 
 def _bytes(case: Case) -> bytes:
     """Return the input of `case` as bytes, for its digest."""
-    match case.input:
+    match made_input(case):
         case Data(data):
             return data
         case Chunks(chunks):

@@ -9,6 +9,7 @@ from attrs import asdict
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import made_input
 from wireproof.cases.rules import Rule
 from wireproof.cases.similar_cases import similarity
 from wireproof.formats import FORMATS, TracedDecode
@@ -65,7 +66,7 @@ def _most_similar(case: Case, pool: Iterable[Case]) -> Case | None:
 
 def _content(case: Case) -> bytes:
     """Return the input of `case` as bytes that can be compared."""
-    match case.input:
+    match made_input(case):
         case Data(data):
             return data
         case Value(value):

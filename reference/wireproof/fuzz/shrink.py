@@ -12,6 +12,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Input
+from wireproof.cases.made_case import is_large, made_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
@@ -141,7 +142,9 @@ def shrink(engine: Engine, case: Case, seconds: float) -> Shrunk:
     Raises:
         NothingToShrinkError: the adapter does not fail the case.
     """
-    shrunk = Shrinker(engine, case).run(seconds)
+    if is_large(case):
+        raise NothingToShrinkError(f"{case.id} has values over 1.5 MiB: its recipe is as small as it gets")
+    shrunk = Shrinker(engine, made_case(case)).run(seconds)
     name = case.id.partition("~")[0]
     small = evolve(shrunk.case, id=f"{name}~shrunk:0", parent=case.parent or name, family="shrunk")
     return evolve(shrunk, case=small)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
-from wireproof.cases.case import Chunks, Data, Input, Value
+from wireproof.cases.case import Chunks, Data, Generated, Input, Value
 from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
 from wireproof.cases.mutate.edit_sites import EditSite, edit_sites, replace_part
@@ -36,6 +36,8 @@ def weight(given: Input) -> Weight:
             return _weight(canonical_json(value))
         case Chunks(chunks):
             return (sum(map(len, chunks)), len(chunks), b"".join(chunks))
+        case Generated(size=size, sha256=sha256):
+            return (size, 0, sha256.encode())  # nobody shrinks one: `shrink` makes its bytes first
 
 
 def _weight(data: bytes) -> Weight:

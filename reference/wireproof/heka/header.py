@@ -46,14 +46,19 @@ def max_message_size(options: Options) -> int:
     return MAX_MESSAGE if options.max_message is None else options.max_message
 
 
-def _hash(reader: Reader, wire: WireField, name: str) -> HashFunction:
-    """Read the hash function, MD5 or SHA1: A14, section 1.
+@frozen
+class UnknownFunction:
+    """A number that the enum lacks, such as Logary's for SHA-256, and its position."""
 
-    Go panics on other numbers. The SHA256 of Logary is not part of Heka.
-    """
-    if wire.value >= len(HASH_FUNCTIONS):
-        raise reader.reject("auth-failed", name, f"{wire.value}", at=wire.start, detail="auth_unknown_hash")
-    return HASH_FUNCTIONS[wire.value]
+    number: int
+    at: int
+
+
+def _hash(_reader: Reader, wire: WireField, _name: str) -> HashFunction | UnknownFunction:
+    """Read the hash function, MD5 or SHA1: section 1."""
+    if wire.value < len(HASH_FUNCTIONS):
+        return HASH_FUNCTIONS[wire.value]
+    return UnknownFunction(wire.value, wire.start)
 
 
 def _length(_reader: Reader, wire: WireField, _name: str) -> int:
@@ -91,11 +96,29 @@ def read(reader: Reader, options: Options) -> HekaHeader:
         reader.remark("header-order", "message_length", at=got.at["message_length"])
     return HekaHeader(
         message_length=_message_length(reader, got, max_message_size(options)),
-        hmac_hash_function=got.values.get("hmac_hash_function"),
+        hmac_hash_function=_hash_function(reader, got, options),
         hmac_signer=got.values.get("hmac_signer"),
         hmac_key_version=got.values.get("hmac_key_version"),
         hmac=got.values.get("hmac"),
     )
+
+
+def _hash_function(reader: Reader, got: CollectedFields, options: Options) -> HashFunction | None:
+    """Return the hash function, or None for a number that the enum does not have: section 3, A14.
+
+    Protobuf takes such a number for an unknown field, and Go asks for the function only to verify an HMAC: it
+    then ends.
+    """
+    name, found = "hmac_hash_function", got.values.get("hmac_hash_function")
+    if not isinstance(found, UnknownFunction):
+        return found
+    if options.keys is not None and "hmac" in got.values:
+        raise reader.reject("auth-failed", name, f"{found.number}", at=found.at, detail="auth_unknown_hash")
+    low = found.number & 0xFFFF_FFFF
+    cut = (reader.other("cut", name, HASH_FUNCTIONS[low]),) if low < len(HASH_FUNCTIONS) else ()
+    others = (reader.other("number", name, str(found.number)), *cut)
+    reader.remark("header-unknown-function", name, at=found.at, others=others)
+    return None
 
 
 def _message_length(reader: Reader, got: CollectedFields, max_size: int) -> int:

@@ -3,7 +3,8 @@
 A batch has a header of 256 bytes and then one frame for each message: 48 bytes of fields, the payload, the
 headers. The header has the base offset and the base timestamps; the frames have deltas to them. The checksum
 of a batch covers the fields of its header and the checksums of its frames. A batch is used in sends, polls
-and segment files; `BatchRules` describes how these uses differ.
+and segment files; `BatchRules` describes how these uses differ. Since 0.11.1-edge a batch may name the
+idempotent producer that wrote it: section 6.1.
 """
 
 from collections.abc import Sequence
@@ -57,6 +58,28 @@ class BatchHeader:
 
 
 @frozen(kw_only=True)
+class Producer:
+    """The idempotent producer of a batch. `base_sequence` is the sequence number of the first message."""
+
+    producer_id: int
+    epoch: int
+    base_sequence: int
+
+
+@frozen(kw_only=True)
+class BatchHeader111:
+    """The header of a batch since 0.11.1-edge."""
+
+    partition_id: int
+    base_offset: int
+    base_timestamp: int
+    origin_timestamp: int
+    message_count: int
+    producer: Producer | None
+    batch_checksum: int = field(default=0)
+
+
+@frozen(kw_only=True)
 class Batch:
     """A batch with its messages: a record of a segment file."""
 
@@ -64,6 +87,19 @@ class Batch:
     base_offset: int
     base_timestamp: int
     origin_timestamp: int
+    batch_checksum: int = field(default=0)
+    messages: tuple[BatchMessage, ...]
+
+
+@frozen(kw_only=True)
+class Batch111:
+    """A batch with its messages, since 0.11.1-edge."""
+
+    partition_id: int
+    base_offset: int
+    base_timestamp: int
+    origin_timestamp: int
+    producer: Producer | None
     batch_checksum: int = field(default=0)
     messages: tuple[BatchMessage, ...]
 
@@ -94,11 +130,13 @@ class BatchRules:
         frame: the layout of a message.
         wrong: how to treat a batch checksum or message count that does not match.
         unset: how to treat a field that the producer should leave at 0 and did not.
+        producers: whether a batch may name its producer.
     """
 
     frame: MessageLayout
     wrong: Treatment
     unset: Treatment
+    producers: bool = False
 
 
 SEND_RULES: Final = BatchRules(_frame("reject", "remark", filled=True), "reject", "remark")
@@ -107,6 +145,20 @@ POLL_RULES: Final = BatchRules(_frame("remark", "take"), "remark", "take")
 """For a poll response: no client compares a checksum or a count (section 6)."""
 SEGMENT_RULES: Final = BatchRules(_frame("reject", "take"), "reject", "take")
 """For a segment file."""
+SEND_RULES_111: Final = evolve(SEND_RULES, producers=True)
+POLL_RULES_111: Final = evolve(POLL_RULES, producers=True)
+SEGMENT_RULES_111: Final = evolve(SEGMENT_RULES, producers=True)
+"""For the same uses since 0.11.1-edge."""
+
+PRODUCER_FIELDS: Final = {
+    "producer_id": ("uint64le", (1 << 63) - 1),
+    "epoch": ("uint16le", (1 << 15) - 1),
+    "base_sequence": ("uint32le", (1 << 31) - 1),
+}
+"""The primitive and the largest value of each field of a producer: section 6.1."""
+
+PRODUCER_PADDING: Final = {"producer_id": 3, "base_sequence": 2}
+"""The number of zero bytes before a field of a producer."""
 
 SERVER_FIELDS: Final = ("partition_id", "base_offset", "base_timestamp")
 """The fields that a producer leaves at 0 and the server sets."""
@@ -120,7 +172,7 @@ class ParsedHeader:
     """A batch header that was read: its position and its fields."""
 
     at: int
-    fields: dict[str, int]
+    fields: dict[str, Any]
     length: int
     checksum: int
     count: int
@@ -138,7 +190,7 @@ class ParsedHeader:
 
 def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
     """Read the batch header, the 256 bytes before the frames."""
-    at, fields = reader.pos, dict[str, int]()
+    at, fields = reader.pos, dict[str, Any]()
     for name in SERVER_FIELDS:
         start = reader.pos
         fields[name] = reader.uint64le(name)
@@ -150,11 +202,39 @@ def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
     if length < IGGY_BATCH_HEADER_SIZE:
         raise reader.reject("bad-length", "batch_length", f"{length}", at=at + LENGTH_AT)
     checksum, count = reader.uint64le("batch_checksum"), reader.uint32le("message_count")
-    start = reader.pos
-    if any(reader.take("reserved", IGGY_BATCH_HEADER_SIZE - (start - at))):
-        detail = "InvalidReservedField"
-        raise reader.reject("reserved-nonzero", "reserved", "not 0", at=start, detail=detail)
+    if rules.producers:
+        fields["producer"] = _read_producer(reader)
+    _expect_zeros(reader, "reserved", IGGY_BATCH_HEADER_SIZE - (reader.pos - at))
     return ParsedHeader(at, fields, length, checksum, count)
+
+
+def _expect_zeros(reader: Reader, name: str, size: int) -> None:
+    start = reader.pos
+    if any(reader.take(name, size)):
+        raise reader.reject("reserved-nonzero", name, "not 0", at=start, detail="InvalidReservedField")
+
+
+def _read_producer(reader: Reader) -> Producer | None:
+    """Read the flags, and the producer if they announce one; else the rest of its section is reserved."""
+    at, flags = reader.pos, reader.uint8("flags")
+    if flags > 1:
+        raise reader.reject("reserved-nonzero", "flags", f"{flags}", at=at)
+    if not flags:
+        return None
+    reader.enter("producer")
+    fields = {name: _read_producer_field(reader, name) for name in PRODUCER_FIELDS}
+    reader.leave()
+    return Producer(**fields)
+
+
+def _read_producer_field(reader: Reader, name: str) -> int:
+    if name in PRODUCER_PADDING:
+        _expect_zeros(reader, f"before_{name}", PRODUCER_PADDING[name])
+    kind, most = PRODUCER_FIELDS[name]
+    at, number = reader.pos, int(getattr(reader, kind)(name))
+    if number > most:
+        raise reader.reject("invalid-value", name, f"{number}, at most {most}", at=at)
+    return number
 
 
 def read_frames(reader: Reader, head: ParsedHeader, rules: BatchRules, first: int = 0) -> list[BatchMessage]:
@@ -226,7 +306,7 @@ def check_count_and_checksum(
         reader.remark("iggy-batch-checksum", f"{prefix}batch_checksum", at=head.checksum_at)
 
 
-def write_header(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 - a Head or a Batch
+def write_header(writer: Writer, value: Any, count: int, rules: BatchRules) -> int:  # noqa: ANN401 - a header or a batch
     """Write the batch header with length and checksum at 0, and return its position."""
     at = writer.pos
     for name in (*SERVER_FIELDS, "origin_timestamp"):
@@ -234,8 +314,25 @@ def write_header(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401
     writer.uint64le("batch_length", 0)
     writer.uint64le("batch_checksum", 0)
     writer.uint32le("message_count", count)
+    if rules.producers:
+        _write_producer(writer, value.producer)
     writer.put("reserved", bytes(at + IGGY_BATCH_HEADER_SIZE - writer.pos))
     return at
+
+
+def _write_producer(writer: Writer, producer: Producer | None) -> None:
+    writer.uint8("flags", int(producer is not None))
+    if producer is None:
+        return
+    writer.enter("producer")
+    for name, (kind, most) in PRODUCER_FIELDS.items():
+        number = getattr(producer, name)
+        if number > most:
+            raise writer.invalid(name, f"{number}, at most {most}")
+        if name in PRODUCER_PADDING:
+            writer.put(f"before_{name}", bytes(PRODUCER_PADDING[name]))
+        getattr(writer, kind)(name, number)
+    writer.leave()
 
 
 def write_frames(writer: Writer, messages: Sequence[BatchMessage], rules: BatchRules, first: int = 0) -> None:

@@ -2,10 +2,12 @@
 
 Classic framing, up to 0.10.x: `length u32 | code u32 | body`; the length includes the code. VSR framing,
 since 0.11.0: a header of 256 bytes whose command field marks the frame as a request, a reply or an
-eviction. A `Gap` represents bytes of a VSR header that writers leave at 0.
+eviction. Since 0.11.1-edge requests and replies name the partition that they mean: section 6.1. A `Gap`
+represents bytes of a VSR header that writers leave at 0.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
@@ -82,6 +84,48 @@ class VsrFrame:
     body: bytes
 
 
+@frozen(kw_only=True)
+class RequestHeader111:
+    """The header of a request since 0.11.1-edge. `request_checksum` is a random number: section 6.1."""
+
+    client: int
+    request_checksum: int
+    timestamp: int
+    request: int
+    operation: int
+    session: int
+    user_id: int
+    code: int
+    partition_incarnation: int
+    owner_generation: int
+    minimum_metadata_op: int
+
+
+@frozen(kw_only=True)
+class ReplyHeader111:
+    """The header of a reply since 0.11.1-edge. `committed_result` 1 means a final committed result."""
+
+    request_checksum: int
+    context: int
+    client: int
+    op: int
+    commit: int
+    timestamp: int
+    request: int
+    operation: int
+    status: int
+    committed_result: int
+    partition_incarnation: int
+
+
+@frozen(kw_only=True)
+class VsrFrame111:
+    """A frame in the VSR framing since 0.11.1-edge."""
+
+    header: RequestHeader111 | ReplyHeader111 | EvictionHeader
+    body: bytes
+
+
 @frozen
 class Gap:
     """Bytes that a writer leaves at 0 and that are not part of the value."""
@@ -123,6 +167,14 @@ _EVICTION: Final[tuple[HeaderPart, ...]] = (
     FixedField("server_protocol_version", "uint32le"), FixedField("server_protocol_version_min", "uint32le"),
     Gap("reserved", 103), FixedField("reason", "uint8"),
 )  # fmt: skip
+_REQUEST_111: Final[tuple[HeaderPart, ...]] = (
+    _CLIENT, FixedField("request_checksum", "uint128le"), *_REQUEST[3:-1],
+    *_wide("partition_incarnation", "owner_generation", "minimum_metadata_op"), Gap("reserved", 32),
+)  # fmt: skip
+_REPLY_111: Final[tuple[HeaderPart, ...]] = (
+    *_REPLY[:-1], FixedField("committed_result", "uint8"), Gap("reserved", 3),
+    *_wide("partition_incarnation"), Gap("reserved_tail", 24),
+)  # fmt: skip
 
 
 @frozen
@@ -140,8 +192,21 @@ HEADERS_BY_COMMAND: Final[Mapping[int, HeaderLayout]] = {
 }
 """Command number to header: iggy.md, section 2.1, from core/binary_protocol/src/consensus/header.rs."""
 
-OPERATIONS_WITHOUT_CHECKSUM: Final = (2, 160)
-"""Operations whose `request_checksum` is 0: commands that are not replicated, and SendMessages."""
+HEADERS_BY_COMMAND_111: Final[Mapping[int, HeaderLayout]] = {
+    5: HeaderLayout(RequestHeader111, _REQUEST_111),
+    8: HeaderLayout(ReplyHeader111, _REPLY_111),
+    13: HEADERS_BY_COMMAND[13],
+}
+"""The same since 0.11.1-edge."""
+
+NON_REPLICATED: Final = 2
+"""The operation of commands that are not replicated."""
+
+FIRST_PARTITION_OPERATION: Final = 160
+"""The first of the operations on partitions, SendMessages."""
+
+OPERATIONS_WITHOUT_CHECKSUM: Final = (NON_REPLICATED, FIRST_PARTITION_OPERATION)
+"""Operations whose `request_checksum` is 0 in 0.11.0. Since 0.11.1-edge it is 0 for each on a partition."""
 
 
 @frozen
@@ -177,7 +242,7 @@ def _write_classic(writer: Writer, value: ClassicFrame) -> None:
     writer.put("body", value.body)
 
 
-def _read_vsr(reader: Reader) -> VsrFrame:
+def _read_vsr(layout: "VsrLayout", reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
     start = reader.pos
     _read_gap(reader, Gap("checksums", 48))
     at, size = reader.pos, reader.uint32le("size")
@@ -188,13 +253,14 @@ def _read_vsr(reader: Reader) -> VsrFrame:
         raise reader.reject("limit-exceeded", "size", f"{size} bytes, {LARGEST_FRAME} allowed", at=at)
     _read_gap(reader, Gap("view", 8))
     code = reader.uint8("command")
-    if code not in HEADERS_BY_COMMAND:
+    if code not in layout.commands:
         raise reader.reject("bad-kind", "command", f"{code}", at=reader.pos - 1)
     _read_gap(reader, Gap("replica", 67))
-    return _read_command(reader, HEADERS_BY_COMMAND[code], size - HEADER_SIZE)
+    header, body = _read_command(reader, layout.commands[code], size - HEADER_SIZE)
+    return layout.value(header=header, body=body)
 
 
-def _read_command(reader: Reader, command: HeaderLayout, length: int) -> VsrFrame:
+def _read_command(reader: Reader, command: HeaderLayout, length: int) -> tuple[Any, bytes]:
     reader.enter("header")
     starts: dict[str, int] = {}
     values: dict[str, Any] = {}
@@ -209,9 +275,25 @@ def _read_command(reader: Reader, command: HeaderLayout, length: int) -> VsrFram
                 values[name] = read_fixed(reader, part)
     reader.leave()
     body = reader.take("body", length)
-    if command.value is RequestHeader and values["request_checksum"] != _sum(values["operation"], body):
+    header = command.value(**values)
+    if _has_other_checksum(header, body):
         reader.remark("iggy-request-checksum", "header.request_checksum", at=starts["request_checksum"])
-    return VsrFrame(header=command.value(**values), body=body)
+    elif isinstance(header, RequestHeader) and header.request_checksum != _sum(header.operation, body):
+        # the encoder writes the checksum, so the frame does not come back as it was
+        reader.remark("iggy-no-request-checksum", "header.request_checksum", at=starts["request_checksum"])
+    return header, body
+
+
+def _has_other_checksum(header: Any, body: bytes) -> bool:  # noqa: ANN401 - a header of any command
+    """Return whether the request checksum is not one that a client of the revision writes."""
+    match header:
+        case RequestHeader(request_checksum=checksum, operation=operation):
+            return checksum not in {0, _sum(operation, body)}
+        case RequestHeader111(request_checksum=checksum, operation=operation):
+            bare = operation == NON_REPLICATED or operation >= FIRST_PARTITION_OPERATION
+            return bool(checksum) and bare
+        case _:
+            return False
 
 
 def _read_gap(reader: Reader, gap: Gap) -> None:
@@ -225,8 +307,8 @@ def _sum(operation: int, body: bytes) -> int:
     return 0 if operation in OPERATIONS_WITHOUT_CHECKSUM else xxh3_64(body)
 
 
-def _write_vsr(writer: Writer, value: VsrFrame) -> None:
-    code = next(code for code, command in HEADERS_BY_COMMAND.items() if command.value is type(value.header))
+def _write_vsr(layout: "VsrLayout", writer: Writer, value: VsrFrame | VsrFrame111) -> None:
+    code = next(code for code, command in layout.commands.items() if command.value is type(value.header))
     size = HEADER_SIZE + len(value.body)
     if size > LARGEST_FRAME:
         raise writer.invalid("body", f"{size} bytes with the header, {LARGEST_FRAME} allowed")
@@ -236,7 +318,7 @@ def _write_vsr(writer: Writer, value: VsrFrame) -> None:
     writer.uint8("command", code)
     writer.put("replica", bytes(67))
     writer.enter("header")
-    for part in HEADERS_BY_COMMAND[code].parts:
+    for part in layout.commands[code].parts:
         match part:
             case Gap(name, width):
                 writer.put(name, bytes(width))
@@ -248,8 +330,22 @@ def _write_vsr(writer: Writer, value: VsrFrame) -> None:
     writer.put("body", value.body)
 
 
+@frozen
+class VsrLayout:
+    """The layout of a VSR frame: the headers by their commands, and the class of the value."""
+
+    commands: Mapping[int, HeaderLayout]
+    value: type[Any]
+
+
+def _vsr(commands: Mapping[int, HeaderLayout], value: type[Any]) -> FrameRevision:
+    layout = VsrLayout(commands, value)
+    return FrameRevision(partial(_read_vsr, layout), partial(_write_vsr, layout), value)
+
+
 REVISIONS: Final[dict[str, FrameRevision]] = {
     "0.0.30": FrameRevision(_read_classic, _write_classic, ClassicFrame),
-    "0.11": FrameRevision(_read_vsr, _write_vsr, VsrFrame),
+    "0.11": _vsr(HEADERS_BY_COMMAND, VsrFrame),
+    "0.11.1-edge": _vsr(HEADERS_BY_COMMAND_111, VsrFrame111),
 }
 """Revision to its row: classic and VSR."""

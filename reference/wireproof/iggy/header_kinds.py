@@ -5,10 +5,13 @@ not check it (iggy.md, section 10.3, `int32_3bytes`). The accessors and the writ
 """
 
 import struct
-from typing import Final, Literal
+from decimal import Decimal
+from typing import Any, Final, Literal
 
 from attrs import Attribute, field, frozen
 
+from wireproof.iggy.number_text import float_text
+from wireproof.wire.json_values import derived
 from wireproof.wire.rejection import Rejected
 
 HeaderKindName = Literal[
@@ -81,9 +84,14 @@ def _sized(_: object, attribute: "Attribute[bytes]", value: bytes) -> None:
         raise Rejected("invalid-value", -1, attribute.name, f"{len(value)} bytes, not 1 to 255")
 
 
+@derived(typed=Decimal | bool | None)
 @frozen
 class HeaderValue:
-    """A kind and its bytes on the wire; raises `Rejected` (`invalid-value`) if they cannot be written."""
+    """A kind and its bytes on the wire; raises `Rejected` (`invalid-value`) if they cannot be written.
+
+    Derived: `typed`, the number or the boolean that the accessor of the kind returns; None for raw bytes, for
+    a text, and for bytes that the accessor refuses.
+    """
 
     kind: HeaderKindName = field(validator=_known)
     value: bytes = field(validator=_sized)
@@ -113,6 +121,18 @@ class HeaderValue:
         if self.kind == "string" and not is_utf8(self.value):
             return "iggy-header-utf8"
         return None
+
+    def add_derived(self, tree: dict[str, Any]) -> None:
+        """Add the derived field to the JSON form."""
+        tree["typed"] = self._typed()
+
+    def _typed(self) -> str | bool | None:
+        kind = self.kind
+        if kind in ("raw", "string") or self.fault():
+            return None
+        if kind == "bool":
+            return self.as_bool()
+        return float_text(self.value) if kind in _FLOATS else str(self._integer(kind))
 
     def as_raw(self) -> bytes:
         """Return the bytes of a value of kind raw."""

@@ -141,8 +141,10 @@ def map_of_entries(reader: Reader, entries: list[HeaderEntry], start: int) -> He
     if len(last) < len(ordered):
         first = dict(reversed(ordered))
         others = (
-            reader.other("first-wins", FIELD, to_json(tuple((key, first[key]) for key in last))),
-            reader.other("last-wins", FIELD, to_json(tuple(last.items()))),
+            reader.other(
+                "first-wins", FIELD, to_json(tuple((key, first[key]) for key in last), with_derived=True)
+            ),
+            reader.other("last-wins", FIELD, to_json(tuple(last.items()), with_derived=True)),
         )
         reader.remark("iggy-duplicate-header", FIELD, at=start, others=others)
     return ordered

@@ -8,7 +8,8 @@ All integers are little-endian. Sources, in apache/iggy:
   batch; of server-0.4.61: of three numbers;
 - `core/server/src/streaming/segments/types/messages_batch_mut.rs` of server-0.5.0: one entry for each
   message, with the position where the message ends;
-- `core/partitions/src/iggy_index.rs` of server-0.9.0-edge.5: 64-bit numbers, one entry for each flush.
+- `core/partitions/src/iggy_index.rs` of server-0.9.0-edge.5: 64-bit numbers, one entry for each flush. The
+  servers of crate 0.11.1-edge are not released; they are taken to write the same.
 
 The checks do not advise to delete a damaged index, because not every server rebuilds a missing one, and the
 index that server-0.8.0 rebuilds (`core/server/src/compat/index_rebuilding/index_rebuilder.rs`) has the
@@ -48,6 +49,7 @@ class IndexLayout:
 
 
 REVISIONS_TO_0_0_40: Final = ("0.0.30", "0.0.40")
+REVISIONS_OF_BATCHES: Final = ("0.11", "0.11.1-edge")
 REVISIONS_0_7_TO_0_9: Final = ("0.7", "0.8", "0.9")
 
 INDEX_LAYOUTS: Final = (
@@ -57,7 +59,14 @@ INDEX_LAYOUTS: Final = (
     IndexLayout(".index", ("0.2.7",), Struct("<II"), ("last", "begin"), dense=False),
     IndexLayout(".timeindex", ("0.2.7",), Struct("<IQ"), ("last", "time"), dense=False),
     IndexLayout(".index", REVISIONS_0_7_TO_0_9, Struct("<IIQ"), ("first", "end", "time")),
-    IndexLayout(".index", ("0.11",), Struct("<QQQ"), ("first", "time", "begin"), relative=False, dense=False),
+    IndexLayout(
+        ".index",
+        REVISIONS_OF_BATCHES,
+        Struct("<QQQ"),
+        ("first", "time", "begin"),
+        relative=False,
+        dense=False,
+    ),
 )
 """All layouts. A revision has two layouts of a kind if the servers of that revision changed it."""
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy import batch, retained_batch
-from wireproof.iggy.batch import Batch
+from wireproof.iggy.batch import Batch, Batch111, BatchRules
 from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.message import (
     STORED_30,
@@ -79,6 +79,13 @@ class Log110:
     batches: tuple[Batch, ...]
 
 
+@frozen(kw_only=True)
+class Log111:
+    """The value of a segment file of 0.11.1-edge."""
+
+    batches: tuple[Batch111, ...]
+
+
 @frozen
 class RecordLayout:
     """The layout of a record.
@@ -121,17 +128,23 @@ def _batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
     return max(IGGY_BATCH_HEADER_SIZE, int.from_bytes(data[at : at + 8], "little")), True
 
 
-def _read_batch(reader: Reader) -> Batch:
-    head = batch.read_header(reader, batch.SEGMENT_RULES)
-    messages = batch.read_frames(reader, head, batch.SEGMENT_RULES)
-    batch.check_count_and_checksum(reader, "", head, len(messages), batch.SEGMENT_RULES)
-    return Batch(**head.fields, batch_checksum=head.checksum, messages=tuple(messages))
+def _read_batch(rules: BatchRules, value: type[Any], reader: Reader) -> Any:  # noqa: ANN401 - `value`
+    head = batch.read_header(reader, rules)
+    messages = batch.read_frames(reader, head, rules)
+    batch.check_count_and_checksum(reader, "", head, len(messages), rules)
+    return value(**head.fields, batch_checksum=head.checksum, messages=tuple(messages))
 
 
-def _write_batch(writer: Writer, value: Batch) -> None:
-    at = batch.write_header(writer, value, len(value.messages))
-    batch.write_frames(writer, value.messages, batch.SEGMENT_RULES)
+def _write_batch(rules: BatchRules, writer: Writer, value: Batch | Batch111) -> None:
+    at = batch.write_header(writer, value, len(value.messages), rules)
+    batch.write_frames(writer, value.messages, rules)
     batch.write_length_and_checksum(writer, "", at)
+
+
+def _batch_record(rules: BatchRules, value: type[Any]) -> RecordLayout:
+    return RecordLayout(
+        "batches", _batch_extent, partial(_read_batch, rules, value), partial(_write_batch, rules)
+    )
 
 
 @frozen
@@ -154,7 +167,8 @@ REVISIONS: Final[dict[str, LogRevision]] = {
     "0.7": LogRevision(_message_record(STORED_70), Log70),
     "0.8": LogRevision(_message_record(STORED_80), Log70),
     "0.9": LogRevision(_message_record(STORED_90), Log90),
-    "0.11": LogRevision(RecordLayout("batches", _batch_extent, _read_batch, _write_batch), Log110),
+    "0.11": LogRevision(_batch_record(batch.SEGMENT_RULES, Batch), Log110),
+    "0.11.1-edge": LogRevision(_batch_record(batch.SEGMENT_RULES_111, Batch111), Log111),
 }
 """Revision to its row."""
 

@@ -6,12 +6,13 @@ reader refuses remaining bytes and delivers a message with an empty payload.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof.iggy import batch
-from wireproof.iggy.batch import BatchHeader, BatchMessage
+from wireproof.iggy.batch import BatchHeader, BatchHeader111, BatchMessage, BatchRules
 from wireproof.iggy.layout import FixedField, MessageLayout
 from wireproof.iggy.message import (
     POLLED_30,
@@ -79,12 +80,29 @@ class Poll90:
 class Poll110:
     """The value of a poll response since 0.11.0.
 
-    The messages of all batches are in one list, as clients return them. Each batch has its `message_count`.
+    The messages of all batches are in one list, as clients return them. Each batch has its `message_count` as
+    it was read, also where another number of messages follows.
     """
 
     partition_id: int
     current_offset: int
     batches: tuple[BatchHeader, ...]
+    messages: tuple[BatchMessage, ...]
+
+
+@frozen(kw_only=True)
+class Poll111:
+    """The value of a poll response since 0.11.1-edge.
+
+    The numbers after the offset identify the partition that served the poll: section 6.1.
+    """
+
+    partition_id: int
+    current_offset: int
+    incarnation: int
+    owner_generation: int
+    metadata_op: int
+    batches: tuple[BatchHeader111, ...]
     messages: tuple[BatchMessage, ...]
 
 
@@ -115,16 +133,17 @@ def _write_plain(revision: "PollRevision", writer: Writer, value: Any) -> None: 
         writer.leave()
 
 
-def _read_batches(_: "PollRevision", reader: Reader, count: int) -> dict[str, Any]:
-    start, batches, messages = reader.pos, list[BatchHeader](), list[BatchMessage]()
+def _read_batches(rules: BatchRules, _: "PollRevision", reader: Reader, count: int) -> dict[str, Any]:
+    start, batches, messages = reader.pos, list[Any](), list[BatchMessage]()
+    header: type[Any] = BatchHeader111 if rules.producers else BatchHeader
     while reader.left:
         _expect_no_more(reader, messages, count)
         reader.enter("batches", len(batches))
-        head = batch.read_header(reader, batch.POLL_RULES)
+        head = batch.read_header(reader, rules)
         reader.leave()
-        found = batch.read_frames(reader, head, batch.POLL_RULES, len(messages))
-        batch.check_count_and_checksum(reader, f"batches[{len(batches)}]", head, len(found), batch.POLL_RULES)
-        batches.append(BatchHeader(**head.fields, message_count=len(found), batch_checksum=head.checksum))
+        found = batch.read_frames(reader, head, rules, len(messages))
+        batch.check_count_and_checksum(reader, f"batches[{len(batches)}]", head, len(found), rules)
+        batches.append(header(**head.fields, message_count=head.count, batch_checksum=head.checksum))
         messages += found
     # If a batch is empty, the covered bytes hold more than the counted messages.
     if all(head.message_count for head in batches):
@@ -132,17 +151,15 @@ def _read_batches(_: "PollRevision", reader: Reader, count: int) -> dict[str, An
     return {"batches": tuple(batches), "messages": tuple(messages)}
 
 
-def _write_batches(_: "PollRevision", writer: Writer, value: Poll110) -> None:
+def _write_batches(rules: BatchRules, _: "PollRevision", writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
     if sum(head.message_count for head in value.batches) != len(value.messages):
         raise writer.invalid("batches", f"their counts do not add up to {len(value.messages)} messages")
     first = 0
     for index, head in enumerate(value.batches):
         writer.enter("batches", index)
-        at = batch.write_header(writer, head, head.message_count)
+        at = batch.write_header(writer, head, head.message_count, rules)
         writer.leave()
-        batch.write_frames(
-            writer, value.messages[first : first + head.message_count], batch.POLL_RULES, first
-        )
+        batch.write_frames(writer, value.messages[first : first + head.message_count], rules, first)
         batch.write_length_and_checksum(writer, f"batches[{index}]", at)
         first += head.message_count
 
@@ -154,7 +171,12 @@ def _expect_no_more(reader: Reader, messages: Sequence[Any], count: int) -> None
 
 
 PLAIN_BODY: Final = PollBody(_read_plain, _write_plain)
-BATCHED_BODY: Final = PollBody(_read_batches, _write_batches)
+BATCHED_BODY: Final = PollBody(
+    partial(_read_batches, batch.POLL_RULES), partial(_write_batches, batch.POLL_RULES)
+)
+PRODUCER_BODY: Final = PollBody(
+    partial(_read_batches, batch.POLL_RULES_111), partial(_write_batches, batch.POLL_RULES_111)
+)
 
 
 @frozen
@@ -167,6 +189,7 @@ class PollRevision:
         value: the class of the value.
         sorted: whether the Rust client of the revision sorts messages by offset.
         body: the layout of the messages after the count.
+        context: the fields between the count and the messages.
     """
 
     prefix: tuple[FixedField, ...]
@@ -174,9 +197,14 @@ class PollRevision:
     value: type[Any]
     sorted: bool = False
     body: PollBody = PLAIN_BODY
+    context: tuple[FixedField, ...] = ()
 
 
 _PREFIX: Final = (FixedField("partition_id", "uint32le"), FixedField("current_offset", "uint64le"))
+_CONTEXT: Final = tuple(
+    FixedField(name, "uint64le") for name in ("incarnation", "owner_generation", "metadata_op")
+)
+"""The partition that served the poll: section 6.1."""
 
 REVISIONS: Final[dict[str, PollRevision]] = {
     "0.0.30": PollRevision((), POLLED_30, Poll30, sorted=True),
@@ -186,6 +214,9 @@ REVISIONS: Final[dict[str, PollRevision]] = {
     "0.8": PollRevision(_PREFIX, POLLED_80, Poll70),
     "0.9": PollRevision(_PREFIX, POLLED_90, Poll90),
     "0.11": PollRevision(_PREFIX, batch.POLL_RULES.frame, Poll110, body=BATCHED_BODY),
+    "0.11.1-edge": PollRevision(
+        _PREFIX, batch.POLL_RULES.frame, Poll111, body=PRODUCER_BODY, context=_CONTEXT
+    ),
 }
 """Revision to its row."""
 
@@ -195,6 +226,7 @@ def decode(revision: PollRevision, reader: Reader, _: Options) -> Any:  # noqa: 
     prefix = {part.name: read_fixed(reader, part) for part in revision.prefix}
     at = reader.pos
     count = reader.uint32le("count")
+    prefix |= {part.name: read_fixed(reader, part) for part in revision.context}
     parts = revision.body.read(revision, reader, count)
     check_count(reader, count, len(parts["messages"]), at)
     return revision.value(**prefix, **parts)
@@ -217,7 +249,7 @@ def remark_order(revision: PollRevision, reader: Reader, messages: list[Any], st
     """Remark messages out of order, which the Rust client sorts up to 0.6.x: sections 3.3 and 5."""
     ordered = sorted(messages, key=lambda message: message.offset)
     if revision.sorted and ordered != messages:
-        others = (reader.other("sorted-by-offset", "messages", to_json(tuple(ordered))),)
+        others = (reader.other("sorted-by-offset", "messages", to_json(tuple(ordered), with_derived=True)),)
         reader.remark("iggy-message-order", "messages", at=start, others=others)
 
 
@@ -226,4 +258,6 @@ def encode(revision: PollRevision, writer: Writer, value: Any, _: Options) -> No
     for part in revision.prefix:
         write_fixed(writer, part, getattr(value, part.name))
     writer.uint32le("count", len(value.messages))
+    for part in revision.context:
+        write_fixed(writer, part, getattr(value, part.name))
     revision.body.write(revision, writer, value)

@@ -3,7 +3,8 @@
 The layout is
 `consumer kind u8 | consumer id | stream | topic | partition_id | strategy | count u32 | auto_commit u8`.
 The consumer id is a u32, since 0.0.92 an identifier. Since 0.8.0 a flag before the partition says whether the
-request has one. A flag is true if its byte is 1, and false for any other byte.
+request has one. A flag is true if its byte is 1, and false for any other byte. Since 0.10.0 auto_commit is
+true for every byte but 0. Since 0.11.1-edge there is a third kind of consumer.
 """
 
 from typing import Any, Final, Literal
@@ -20,9 +21,11 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 ConsumerKind = Literal["consumer", "group"]
+ConsumerKind111 = Literal["consumer", "group", "external_group"]
 PollingStrategyKind = Literal["offset", "timestamp", "first", "last", "next"]
 
 _CONSUMER: Final = FixedField("kind", "uint8", {1: "consumer", 2: "group"})
+_CONSUMER_111: Final = FixedField("kind", "uint8", {1: "consumer", 2: "group", 3: "external_group"})
 _STRATEGY: Final = FixedField(
     "kind", "uint8", {1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"}
 )
@@ -42,6 +45,14 @@ class Consumer:
     """The consumer, identified by number or by name."""
 
     kind: ConsumerKind
+    id: Identifier
+
+
+@frozen
+class Consumer111:
+    """The consumer since 0.11.1-edge. An external group is one outside Iggy, such as one of Kafka."""
+
+    kind: ConsumerKind111
     id: Identifier
 
 
@@ -92,6 +103,19 @@ class PollRequest80:
     auto_commit: bool
 
 
+@frozen(kw_only=True)
+class PollRequest111:
+    """The value of a request since 0.11.1-edge."""
+
+    consumer: Consumer111
+    stream: Identifier
+    topic: Identifier
+    partition_id: int | None
+    strategy: PollingStrategy
+    count: int
+    auto_commit: bool
+
+
 @frozen
 class PollRequestRevision:
     """A revision of the request.
@@ -101,12 +125,18 @@ class PollRequestRevision:
         flagged: whether a flag comes before the partition.
         identifier: the revision of the identifiers.
         value: the class of the value.
+        any_commit: whether every byte but 0 means auto_commit.
+        kind: the field of the kind of a consumer.
+        consumer: the class of a consumer.
     """
 
     named: bool
     flagged: bool
     identifier: identifier.IdentifierRevision
     value: type[Any]
+    any_commit: bool = False
+    kind: FixedField = _CONSUMER
+    consumer: type[Any] = Consumer
 
 
 REVISIONS: Final[dict[str, PollRequestRevision]] = {
@@ -118,6 +148,22 @@ REVISIONS: Final[dict[str, PollRequestRevision]] = {
     ),
     "0.8": PollRequestRevision(
         named=True, flagged=True, identifier=identifier.REVISIONS["0.8"], value=PollRequest80
+    ),
+    "0.10": PollRequestRevision(
+        named=True,
+        flagged=True,
+        identifier=identifier.REVISIONS["0.8"],
+        value=PollRequest80,
+        any_commit=True,
+    ),
+    "0.11.1-edge": PollRequestRevision(
+        named=True,
+        flagged=True,
+        identifier=identifier.REVISIONS["0.8"],
+        value=PollRequest111,
+        any_commit=True,
+        kind=_CONSUMER_111,
+        consumer=Consumer111,
     ),
 }
 """Revision to its row."""
@@ -141,15 +187,15 @@ def decode(revision: PollRequestRevision, reader: Reader, options: Options) -> A
         partition_id=partition,
         strategy=strategy,
         count=count,
-        auto_commit=_read_flag(reader, "auto_commit"),
+        auto_commit=_read_flag(reader, "auto_commit", any_byte=revision.any_commit),
     )
 
 
-def _read_consumer(revision: PollRequestRevision, reader: Reader, options: Options) -> Consumer | Consumer30:
-    kind = read_fixed(reader, _CONSUMER)
+def _read_consumer(revision: PollRequestRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's class
+    kind = read_fixed(reader, revision.kind)
     if not revision.named:
         return Consumer30(kind, reader.uint32le("id"))
-    return Consumer(kind, read_scoped(reader, "id", identifier.decode, revision.identifier, options))
+    return revision.consumer(kind, read_scoped(reader, "id", identifier.decode, revision.identifier, options))
 
 
 def _read_partition(revision: PollRequestRevision, reader: Reader) -> int | None:
@@ -166,11 +212,11 @@ def _read_strategy(_: PollRequestRevision, reader: Reader, __: Options) -> Polli
     return PollingStrategy(read_fixed(reader, _STRATEGY), reader.uint64le("value"))
 
 
-def _read_flag(reader: Reader, name: str) -> bool:
+def _read_flag(reader: Reader, name: str, *, any_byte: bool = False) -> bool:
     at, byte = reader.pos, reader.uint8(name)
     if byte > 1:
         reader.remark("iggy-flag", name, at=at)
-    return byte == 1
+    return bool(byte) if any_byte else byte == 1
 
 
 def encode(revision: PollRequestRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
@@ -194,10 +240,13 @@ def encode(revision: PollRequestRevision, writer: Writer, value: Any, options: O
 
 
 def _write_consumer(
-    revision: PollRequestRevision, writer: Writer, value: Consumer | Consumer30, options: Options
+    revision: PollRequestRevision,
+    writer: Writer,
+    value: Consumer | Consumer30 | Consumer111,
+    options: Options,
 ) -> None:
     writer.enter("consumer")
-    write_fixed(writer, _CONSUMER, value.kind)
+    write_fixed(writer, revision.kind, value.kind)
     if isinstance(value, Consumer30):
         writer.uint32le("id", value.id)
     else:

@@ -10,11 +10,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, LogRevision
+from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, Log111, LogRevision
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-OFFSET_AT: Final[dict[type[Any], int]] = {Log30: 0, Log40: 0, Log27: 0, Log70: 24, Log90: 24, Log110: 8}
+OFFSET_AT: Final[dict[type[Any], int]] = {
+    Log30: 0, Log40: 0, Log27: 0, Log70: 24, Log90: 24, Log110: 8, Log111: 8
+}  # fmt: skip
 """The position of the u64 offset in a record, by the class of the segment's value."""
 
 MAX_OFFSET_GAP: Final = 1 << 24

@@ -6,12 +6,13 @@ count; then come an index of the messages and the messages, since 0.11.0 a batch
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof.iggy import batch, send_index
-from wireproof.iggy.batch import BatchHeader, BatchMessage
+from wireproof.iggy.batch import BatchHeader111, BatchMessage, BatchRules, Producer
 from wireproof.iggy.destination import (
     DESTINATION_30,
     DESTINATION_80,
@@ -67,6 +68,17 @@ class Send90:
     stream: Identifier
     topic: Identifier
     partitioning: Partitioning
+    messages: tuple[SentMessage90, ...]
+
+
+@frozen(kw_only=True)
+class Send111:
+    """The value of a send since 0.11.1-edge. `producer` is an idempotent producer."""
+
+    stream: Identifier
+    topic: Identifier
+    partitioning: Partitioning
+    producer: Producer | None
     messages: tuple[SentMessage90, ...]
 
 
@@ -140,17 +152,20 @@ def _write_indexed(revision: SendRevision, writer: Writer, value: Any, options: 
     send_index.write_messages(writer, value.messages, revision.message)
 
 
-def _read_batch(revision: SendRevision, reader: Reader, options: Options) -> dict[str, Any]:
+def _read_batch(
+    rules: BatchRules, revision: SendRevision, reader: Reader, options: Options
+) -> dict[str, Any]:
     destination, count = send_index.read_metadata(revision.destination, reader, options)
     start = reader.pos
     reader.enter("batch")
-    head = batch.read_header(reader, batch.SEND_RULES)
+    head = batch.read_header(reader, rules)
     reader.leave()
-    frames = batch.read_frames(reader, head, batch.SEND_RULES)
+    frames = batch.read_frames(reader, head, rules)
     reader.cover("messages_count", "count", start + IGGY_BATCH_HEADER_SIZE, reader.pos)
-    batch.check_count_and_checksum(reader, "batch", head, len(frames), batch.SEND_RULES)
+    batch.check_count_and_checksum(reader, "batch", head, len(frames), rules)
     send_index.check_rest(reader, count, len(frames))
-    return {**destination, "messages": tuple(map(_sent_message, frames)), "start": start}
+    producer = {"producer": head.fields["producer"]} if rules.producers else {}
+    return {**destination, **producer, "messages": tuple(map(_sent_message, frames)), "start": start}
 
 
 def _sent_message(message: BatchMessage) -> SentMessage90:
@@ -162,17 +177,28 @@ def _sent_message(message: BatchMessage) -> SentMessage90:
     )
 
 
-def _write_batch(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+def _write_batch(
+    rules: BatchRules,
+    revision: SendRevision,
+    writer: Writer,
+    value: Any,  # noqa: ANN401 - see `encode`
+    options: Options,
+) -> None:
     send_index.write_metadata(revision.destination, writer, value, options)
     origin = min(message.origin_timestamp for message in value.messages)
-    head = BatchHeader(
-        partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=origin, message_count=0
+    head = BatchHeader111(
+        partition_id=0,
+        base_offset=0,
+        base_timestamp=0,
+        origin_timestamp=origin,
+        message_count=0,
+        producer=value.producer if rules.producers else None,
     )
     frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
     writer.enter("batch")
-    at = batch.write_header(writer, head, len(frames))
+    at = batch.write_header(writer, head, len(frames), rules)
     writer.leave()
-    batch.write_frames(writer, frames, batch.SEND_RULES)
+    batch.write_frames(writer, frames, rules)
     batch.write_length_and_checksum(writer, "batch", at)
 
 
@@ -192,7 +218,12 @@ def _batch_message(writer: Writer, index: int, message: SentMessage90, base: int
 
 PLAIN_BODY: Final = SendBody(_read_plain, _write_plain)
 INDEXED_BODY: Final = SendBody(_read_indexed, _write_indexed)
-BATCHED_BODY: Final = SendBody(_read_batch, _write_batch)
+BATCHED_BODY: Final = SendBody(
+    partial(_read_batch, batch.SEND_RULES), partial(_write_batch, batch.SEND_RULES)
+)
+PRODUCER_BODY: Final = SendBody(
+    partial(_read_batch, batch.SEND_RULES_111), partial(_write_batch, batch.SEND_RULES_111)
+)
 
 REVISIONS: Final[dict[str, SendRevision]] = {
     "0.0.30": SendRevision(DESTINATION_30, SENT_30, LIMITS_30, Send30, PLAIN_BODY),
@@ -200,5 +231,6 @@ REVISIONS: Final[dict[str, SendRevision]] = {
     "0.8": SendRevision(DESTINATION_80, SENT_70, LIMITS_80, Send70, INDEXED_BODY),
     "0.9": SendRevision(DESTINATION_90, SENT_90, LIMITS_80, Send90, INDEXED_BODY),
     "0.11": SendRevision(DESTINATION_90, batch.SEND_RULES.frame, LIMITS_80, Send90, BATCHED_BODY),
+    "0.11.1-edge": SendRevision(DESTINATION_90, batch.SEND_RULES.frame, LIMITS_80, Send111, PRODUCER_BODY),
 }
 """Revision to its row."""

@@ -4,6 +4,7 @@
 check (§1.5, last paragraphs) and that no conforming writer makes, `read` adds a remark.
 """
 
+from struct import Struct
 from typing import Final
 
 from attrs import evolve, frozen
@@ -20,6 +21,9 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
+
+_HEADER: Final = Struct(">q4xib4xhiqqqhi4x")
+"""The fields of a header, without batchLength, crc and recordsCount: §1.1."""
 
 # Positions in the batch, in bytes: §1.1
 LENGTH_AT: Final = 8
@@ -70,6 +74,27 @@ def read(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
         raise _with_batch(rejected, header.batch) from None
     _remark_records(entry, header, records, remarks)
     return _with_records(header.batch, records)
+
+
+def read_without_records(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
+    """Read the header of a batch whose records nobody looks at; only the CRC is checked.
+
+    Raises:
+        Rejected: `crc-mismatch`.
+    """
+    entry = reader.window("batch", prefix.total)
+    header = _header(entry)
+    entry.region("records", "ignored", entry.pos, entry.end)
+    return header.batch
+
+
+def peek_header(reader: Reader) -> RecordBatch:
+    """Return the batch at the current position without its records; nothing is checked, the reader stays."""
+    fields: tuple[int, ...] = _HEADER.unpack_from(reader.data, reader.pos)
+    base, epoch, magic, attributes, delta, first, most, producer, producer_epoch, sequence = fields
+    return RecordBatch(
+        base, epoch, magic, attributes, delta, first, most, producer, producer_epoch, sequence, records=()
+    )
 
 
 def _header(entry: Reader) -> RecordBatchHeader:

@@ -1,13 +1,20 @@
 """Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
-from wireproof.kafka import consumer_view, entry, producer_rules
-from wireproof.kafka.attribute_bits import wrap64
-from wireproof.kafka.size_and_magic import peek_whole_entry
+from typing import Final
+
+from attrs import evolve
+
+from wireproof.kafka import batch, consumer_view, entry, producer_rules
+from wireproof.kafka.attribute_bits import CONTROL, wrap64
+from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry, peek_whole_segment_entry
 from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
+
+SELF_CONTRADICTING: Final = ("last-offset-delta", "offset-delta")
+"""The remarks on a batch whose lastOffsetDelta is not that of its last record."""
 
 
 def decode(reader: Reader, options: Options) -> Log:
@@ -25,29 +32,79 @@ def decode(reader: Reader, options: Options) -> Log:
     except Rejected as rejected:
         partial = [] if rejected.before is None else [rejected.before]
         raise rejected.with_before(_delivered([*entries, *partial], options)) from None
-    return _delivered(entries, options)
+    following = _next_offset(entries)
+    if following is not None and reader.remarks:
+        _allow_after_last_record(reader, len(entries) - 1, entries[-1], following)
+    return evolve(_delivered(entries, options), next_offset=following)
 
 
 def _delivered(entries: list[LogEntry], options: Options) -> Log:
     return Log(tuple(consumer_view.delivered_entries(entries, options)))
 
 
+def _next_offset(entries: list[LogEntry]) -> int | None:
+    """Return the offset after the last entry, where a consumer goes on whatever was delivered of it."""
+    return wrap64(_offset_range(entries[-1])[1] + 1) if entries else None
+
+
+def _allow_after_last_record(reader: Reader, index: int, last: LogEntry, following: int) -> None:
+    """Allow a consumer to go on after the last record of a log if that is after its last batch.
+
+    Such a batch contradicts itself, and its remark says so. Kafka goes by lastOffsetDelta, librdkafka and
+    franz-go by the record.
+    """
+    if not isinstance(last, RecordBatch) or not last.records:
+        return
+    highest = max(record.offset for record in last.records)
+    for at, remark in enumerate(reader.remarks):
+        if remark.path.startswith(f"batches[{index}]."):
+            offsets = [int(other.value) for other in remark.others if other.path.endswith(".offset")]
+            offsets += [highest] if remark.cls in SELF_CONTRADICTING else []
+            others = tuple(
+                reader.other("after-last-record", "nextOffset", str(wrap64(offset + 1)))
+                for offset in offsets
+                if offset >= following
+            )
+            reader.remarks[at] = evolve(remark, others=(*remark.others, *others))
+
+
 def _read_all(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
     max_size, scope = entry.max_entry_size(options), reader.scope
+    peek = peek_whole_segment_entry if options.source == "segment" else peek_whole_entry
+    committed = options.isolation == "read_committed"
+    aborted = consumer_view.AbortedTransactions(options.aborted) if committed else None
     last: int | None = None
     while True:
         reader.scope = (scope, "batches", len(entries))
         start = reader.pos
-        prefix = peek_whole_entry(reader, max_size)
+        prefix = peek(reader, max_size)
         if prefix is None:
             reader.scope = scope
             return
-        value = entry.read(reader, prefix, options)
+        value = _read_entry(reader, prefix, options, aborted)
         first, end = _offset_range(value)
         if first is not None and last is not None and first <= last:  # §1.5: not checked (I31)
             reader.remark("offsets-not-monotonic", "", at=start)
         last = end if last is None else max(last, end)
         entries.append(value)
+
+
+def _read_entry(
+    reader: Reader,
+    prefix: SizeAndMagic,
+    options: Options,
+    aborted: consumer_view.AbortedTransactions | None,
+) -> LogEntry:
+    """Read an entry; the records of an aborted transaction are not decoded: §1.9."""
+    if aborted is None:
+        return entry.read(reader, prefix, options)
+    if prefix.magic == batch.MAGIC:
+        header = batch.peek_header(reader)
+        if not header.attributes & CONTROL and aborted.hides(header):
+            return batch.read_without_records(reader, prefix)
+    value = entry.read(reader, prefix, options)
+    aborted.hides(value)
+    return value
 
 
 def _offset_range(value: LogEntry) -> tuple[int | None, int]:
@@ -66,7 +123,7 @@ def encode(writer: Writer, value: Log, _: Options) -> None:
     Raises:
         Rejected: `invalid-value`.
     """
-    for index, batch in enumerate(value.batches):
+    for index, one in enumerate(value.batches):
         writer.enter("batches", index)
-        entry.write(writer, batch)
+        entry.write(writer, one)
         writer.leave()

@@ -183,8 +183,9 @@ def _set(
 ) -> tuple[tuple[Message, ...], Rejected | None]:
     """Read the inner messages; return those that a consumer gets, and the rejection after them or None.
 
-    Kafka reads the whole set before it delivers a message. An invalid size, nesting or offset, or a defect of
-    the compressed stream, therefore delivers nothing. CRC and fields are checked message by message (L28).
+    Kafka reads the whole set before it delivers a message. An invalid size or offset, or a defect of the
+    compressed stream, therefore delivers nothing. Nesting, CRC and fields are checked message by message
+    (L19, L22, L28).
     """
     messages: list[Message] = []
     rejected: Rejected | None = None
@@ -195,10 +196,10 @@ def _set(
         window = inner.window("message", prefix.total)
         message = _head(window)
         offsets.append(message.offset)
-        _check_nesting(window, message)
         _remark_inner(window, head, message)
         try:
             if rejected is None:
+                _check_nesting(window, message)
                 messages.append(_plain(window, message))
         except Rejected as first:
             rejected = with_default_detail(first, "FIELD_PAST_END")
@@ -238,7 +239,8 @@ def _remark_inner(window: Reader, head: MessageHeader, inner: MessageHeader) -> 
         head.remarks.add(window, "inner-magic", "magic", inner.start + MAGIC_AT)
     create_time = not head.attributes & LOG_APPEND_TIME
     if head.magic and inner.magic and inner.attributes & LOG_APPEND_TIME and create_time:  # L29
-        head.remarks.add(window, "inner-ts-type", "attributes", inner.start + ATTRIBUTES_AT)
+        own = (window.other("own-type", "timestampType", "log-append"),)
+        head.remarks.add(window, "inner-ts-type", "attributes", inner.start + ATTRIBUTES_AT, own)
 
 
 def _base(inner: Reader, head: MessageHeader, stored: list[int]) -> int:

@@ -75,6 +75,20 @@ def peek_whole_entry(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic |
     return prefix
 
 
+def peek_whole_segment_entry(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
+    """Return size and magic of the entry at the current position of a segment file, or None at its end: §1.4.
+
+    Kafka's reader of files looks at nothing of an entry that is cut but its size, and at nothing at all if no
+    more bytes are left than those up to the magic.
+
+    Raises:
+        Rejected: as `peek_whole_entry`.
+    """
+    if reader.left <= HEADER_SIZE_UP_TO_MAGIC or _is_cut(reader):
+        return None
+    return peek_whole_entry(reader, max_size)
+
+
 def peek_size_and_magic(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
     """Return size and magic of an entry that may be cut, or None if its first 17 bytes are cut: §1.4.
 
@@ -104,8 +118,11 @@ def is_inner_entry_cut(reader: Reader) -> bool:
     The magic does not matter: unlike the reader of a log, Kafka's reader of inner sets looks at it only when
     all bytes of the message are there. Measured with kafka-clients 4.4.0 on a cut message of magic 5.
     """
-    if reader.left < LOG_OVERHEAD:
-        return True
+    return reader.left < LOG_OVERHEAD or _is_cut(reader)
+
+
+def _is_cut(reader: Reader) -> bool:
+    """Return True if the size of the next entry is possible, and more than is left."""
     field = reader.data[reader.pos + 8 : reader.pos + LOG_OVERHEAD]
     size = int.from_bytes(field, "big", signed=True)
     return size >= MIN_SIZE and reader.left < size + LOG_OVERHEAD

@@ -2,12 +2,16 @@
 
 `wire.values` converts them to and from JSON. Fields with a default are computed: decode sets them, encode
 ignores them. Integers have the sign and the width of their wire type: attributes are an int16 in a batch and
-an int8 elsewhere.
+an int8 elsewhere. Derived fields are added to the JSON of an answer (`derived_fields`).
 """
 
-from attrs import frozen, resolve_types
+from typing import Any
 
-from wireproof.wire.json_values import camel_case
+from attrs import field, frozen, resolve_types
+
+from wireproof.kafka import derived_fields
+from wireproof.kafka.derived_fields import TimestampType
+from wireproof.wire.json_values import camel_case, derived
 
 RecordHeader = tuple[bytes, bytes | None]
 """Key and value of a record header: kafka.md §1.3. The key is the raw bytes, also if they are not UTF-8."""
@@ -60,6 +64,7 @@ class Control:
 
 
 @camel_case
+@derived(sequence=int, timestamp_type=TimestampType)
 @frozen
 class Record:
     """A record of a batch: kafka.md §1.3.
@@ -69,6 +74,8 @@ class Record:
         offset: absolute offset, computed: §1.10.
         timestamp: absolute timestamp in milliseconds, computed: §1.8.
         control: the content of a control record, computed; None for other records.
+
+    Derived: `sequence` and `timestamp_type`, which its batch adds.
     """
 
     attributes: int
@@ -83,9 +90,13 @@ class Record:
 
 
 @camel_case
+@derived(next_offset=int)
 @frozen
 class RecordBatch:
-    """A v2 batch: kafka.md §1.1. Length, CRC and count are computed and not part of the value."""
+    """A v2 batch: kafka.md §1.1. Length, CRC and count are computed and not part of the value.
+
+    Derived: `next_offset`, the offset after its last one.
+    """
 
     base_offset: int
     partition_leader_epoch: int
@@ -99,14 +110,23 @@ class RecordBatch:
     base_sequence: int
     records: tuple[Record, ...]
 
+    def add_derived(self, tree: dict[str, Any]) -> None:
+        """Add the derived fields of the batch and of its records to their JSON form."""
+        tree["nextOffset"] = derived_fields.offset_after(self.base_offset + self.last_offset_delta)
+        deltas = (record.offset_delta for record in self.records)
+        derived_fields.add_to_records(tree["records"], self.attributes, self.base_sequence, deltas)
+
 
 @camel_case
+@derived(next_offset=int, timestamp_type=TimestampType)
 @frozen
 class Message:
     """A v0 or v1 message, or a wrapper around compressed messages: kafka.md §2.1, §2.2.
 
     The `value` of a wrapper is None, and `messages` are its inner messages, with absolute offsets and the
     timestamps that a consumer gets. Other messages have `messages` None. The timestamp of a v0 message is -1.
+
+    Derived: `timestamp_type`, and `next_offset`, the offset after it.
     """
 
     offset: int
@@ -117,6 +137,10 @@ class Message:
     value: bytes | None
     messages: tuple["Message", ...] | None
 
+    def add_derived(self, tree: dict[str, Any]) -> None:
+        """Add the derived fields of the message, or of the wrapper and its messages, to their JSON form."""
+        derived_fields.add_to_message(tree)
+
 
 resolve_types(Message)  # a field names the class itself; the JSON form needs the class, not its name
 
@@ -126,8 +150,18 @@ LogEntry = RecordBatch | Message
 
 
 @camel_case
+@derived(next_offset=int | None)
 @frozen
 class Log:
-    """Entries one after another, as in a fetch response or a segment file: kafka.md §2.4."""
+    """Entries one after another, as in a fetch response or a segment file: kafka.md §2.4.
+
+    Derived: `next_offset`, where a consumer fetches next after all whole entries, those that it does not
+    deliver too. It is None if there is none, and for the entries before a rejection.
+    """
 
     batches: tuple[LogEntry, ...]
+    next_offset: int | None = field(default=None, eq=False)
+
+    def add_derived(self, tree: dict[str, Any]) -> None:
+        """Add the derived field to the JSON form."""
+        tree["nextOffset"] = None if self.next_offset is None else str(self.next_offset)

@@ -1,8 +1,9 @@
-"""The pages of `docs`: index, documents, rules, a page for each rule and case, field maps, decision register.
+"""The pages of `docs`: index, documents, rules, traceability, fields, open questions, known bugs.
 
 Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes all values.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
@@ -13,7 +14,8 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.rules import Rule
+from wireproof.cases.history import SCOPES, counts
+from wireproof.cases.lint_sentences import Coverage, coverages, unnamed_rules
 from wireproof.cases.sources import Citation, cited
 from wireproof.formats import FORMATS
 from wireproof.report.ambiguities import open_cases, remark_choices
@@ -23,7 +25,9 @@ from wireproof.report.field_coverage import Field, failing, field_coverage_of
 from wireproof.report.html_template import package_environment
 from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
+from wireproof.report.known_bugs import by_project, short_link
 from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
+from wireproof.report.traceability import by_document
 from wireproof.wire.rejection import Position
 
 if TYPE_CHECKING:
@@ -68,9 +72,14 @@ class Site:
         """Return every rule with its cases."""
         return {one.rule.id: one for one in rule_coverages(self.suite, self.kills, self.votes)}
 
-    def citations(self, rule: Rule) -> Sequence[Citation]:
-        """Return the places that a rule cites."""
-        return cited(rule.cites, self.suite.sources)
+    def places(self, cites: Sequence[str]) -> Sequence[Citation]:
+        """Return the places that citations name."""
+        return cited(cites, self.suite.sources)
+
+    @cached_property
+    def sentences(self) -> Sequence[Coverage]:
+        """Return the sentences of the format documents with their cases."""
+        return coverages(self.suite)
 
     @cached_property
     def by_format(self) -> Mapping[str, Sequence[Case]]:
@@ -117,6 +126,8 @@ def pages(site: Site) -> Pages:
             "remarked": list(remark_choices(site.suite, site.votes)),
         }
         yield _page(made, name, f"{name}.html", **shared, **more)
+    yield _traceability(made, site)
+    yield _page(made, "history", "history.html", **_history(site))
     for format_id, fields in maps.items():
         fails = failing(site.by_format[format_id], site.votes)
         yield _page(
@@ -136,6 +147,31 @@ def pages(site: Site) -> Pages:
 def _page(made: "Environment", template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
     root = "../" * path.count("/")
     return path, made.get_template(f"{template}.html").render(root=root, **more)
+
+
+def _traceability(made: "Environment", site: Site) -> tuple[str, str]:
+    """Return the page that leads from the sentences of the documents to rules and cases."""
+    return _page(
+        made,
+        "traceability",
+        "traceability.html",
+        site=site,
+        sentences=site.sentences,
+        documents=by_document(site.sentences, site.suite),
+        states=Counter(row.state for row in site.sentences),
+        unnamed=unnamed_rules(site.suite),
+    )
+
+
+def _history(site: Site) -> dict[str, Any]:
+    bugs = site.suite.history
+    return {
+        "site": site,
+        "projects": list(by_project(bugs)),
+        "total": counts(bugs),
+        "scopes": SCOPES,
+        "short_link": short_link,
+    }
 
 
 def _case(site: Site, case: Case) -> dict[str, Any]:

@@ -28,6 +28,7 @@ HOME: Final = "reference/docs"
 
 ELSEWHERE: Final = (
     (re.compile(r"fixtures/([\w.-]+)/rules\.toml"), r"rules.html#\1"),
+    (re.compile(r"fixtures/history\.toml"), "history.html"),
     (re.compile(r"reference/wireproof/schemas/([\w.]+)"), r"schemas/\1"),
 )
 """Files of the repository outside the documents folder that have a page in the site, with its path."""

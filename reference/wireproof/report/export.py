@@ -1,10 +1,11 @@
 """Export of the suite for other test runners: JSON lines, raw files, and readers for both.
 
-cases.ndjson    one case per line, sorted by id: its whole fixture, and the text of its rules
-raw/            the bytes of each decode and scan as a file, under the id of its case
-readers/        about thirty lines each in Python, Node, Go, Java and Rust
-schemas/        the JSON Schema of each format's values
-layouts/        Kaitai Struct specifications
+cases.ndjson      one case per line, sorted by id: its whole fixture, and the text of its rules
+sentences.ndjson  one sentence of a format document per line, with its rules and exported cases
+raw/              the bytes of each decode and scan as a file, under the id of its case
+readers/          about thirty lines each in Python, Node, Go, Java and Rust
+schemas/          the JSON Schema of each format's values
+layouts/          Kaitai Struct specifications
 """
 
 import json
@@ -18,13 +19,16 @@ from zlib import crc32
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Value
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.lint_sentences import coverages
+from wireproof.cases.made_case import made_case
 from wireproof.cases.sources import cited
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
+from wireproof.report.traceability import sentence_json
 from wireproof.wire.json_values import json_schema
 
 READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
@@ -39,22 +43,39 @@ class Exported:
     digest: int
 
 
-def export(suite: Suite, cases: Sequence[Case], folder: Path) -> Exported:
-    """Write everything to `folder`, which is new or empty; raises OSError."""
+def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool = False) -> Exported:
+    """Write everything to `folder`, which is new or empty; raises OSError.
+
+    With `generated` the inputs of generated cases are written too, as files or as values; else their recipes.
+    """
     size = digest = 0
     lines: list[str] = []
     for case in cases:
+        if generated:
+            case = made_case(case)  # noqa: PLW2901 - each is large, and is dropped before the next is made
         data = raw(case)
         row = line_of(suite, case, data)
         if data is not None:
             _put(folder / row["file"], data)
-        lines.append(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n")
+        lines.append(_line(row))
         digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
         size += len(data or b"")
     _put(folder / "cases.ndjson", "".join(lines).encode())
     exported = Exported(len(lines), size, digest)
+    _put(folder / "sentences.ndjson", "".join(sentence_lines(suite, {case.id for case in cases})).encode())
     _beside(suite, folder, exported, {case.format_id for case in cases})
     return exported
+
+
+def sentence_lines(suite: Suite, chosen: Container[str]) -> Iterator[str]:
+    """Yield a line of JSON for each sentence of the format documents, with its chosen cases."""
+    for row in coverages(suite):
+        tree = sentence_json(row, suite)
+        yield _line({**tree, "cases": [name for name in tree["cases"] if name in chosen]})
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def raw(case: Case) -> bytes | None:
@@ -64,7 +85,7 @@ def raw(case: Case) -> bytes | None:
             return data
         case Chunks(chunks):
             return b"".join(chunks)
-        case Value():
+        case Value() | Generated():
             return None
 
 

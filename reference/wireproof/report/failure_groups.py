@@ -61,7 +61,7 @@ def count_verdicts(stream: EventStream) -> dict[str, int]:
 def sets_exit_code(event: CaseEvent, stream: EventStream) -> bool:
     """Return whether a verdict ends the run with an exit code other than 0."""
     return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
-        event.verdict, event.level, hold=stream.run.level
+        event.verdict, event.level, hold=stream.run.level, security=event.is_security
     )
 
 

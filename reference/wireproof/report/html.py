@@ -11,6 +11,7 @@ from wireproof.report.html_template import render_template, safe_html, template_
 from wireproof.report.matrix import matrix
 from wireproof.report.page_data import data_element, page_data_of
 from wireproof.report.page_model import Board, Column, Page, verdict_class
+from wireproof.report.provisional import provisional_lines
 from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.event_files import EventStream
 
@@ -20,8 +21,10 @@ __all__ = ["Board", "Column", "Page", "html", "render_board"]
 def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
     """Render the HTML file of runs."""
     columns = [Column(stream.run, count_verdicts(stream), stream.complete) for stream in streams]
+    provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared_lines(stream.run)]
-    return render_board(Board(columns, matrix(streams), _about(streams), notes=tuple(hidden)), page or Page())
+    notes = (*provisional, *hidden)
+    return render_board(Board(columns, matrix(streams), _about(streams), notes=notes), page or Page())
 
 
 def render_board(board: Board, page: Page) -> str:

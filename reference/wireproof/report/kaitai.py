@@ -35,6 +35,7 @@ SPECIFIED_FORMATS: Final = (
     "iggy.identifier/0.0.30", "iggy.identifier/0.8", "iggy.partitioning/0.0.30", "iggy.partitioning/0.9",
     "iggy.send/0.0.30", "iggy.send/0.7", "iggy.send/0.8", "iggy.send/0.9", "iggy.send/0.11",
     "iggy.poll-request/0.0.30", "iggy.poll-request/0.0.92", "iggy.poll-request/0.8",
+    "iggy.poll-request/0.10",
     "iggy.poll/0.0.30", "iggy.poll/0.0.40", "iggy.poll/0.0.60",
     "iggy.poll/0.7", "iggy.poll/0.8", "iggy.poll/0.9",
     "iggy.log/0.0.30", "iggy.log/0.0.40", "iggy.log/0.7", "iggy.log/0.8", "iggy.log/0.9", "iggy.log/0.11",

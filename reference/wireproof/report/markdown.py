@@ -6,6 +6,7 @@ from typing import Final
 
 from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
+from wireproof.report.provisional import provisional_lines
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.terminal import total_failure
 from wireproof.report.uncompared_fields import uncompared_lines
@@ -54,6 +55,8 @@ def _table(streams: Sequence[EventStream]) -> list[str]:
 def _endings(streams: Sequence[EventStream]) -> list[str]:
     """Return how each run ended and what it did not compare; these lines precede findings that may be cut."""
     lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
+    provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
+    lines += [f"- {escape(line)}" for line in provisional]
     lines += [f"- {escape(line)}" for stream in streams for line in uncompared_lines(stream.run)]
     return ["", *lines]
 

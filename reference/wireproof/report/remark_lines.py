@@ -75,6 +75,7 @@ MEANINGS: Final[dict[str, str]] = {
     "iggy-unset-field": "a field that must be 0 has another value",
     "iggy-flag": "a flag is neither 0 nor 1",
     "iggy-request-checksum": "the checksum of a request is wrong",
+    "iggy-no-request-checksum": "a request has no checksum, which is optional",
     "iggy-short-body": "one byte for an empty body",
     "iggy-balanced-value": "a balanced partitioning has a value",
     "iggy-bare-balanced": "a balanced partitioning has no length",
@@ -96,6 +97,7 @@ MEANINGS: Final[dict[str, str]] = {
     "bool-not-01": "a boolean is neither 0 nor 1",
     "header-order": "the fields of a header are in another order",
     "header-unknown-field": "a header has a field without a meaning",
+    "header-unknown-function": "a header names a hash function that Heka does not have",
     "legacy-encoding": "the header names an encoding, which old Heka wrote",
     "legacy-encoding-json": "the header names JSON, which old Heka wrote",
 }

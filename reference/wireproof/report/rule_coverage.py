@@ -45,12 +45,8 @@ class RuleCoverage:
 
 def rule_coverages(suite: Suite, kills: Kills, votes: Votes) -> Iterator[RuleCoverage]:
     """Yield the coverage of every rule, sorted by id."""
-    cases: dict[str, list[Case]] = {}
-    for case in suite.cases:
-        for name in case.rules:
-            cases.setdefault(name, []).append(case)
     for name, rule in sorted(suite.rules.items()):
-        yield _covered(rule, cases.get(name, []), kills, votes)
+        yield _covered(rule, suite.by_rule.get(name, ()), kills, votes)
 
 
 def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> RuleCoverage:

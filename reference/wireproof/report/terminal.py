@@ -23,6 +23,7 @@ from wireproof.report.failure_groups import (
     known_security_failures,
     no_lookup,
 )
+from wireproof.report.provisional import provisional_lines
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.report.verdict_table import WIDEST, VerdictTable
@@ -196,7 +197,7 @@ def closing_lines(
     stream: EventStream, applied: AppliedBaseline | None, *, strict_class: bool = False
 ) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
-    lines = [*uncompared_lines(stream.run)]
+    lines = [*provisional_lines(stream), *uncompared_lines(stream.run)]
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines

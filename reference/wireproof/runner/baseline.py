@@ -84,6 +84,10 @@ class KnownFailure:
         """Return True if it covers the families of more than one fixture."""
         return "*" in self.fixture
 
+    def selects(self, golden: str) -> bool:
+        """Return whether the entry is about a golden case, or about cases derived from it."""
+        return bool(_fixtures(self.fixture).fullmatch(golden)) if self.broad else golden == self.fixture
+
     @property
     def failure(self) -> tuple[str, str]:
         """Return how the case fails, independent of the machine."""
@@ -208,7 +212,7 @@ def _known_failure(row: object, where: str) -> KnownFailure:
 
 def is_known_failure(event: CaseEvent) -> bool:
     """Return whether a verdict can be a known failure: one that gates at some level."""
-    return gates(event.verdict, event.level, hold="should")
+    return gates(event.verdict, event.level, hold="should", security=event.is_security)
 
 
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
@@ -282,7 +286,12 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: EventStream) -> bool:
 
 def write(stream: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
     """Return a baseline of every failure of a run that would gate it; the user improves the reasons."""
-    gating = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
+    level = stream.run.level
+    gating = [
+        event
+        for event in stream.cases
+        if gates(event.verdict, event.level, hold=level, security=event.is_security)
+    ]
     names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(gating))
     return "\n".join(_block(KnownFailure(*name, reason, owner, expires, issue)) for name in sorted(names))
 
@@ -431,9 +440,7 @@ def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: d
     ids = set(known)
     problems = []
     for entry in known_failures:
-        if entry.fixture not in ids and not (
-            entry.broad and any(map(_fixtures(entry.fixture).fullmatch, ids))
-        ):
+        if entry.fixture not in ids and not any(map(entry.selects, ids)):
             problems.append(f"{entry.id}: no such case")
         if entry.expires < today:
             problems.append(f"{entry.id}: expired on {entry.expires.isoformat()}, {entry.who}")

@@ -7,10 +7,13 @@ from typing import Final
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Case
-from wireproof.runner.requests import claims_profile
-from wireproof.wire.observed_fields import FieldTree, field_tree
+from wireproof.cases.observable_fields import EVERY_FIELD, observed_tree
+from wireproof.runner.requests import claims_profile, no_digests
+from wireproof.wire.observed_fields import FieldTree
 
-OWN_DECODERS: Final = frozenset({"reference", "columnar"})
+REFERENCE: Final = "reference"
+
+OWN_DECODERS: Final = frozenset({REFERENCE, "columnar"})
 """The adapters whose positions and remarks are judged too: our own."""
 
 
@@ -26,14 +29,15 @@ def exclusion_reason(hello: Hello, case: Case) -> str:
     """
     claim = claim_of(hello, case)
     if not hello.revisions:
-        return "" if claims_profile(case, None) else f"claims no profile {case.profile}"
+        return no_digests(case, hello) if claims_profile(case, None) else f"claims no profile {case.profile}"
     if claim is None:
         return f"claims no {case.format_id}"
     if claim.ops is not None and case.op not in claim.ops:
         return f"claims no {case.op} of {case.format_id}"
     if not claims_profile(case, claim):
         return f"claims no profile {case.profile}"
-    return next((f"claims no {atom}" for atom in case.needs if not _includes(claim, atom)), "")
+    lack = next((f"claims no {atom}" for atom in case.needs if not _includes(claim, atom)), "")
+    return lack or no_digests(case, hello)
 
 
 def _includes(claim: Claim, atom: str) -> bool:
@@ -45,4 +49,6 @@ def _includes(claim: Claim, atom: str) -> bool:
 def observed_fields(hello: Hello, case: Case) -> FieldTree:
     """Return the patterns of the fields that the adapter shows; an empty tree means all fields."""
     claim = claim_of(hello, case)
-    return field_tree(claim.observes) if claim is not None else {}
+    if claim is None:
+        return observed_tree(case.format_id, (EVERY_FIELD,) if hello.name == REFERENCE else ())
+    return observed_tree(case.format_id, claim.observes)

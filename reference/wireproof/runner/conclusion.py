@@ -84,7 +84,8 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream, *, st
             return Exit.SUITE
         case "adapter":
             return Exit.ADAPTER
-    if not gates(event.verdict, event.level, hold=stream.run.level, strict_class=strict_class):
+    hold, security = stream.run.level, event.is_security
+    if not gates(event.verdict, event.level, hold=hold, strict_class=strict_class, security=security):
         return Exit.CONFORMS
     match overlay:
         case "expected":

@@ -25,7 +25,7 @@ from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter
-from wireproof.cases.case import Case
+from wireproof.cases.case import Case, Generated
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
 from wireproof.runner.failure_budget import FailureBudget
 from wireproof.runner.requests import (
@@ -35,6 +35,8 @@ from wireproof.runner.requests import (
     blocks,
     prepare_case,
     request_for,
+    weight_of,
+    with_input,
 )
 
 MAX_WINDOW: Final = 256
@@ -73,7 +75,7 @@ class _CaseGroup:
         keep: makes the stored result, as soon as an answer arrives.
         results: by position in `cases`.
         open: the positions of the cases that are queued or in flight.
-        measured: the cases that run with nothing else in flight.
+        measured: the cases that run with nothing else in flight: with a limit of memory, or generated.
         last: whether `take` ends with this block.
     """
 
@@ -253,9 +255,11 @@ class Engine:
             if not isinstance(case, Case):
                 block.settle(place, cases[place], case, 0)
                 continue
-            request = request_for(case, self._draw.name(), self._answer)
+            generated = isinstance(case.input, Generated)
+            answer = "digest" if generated and self.hello.digests else self._answer
+            request = request_for(case, self._draw.name(), answer)
             pending = _PendingCase(block, place, case, request, round(case.limits.ms * self._scale))
-            if case.limits.rss_mb is None:
+            if case.limits.rss_mb is None and not generated:  # these are large, and run one at a time
                 block.open.add(place)
                 self._queue.append(pending)
             else:
@@ -345,7 +349,7 @@ class Engine:
         if not batch:
             return {}
         try:
-            controller.send([pending.request for pending in batch])
+            controller.send([with_input(pending.case, pending.request) for pending in batch])
         except MessageError as error:
             if len(batch) == 1:
                 self._record(batch[0], NotRun(str(error), "large"), 0)
@@ -410,7 +414,7 @@ class Engine:
         if self._flight or self._queue or self._controller is None or not self._answered:
             return
         last = list(self._answered.values())[-RECENT_ANSWERS:]
-        end = self._send_again(min(last, key=lambda pending: pending.request.weight))
+        end = self._send_again(min(last, key=lambda pending: weight_of(pending.case, pending.request)))
         if end is not None and not self._find_breach_after_answer(end):
             self._attribute_to_oldest(last[-1:], end)
         self._answered.clear()
@@ -421,7 +425,8 @@ class Engine:
         if not controller.piped:
             return None
         try:
-            controller.send([evolve(pending.request, id=self._draw.name())])
+            request = with_input(pending.case, pending.request)
+            controller.send([evolve(request, id=self._draw.name())])
             if not controller.receive(pending.ms / 1000):
                 self._close_adapter()
         except Broken as broken:
@@ -449,7 +454,7 @@ class Engine:
         """Return how a case breaks the contract alone in a fresh process, before or after its answer."""
         controller = self._ensure_started()
         try:
-            controller.send([pending.request])
+            controller.send([with_input(pending.case, pending.request)])
             return self._send_again(pending) if controller.receive(pending.ms / 1000) else None
         except Broken as broken:
             faulty = isinstance(broken.outcome, Faulty)

@@ -57,10 +57,13 @@ def log_format(head: bytes) -> Format | None:
         return None
     formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
     best = max(
-        ((quick_survey(fmt, head).proven, fmt.format_id, fmt) for fmt in formats_of_iggy),
-        key=lambda found: found[:2],
+        (
+            (quick_survey(fmt, head).proven, not fmt.provisional, fmt.format_id, fmt)
+            for fmt in formats_of_iggy
+        ),
+        key=lambda found: found[:3],
     )
-    return best[2] if best[0] else None
+    return best[3] if best[0] else None
 
 
 def read_log(log: Path) -> SegmentRecords | None:

@@ -4,7 +4,8 @@ See architecture.md#verdicts.
 """
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Value
+from wireproof.cases.case import Accept, Value
+from wireproof.cases.made_case import made_input
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer
 from wireproof.runner.judge_context import JudgeContext
@@ -23,7 +24,7 @@ def judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Ve
         case "decode" | "scan" if outcome.digest is not None and outcome.value is None:
             verdict = _judge_digest(expect, outcome, bench)
         case "decode" | "scan":
-            verdict = _judge_value(expect.value, outcome.value, bench)
+            verdict = _judge_value(bench.expected(expect), outcome.value, bench)
     if not verdict.passing:
         return verdict
     return _judge_consumed(expect, outcome) or _judge_remarks(expect, outcome, bench) or verdict
@@ -54,14 +55,15 @@ def judge_wrong_rejection(expect: Accept, outcome: Refused, bench: JudgeContext)
 
 
 def _judge_digest(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Verdict:
-    if outcome.digest == bench.digest(expect.value):
+    whole = expect.digest if not bench.wanted and bench.is_whole else ""  # as stated: nothing has to be made
+    if outcome.digest == (whole or bench.digest(bench.expected(expect))):
         return _pass(bench)
     return Verdict("fail", "wrong-value", text="digests differ", got=f"digest {outcome.digest}")
 
 
 def _pass(bench: JudgeContext) -> Verdict:
     """Return the passing verdict: `canonical` for whole values, `semantic` where the adapter hides fields."""
-    return Verdict("pass", "semantic" if bench.wanted else "canonical")
+    return Verdict("pass", "canonical" if bench.shows_whole_values else "semantic")
 
 
 def _judge_value(want: Json, got: Json, bench: JudgeContext) -> Verdict:
@@ -148,14 +150,15 @@ def _decode_back(expect: Accept, data: bytes, bench: JudgeContext) -> Verdict:
             )
         case Accepted(value=value):
             return _judge_round_trip(
-                _expected_value(expect, case), value, back.remarks[0].cls if back.remarks else "", bench
+                _expected_value(expect, bench), value, back.remarks[0].cls if back.remarks else "", bench
             )
 
 
-def _expected_value(expect: Accept, case: Case) -> Json:
+def _expected_value(expect: Accept, bench: JudgeContext) -> Json:
     """Return the value that the bytes must decode to: the expectation, else the value that was encoded."""
-    if expect.value is None and isinstance(case.input, Value):
-        return case.input.value
+    source = made_input(bench.case)
+    if expect.value is None and isinstance(source, Value):
+        return source.value
     return expect.value
 
 

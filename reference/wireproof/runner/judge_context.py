@@ -5,9 +5,11 @@ from collections.abc import Callable
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Case
+from wireproof.cases.case import Accept, Case, Generated
+from wireproof.cases.made_case import made_case
+from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.reference_answers import ReferenceAnswer
-from wireproof.runner.claims import OWN_DECODERS, observed_fields
+from wireproof.runner.claims import OWN_DECODERS, claim_of, observed_fields
 from wireproof.runner.value_diff import scan_patterns, split_path
 from wireproof.wire.json_values import Json, json_digest
 from wireproof.wire.observed_fields import FieldTree, project
@@ -36,6 +38,12 @@ class JudgeContext:
         self.wanted: FieldTree = scan_patterns(tree) if case.op == "scan" else tree
 
     @property
+    def shows_whole_values(self) -> bool:
+        """Return True if the adapter shows all fields; derived ones do not count."""
+        claim = claim_of(self.hello, self.case)
+        return claim is None or claim.observes in ((), (EVERY_FIELD,))
+
+    @property
     def exact(self) -> bool:
         """Return True if the adapter's reject classes are judged."""
         return self.hello.errors == "exact"
@@ -49,6 +57,18 @@ class JudgeContext:
     def golden(self) -> bool:
         """Return True if a person wrote the expectation; in other cases any two rejections agree."""
         return self.case.family is None and self.case.source.origin not in ("fuzz", "derived", "corpus")
+
+    @property
+    def is_whole(self) -> bool:
+        """Return False for a generated case in a stream: its digest is that of the entry."""
+        return not (isinstance(self.case.input, Generated) and self.case.input.list_name)
+
+    def expected(self, expect: Accept) -> Json:
+        """Return the expected value; of a generated case, make it."""
+        if not isinstance(self.case.input, Generated):
+            return expect.value
+        made = made_case(self.case).expect
+        return made.value if isinstance(made, Accept) else None
 
     def answer(self) -> ReferenceAnswer:
         """Return the answer of the reference; a broken reference may raise anything."""

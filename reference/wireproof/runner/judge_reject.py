@@ -15,7 +15,8 @@ from wireproof.wire.json_values import Json
 def judge_wrong_accept(expect: Reject, outcome: Accepted, bench: JudgeContext) -> Verdict:
     """Return the verdict on an accepted case that had to be rejected."""
     texts = short_expect(expect), short_outcome(outcome)
-    if bench.case.level in ("should", "may"):
+    level, flags = bench.case.level, bench.case.flags
+    if level == "may" or (level == "should" and "security" not in flags):
         return Verdict("lenient", cls=expect.cls, at=expect.at, want=texts[0], got=texts[1])
     allowed = None if bench.golden else next((r for r in bench.remarks() if r.others), None)
     if allowed is not None:

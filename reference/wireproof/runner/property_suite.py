@@ -22,6 +22,7 @@ from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
 from wireproof.cases.reference_answers import reference_expectation
+from wireproof.cases.refusal_levels import with_refusal_level
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import CaseResult, Engine
@@ -108,7 +109,7 @@ class CasePool:
             parent=f"{topic}-{example.kind}",
             family=FAMILY,
         )
-        return evolve(case, expect=reference_expectation(case))
+        return with_refusal_level(evolve(case, expect=reference_expectation(case)))
 
 
 def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:

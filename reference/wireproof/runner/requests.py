@@ -15,7 +15,8 @@ from typing import Final, Literal, TypeVar
 from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Op, Value
+from wireproof.cases.made_case import is_large, made_input
 from wireproof.cases.outcome import Unsupported
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS, Format
@@ -36,6 +37,9 @@ SLOW_SHARE: Final = 16
 
 _ID_BITS: Final = 48
 _ID_MASK: Final = (1 << _ID_BITS) - 1
+
+NO_DIGESTS: Final = "answers no digests: it is asked for values up to 1.5 MiB"
+"""Why an adapter is not asked for a larger value."""
 
 T = TypeVar("T")
 
@@ -71,14 +75,22 @@ class SeededOrder:
 def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
     """Return the case in the form for this adapter, or the reason why it is not sent."""
     if not hello.revisions:
-        return case if claims_profile(case, None) else Unsupported(f"claims no profile:{case.profile}")
+        lack = no_digests(case, hello) if claims_profile(case, None) else f"claims no profile:{case.profile}"
+        return Unsupported(lack) if lack else case
     if (unknown := stream_wrapping(case, hello)) is not None:
         case = wrap_case(case, FORMATS[case.format_id], unknown)
     claim = hello.revisions.get(case.format_id)
     if claim is None or not _claims_op(claim, case.op):
         return Unsupported(f"claims no {case.op} of {case.format_id}")
-    lack = missing_capability(case, claim)
-    return Unsupported(f"claims no {lack} for {case.format_id}") if lack else case
+    if lack := missing_capability(case, claim):
+        return Unsupported(f"claims no {lack} for {case.format_id}")
+    lack = no_digests(case, hello)
+    return Unsupported(lack) if lack else case
+
+
+def no_digests(case: Case, hello: Hello) -> str:
+    """Return why a case of large values is not sent to an adapter without digests; empty if it is sent."""
+    return NO_DIGESTS if is_large(case) and case.op == "decode" and not hello.digests else ""
 
 
 def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
@@ -137,7 +149,10 @@ def claims_profile(case: Case, claim: Claim | None) -> bool:
 
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
-    """Return the request of a case: its bytes and options, nothing of the expectation."""
+    """Return the request of a case: its bytes and options, nothing of the expectation.
+
+    The request of a generated case is empty until `with_input`.
+    """
     profile = DEFAULT_OPTIONS.profile if case.op == "encode" else case.profile
     options = case.options
     if options.profile != profile:
@@ -157,6 +172,20 @@ def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "val
     )
 
 
+def with_input(case: Case, request: Request) -> Request:
+    """Return the request with its input, if that is generated: it is large, and made when it is sent."""
+    if not isinstance(case.input, Generated):
+        return request
+    data, value, _ = _parts(made_input(case))
+    return evolve(request, data=data, value=value)
+
+
+def weight_of(case: Case, request: Request) -> int:
+    """Return the bytes of the input, and of the values of a generated one."""
+    source = case.input
+    return source.size + source.recipe.payload if isinstance(source, Generated) else request.weight
+
+
 def _parts(source: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
     match source:
         case Data(data):
@@ -165,6 +194,8 @@ def _parts(source: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
             return b"", value, ()
         case Chunks(chunks):
             return b"", None, chunks
+        case Generated():
+            return b"", None, ()
 
 
 @define

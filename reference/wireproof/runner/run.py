@@ -19,7 +19,7 @@ from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, case_event
 from wireproof.runner.families import Families
 from wireproof.runner.judge import judge
-from wireproof.runner.requests import DerivedSample, prepare_case
+from wireproof.runner.requests import NO_DIGESTS, DerivedSample, prepare_case
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 
 GOLDEN_BLOCK: Final = 64
@@ -67,6 +67,9 @@ def run(engine: Engine, plan: Selection, families: Families | None = None) -> It
     """
     verdicts: dict[str, Verdict] = {}
     yield from _golden(engine, plan, verdicts)
+    left_out = sum(verdict.text == NO_DIGESTS for verdict in verdicts.values())
+    if left_out:
+        engine.notes.append(f"{left_out} cases of larger values were not asked: the adapter {NO_DIGESTS}")
     if plan.families:
         yield from _families(engine, plan, verdicts, families or Families())
 

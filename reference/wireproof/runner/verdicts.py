@@ -26,10 +26,11 @@ VerdictName = Literal[
     "not-run",
 ]
 
-Gate = Literal["level", "should", "strict-class", "adapter", "suite", "cause", "never"]
+Gate = Literal["level", "runaway", "should", "strict-class", "adapter", "suite", "cause", "never"]
 """The condition under which a verdict sets the exit code of a run.
 
 `level`: for cases at a level that the run checks. `should`: likewise, but only in a run at level `should`.
+`runaway`: for `must` and `should` cases in every run: a level says how sure an answer is, and this is none.
 `strict-class`: as `level`, if the run checks classes. `adapter`, `suite`: always, with exit codes 4 and 5.
 `cause`: depends on the reason why a case was left out, see `conclusion`.
 """
@@ -79,12 +80,12 @@ TABLE: Final[tuple[VerdictRow, ...]] = (
     VerdictRow(
         "crash",
         (),
-        "level",
+        "runaway",
         "its process died, or its driver caught a panic that would have ended another caller",
     ),
-    VerdictRow("timeout", (), "level", "no answer in time"),
-    VerdictRow("resource", ("memory", "output"), "level", "over a limit of memory or output"),
-    VerdictRow("stalled", (), "level", "returned neither a result nor an error"),
+    VerdictRow("timeout", (), "runaway", "no answer in time"),
+    VerdictRow("resource", ("memory", "output"), "runaway", "over a limit of memory or output"),
+    VerdictRow("stalled", (), "runaway", "returned neither a result nor an error"),
     VerdictRow("unsupported", (), "never", "outside its claims; counted separately"),
     VerdictRow("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
     VerdictRow("adapter-error", (), "adapter", "the adapter broke its contract"),
@@ -151,12 +152,20 @@ class Verdict:
         return self.passing and self.name != "undocumented" and not (self.name == "info" and self.cls)
 
 
-def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool = False) -> bool:
-    """Return whether a verdict on a case of `level` makes the adapter not conform (exit code 1)."""
+def gates(
+    name: str, level: Level, *, hold: Level = "must", strict_class: bool = False, security: bool = False
+) -> bool:
+    """Return whether a verdict on a case of `level` makes the adapter not conform (exit code 1).
+
+    A case with the flag `security` fails a run at `should` as at `must`, and so does a codec that runs away.
+    """
+    gate = ROWS[name].gate
+    if level == "should" and (security or gate == "runaway"):
+        level = "must"
     if level not in _LEVELS.get(hold, _LEVELS["must"]):
         return False
-    match ROWS[name].gate:
-        case "level":
+    match gate:
+        case "level" | "runaway":
             return True
         case "should":
             return hold == "should"

@@ -26,6 +26,7 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
+from wireproof.cases.made_case import made_input
 from wireproof.formats import FORMATS
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.runner.requests import blocks
@@ -172,7 +173,7 @@ def _sample_key(case: Case, number: int) -> SampleKey:
 
 def input_bytes(case: Case) -> bytes:
     """Return the bytes of an input; for a value, its canonical JSON."""
-    match case.input:
+    match made_input(case):
         case Data(data):
             return data
         case Chunks(chunks):

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve
 
-from wireproof.iggy.batch import Batch, BatchMessage
+from wireproof.iggy.batch import Batch, Batch111, BatchMessage
 from wireproof.iggy.headers import key_bytes
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.iggy.retained_batch import RetainedBatch
@@ -34,6 +34,7 @@ IggyRecord = (
     | BatchMessage
     | RetainedBatch
     | Batch
+    | Batch111
 )
 """A record of a segment: a message, or a batch of messages."""
 

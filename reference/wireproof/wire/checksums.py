@@ -50,9 +50,12 @@ def iggy_batch_checksum(data: bytes) -> int:
     """Return the checksum of a whole Iggy batch: XXH3-64 of header fields and of its messages' checksums.
 
     The fields are partition_id to batch_length and message_count; then follow the first eight bytes of each
-    message frame, which are its checksum: iggy.md, section 6.
+    message frame, which are its checksum: iggy.md, section 6. If the batch has a producer, its presence byte
+    and its fields come before the checksums of the messages: iggy.md, section 6.1.
     """
     covered = [data[:40], data[48:52]]
+    if data[52:53] == b"\1":
+        covered += [data[52:53], data[56:66], data[68:72]]
     at = IGGY_BATCH_HEADER_SIZE
     while at + IGGY_FRAME_HEADER_SIZE <= len(data):
         covered.append(data[at : at + 8])

@@ -21,6 +21,9 @@ FNAME: Final = 0x08
 FCOMMENT: Final = 0x10
 RESERVED: Final = 0xE0
 
+FLAGS_AT: Final = 3
+"""Position of the flags in a header."""
+
 TRAILER: Final = 8
 SMALLEST_MEMBER: Final = 18
 """Size of a header and a trailer. If no more bytes than these are left, Java does not look for a header."""
@@ -39,7 +42,8 @@ def decompress(reader: Reader, out: OutputBuffer) -> None:
     index = 0
     while True:
         reader.enter("gzip", index)
-        _header(reader)
+        start = reader.pos
+        _check_flags(reader, start + FLAGS_AT, _header(reader))
         _member(reader, out)
         reader.leave()
         index += 1
@@ -62,16 +66,14 @@ def _next_member_follows(reader: Reader) -> bool:
     return True
 
 
-def _header(reader: Reader) -> None:
-    """Read the header of a member: RFC 1952, section 2.3. Z63, Z64, Z65, Z66, X07, X08, X09."""
+def _header(reader: Reader) -> int:
+    """Read the header of a member, and return its flags: RFC 1952, section 2.3. Z63 to Z66, X08, X09."""
     start = reader.pos
     if reader.uint16le("magic") != MAGIC:
         raise decompress_failed(reader, "magic", "not a gzip member", start)
     if (method := reader.uint8("method")) != DEFLATE:
         raise decompress_failed(reader, "method", f"method {method}", reader.pos - 1)
     flags = reader.uint8("flags")
-    if flags & RESERVED:
-        reader.remark("gzip-reserved-flags", "flags", at=reader.pos - 1)
     reader.uint32le("mtime")
     reader.uint8("extraFlags")
     reader.uint8("os")
@@ -86,6 +88,15 @@ def _header(reader: Reader) -> None:
         computed = crc32(memoryview(reader.data)[start : reader.pos]) & 0xFFFF
         if reader.uint16le("headerCrc") != computed:
             raise decompress_failed(reader, "headerCrc", f"expected {computed:#06x}", reader.pos - 2)
+    return flags
+
+
+def _check_flags(reader: Reader, at: int, flags: int) -> None:
+    """Reject reserved flags: RFC 1952, section 2.3.1.2; X07. The JDK does not look at them."""
+    if flags & RESERVED:
+        ignored = reader.other("ignored", "flags", flags & ~RESERVED)
+        reader.remark("gzip-reserved-flags", "flags", at=at, others=(ignored,))
+        raise decompress_failed(reader, "flags", f"reserved bits in {flags:#04x}", at)
 
 
 def _read_text(reader: Reader, name: str) -> None:

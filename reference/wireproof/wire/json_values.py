@@ -4,18 +4,23 @@ A value is a frozen attrs class of ints, bools, bytes, None, literals, tuples an
 integer is a decimal string, and bytes and text are lower-case hex. A float is the hex of its IEEE bits, which
 a codec stores as bytes. Booleans and null are those of JSON. Field names are camelCase for classes marked
 with `@camel`, as in Kafka's documents, and unchanged for all others. A field with a default is computed:
-decode sets it, and encode ignores it, so it may be absent from the input of encode.
+decode sets it, and encode ignores it, so it may be absent from the input of encode. A derived field
+(`@derived`) follows from the others and is part of answers only; it is compared where an adapter names it.
 adapter-contract.md describes this form for the authors of adapters.
 """
 
 import json
 import re
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
+from functools import wraps
 from hashlib import blake2b
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import cattrs
-from attrs import NOTHING, Attribute, fields, has
+from attrs import NOTHING, Attribute, field, fields, has, make_class
 from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
@@ -27,6 +32,8 @@ Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
 T = TypeVar("T")
 
 DECIMAL_PATTERN: Final = r"-?(0|[1-9][0-9]*)"
+NUMBER_PATTERN: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?|-?inf|NaN"
+"""A number without exponent, or what is no number in IEEE 754."""
 HEX_PATTERN: Final = r"([0-9a-f]{2})*"
 DIGEST_SIZE: Final = 16
 """Size of a digest in bytes."""
@@ -38,6 +45,27 @@ def camel_case(cls: type[T]) -> type[T]:
     """Mark a value class whose JSON names are in camelCase."""
     cls.__wire_camel__ = True  # type: ignore[attr-defined] # `json_name` reads it
     return cls
+
+
+def derived(**kinds: Any) -> Callable[[type[T]], type[T]]:  # noqa: ANN401 - types
+    """Mark a value class whose answers have the fields `kinds`, each with its type, besides its own.
+
+    The method `add_derived` of the class adds them to its JSON form; without one, a class that contains it
+    does. A field of the class with the same name
+    stores the value of a derived field that the other fields do not determine.
+    """
+
+    def mark(cls: type[T]) -> type[T]:
+        cls.__wire_derived__ = kinds  # type: ignore[attr-defined] # `_derived_kinds` reads it
+        return cls
+
+    return mark
+
+
+def _derived_kinds(cls: type) -> dict[str, Any]:
+    """Return the derived fields of a class by name, with their types."""
+    kinds: dict[str, Any] = getattr(cls, "__wire_derived__", {})
+    return kinds
 
 
 def json_name(cls: type, name: str) -> str:
@@ -55,9 +83,12 @@ def _integer(text: object, _: type) -> int:
 
 
 def _octets(text: object, _: type) -> bytes:
-    if not isinstance(text, str) or not re.fullmatch(HEX_PATTERN, text):
-        raise ValueError("expected bytes as lower-case hex")
-    return bytes.fromhex(text)
+    if isinstance(text, str):
+        with suppress(ValueError):
+            data = bytes.fromhex(text)
+            if data.hex() == text:  # `fromhex` allows capitals and blanks; a pattern is slow
+                return data
+    raise ValueError("expected bytes as lower-case hex")
 
 
 def _boolean(value: object, _: type) -> bool:
@@ -103,54 +134,112 @@ def _octets_or_list(tree: object, kind: Any) -> Any:  # noqa: ANN401 - a type, a
     return _tuple(tree, next(arg for arg in get_args(kind) if get_origin(arg) is tuple))
 
 
+def _decimal_or_boolean(value: object, _: object) -> Decimal | bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or not re.fullmatch(NUMBER_PATTERN, value):
+        raise ValueError("expected a number as a decimal string, true, false or null")
+    return Decimal(value)
+
+
 def _names(cls: type) -> dict[str, Any]:
     return {a.name: override(rename=json_name(cls, a.name)) for a in fields(cls)}
 
 
-def _converter() -> cattrs.Converter:
+def _structure_hook(cls: type, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+    """Return the conversion from JSON; it checks derived fields, and drops those that are not stored."""
+    structure: Callable[[Any, Any], Any] = make_dict_structure_fn(
+        cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls)
+    )
+    stored = {a.name for a in fields(cls)}
+    kinds = {name: kind for name, kind in _derived_kinds(cls).items() if name not in stored}
+    if not kinds:
+        return structure
+    optional = make_class(f"Derived{cls.__name__}", {name: _optional(kind) for name, kind in kinds.items()})
+    rename: dict[str, Any] = {name: override(rename=json_name(cls, name)) for name in kinds}
+    names = frozenset(json_name(cls, name) for name in kinds)
+    check: Callable[[Any, Any], Any] = make_dict_structure_fn(optional, converter, **rename)
+
+    @wraps(structure)  # with its names of the fields, which select the class in a union
+    def without_derived(tree: Any, kind: Any) -> Any:  # noqa: ANN401 - JSON, and a type
+        if isinstance(tree, dict) and not names.isdisjoint(tree):
+            check({name: tree[name] for name in tree if name in names}, optional)
+            tree = {name: part for name, part in tree.items() if name not in names}
+        return structure(tree, kind)
+
+    return without_derived
+
+
+def _optional(kind: Any) -> Any:  # noqa: ANN401 - a type, and a field of it
+    return field(default=None, type=kind)
+
+
+def _unstructure_hook(cls: type, converter: cattrs.Converter, *, with_derived: bool) -> Callable[[Any], Any]:
+    """Return the conversion to JSON, without or with derived fields."""
+    kinds = _derived_kinds(cls)
+    stored = {a.name: override(omit=True) for a in fields(cls) if a.name in kinds}
+    unstructure: Callable[[Any], Any] = make_dict_unstructure_fn(cls, converter, **_names(cls) | stored)
+    if not (with_derived and hasattr(cls, "add_derived")):
+        return unstructure
+
+    def completed(value: Any) -> dict[str, Any]:  # noqa: ANN401 - an instance of the class
+        tree: dict[str, Any] = unstructure(value)
+        value.add_derived(tree)
+        return tree
+
+    return completed
+
+
+def _converter(*, with_derived: bool) -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(bytes, _octets)
     converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook(Decimal | bool | None, _decimal_or_boolean)
     converter.register_structure_hook_func(_is_tuple, _tuple)
     converter.register_structure_hook_func(_bytes_or_list, _octets_or_list)
     converter.register_unstructure_hook(int, str)
     converter.register_unstructure_hook(bool, lambda value: value)
     converter.register_unstructure_hook(bytes, bytes.hex)
     converter.register_unstructure_hook(tuple, lambda value: [converter.unstructure(part) for part in value])
-    converter.register_structure_hook_factory(
-        has, lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls))
-    )
+    converter.register_structure_hook_factory(has, lambda cls: _structure_hook(cls, converter))
     converter.register_unstructure_hook_factory(
-        has, lambda cls: make_dict_unstructure_fn(cls, converter, **_names(cls))
+        has, lambda cls: _unstructure_hook(cls, converter, with_derived=with_derived)
     )
     return converter
 
 
-_CONVERTER: Final = _converter()
+_CONVERTER: Final = _converter(with_derived=False)
+_COMPLETING: Final = _converter(with_derived=True)
 
 
-def to_json(value: Any) -> Json:  # noqa: ANN401 - any value class
-    """Return the JSON form of a value."""
-    tree: Json = _with_lists(_CONVERTER.unstructure(value))
+def to_json(value: Any, *, with_derived: bool = False) -> Json:  # noqa: ANN401 - any value class
+    """Return the JSON form of a value, with its derived fields if `with_derived` is true."""
+    tree: Json = _with_lists((_COMPLETING if with_derived else _CONVERTER).unstructure(value))
     return tree
 
 
-def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON already
+def json_of(value: Any, *, with_derived: bool = False) -> Json:  # noqa: ANN401 - a value class, or its JSON
     """Return the JSON form of a value class; return JSON unchanged."""
     if has(type(value)):
-        return to_json(value)
+        return to_json(value, with_derived=with_derived)
     tree: Json = value
     return tree
 
 
 def _with_lists(tree: Any) -> Any:  # noqa: ANN401 - any output of cattrs
-    """Replace tuples by lists."""
+    """Replace tuples by lists, in the new tree that cattrs made; most parts are leaves, and cost no call."""
     if isinstance(tree, dict):
-        return {key: _with_lists(part) for key, part in tree.items()}
+        for key, part in tree.items():
+            if type(part) not in _LEAVES:
+                tree[key] = _with_lists(part)
+        return tree
     if isinstance(tree, list | tuple):
-        return [_with_lists(part) for part in tree]
+        return [part if type(part) in _LEAVES else _with_lists(part) for part in tree]
     return tree
+
+
+_LEAVES: Final = frozenset({str, bool, int, NoneType})
 
 
 def from_json(cls: type[T], tree: Json) -> T:
@@ -186,7 +275,11 @@ _SCALARS: Final[dict[object, dict[str, Any]]] = {
     bytes: {"type": "string", "pattern": f"^{HEX_PATTERN}$"},
     bool: {"type": "boolean"},
     NoneType: {"type": "null"},
+    Decimal: {"type": "string", "pattern": f"^({NUMBER_PATTERN})$"},
 }
+
+DERIVED: Final = "derived"
+"""The keyword that marks a derived field in a schema."""
 
 
 def json_schema(cls: type, title: str) -> dict[str, Any]:
@@ -223,9 +316,12 @@ def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noq
 def _schema_of_class(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
     hints = get_type_hints(cls)
     attributes: tuple[Attribute[Any], ...] = fields(cls)
+    properties = {json_name(cls, a.name): _schema_of(hints[a.name], definitions) for a in attributes}
+    for name, kind in _derived_kinds(cls).items():
+        properties[json_name(cls, name)] = {**_schema_of(kind, definitions), DERIVED: True}
     return {
         "type": "object",
         "additionalProperties": False,
         "required": [json_name(cls, a.name) for a in attributes if a.default is NOTHING],
-        "properties": {json_name(cls, a.name): _schema_of(hints[a.name], definitions) for a in attributes},
+        "properties": properties,
     }

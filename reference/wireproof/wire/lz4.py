@@ -197,11 +197,16 @@ def _decompress(reader: Reader, block: memoryview, max_size: int, start: int) ->
 
 
 def _content(reader: Reader, frame: FrameDescriptor, size: int, checksum: int) -> None:
-    """Read checksum and size of the content: they are not verified (Z26, Z44), but must be present (Z27)."""
+    """Read checksum and size of the content; only the checksum is verified: Z26, Z27, Z44.
+
+    Kafka 4.4 passes over the checksum, and its tracker calls that a bug: KAFKA-20528.
+    """
     if frame.flags & CONTENT_CHECKSUM:
         at = reader.pos
         if reader.uint32le("contentChecksum") != checksum:
-            reader.remark("lz4-content-checksum", "contentChecksum", at=at)
+            passed_over = reader.other("passed-over", "contentChecksum", checksum)
+            reader.remark("lz4-content-checksum", "contentChecksum", at=at, others=(passed_over,))
+            raise decompress_failed(reader, "contentChecksum", f"expected {checksum:#010x}", at)
     if frame.content_size not in (None, size):
         reader.remark("lz4-content-size", "contentSize", at=frame.size_at)
 

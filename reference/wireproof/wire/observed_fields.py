@@ -13,9 +13,15 @@ from typing import Any, Final, TypeAlias
 from wireproof.wire.json_values import Json
 
 FieldTree: TypeAlias = "dict[str, FieldTree]"
-"""A tree of patterns. Keys: field names, `[]`, `[name=value]`. Values: the trees below. `{}` selects all."""
+"""A tree of patterns. Keys: field names, `[]`, `[name=value]`, `OTHER_FIELDS`. Values: the trees below.
+
+`{}` selects all.
+"""
 
 ANY_ELEMENT: Final = "[]"
+
+OTHER_FIELDS: Final = "+"
+"""The key for fields that the tree does not name: it selects all but those of its own tree."""
 _PART: Final = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
 
 
@@ -68,8 +74,16 @@ def project(value: Json, wanted: FieldTree) -> Json:
     if not wanted:
         return value
     match value:
+        case dict() if OTHER_FIELDS in wanted:
+            hidden = wanted[OTHER_FIELDS]
+            return {
+                key: project(part, wanted[key]) if wanted.get(key) else part
+                for key, part in value.items()
+                if key in wanted or key not in hidden
+            }
         case dict():
-            return {key: project(part, wanted[key]) for key, part in value.items() if key in wanted}
+            pairs = ((key, part, wanted[key]) for key, part in value.items() if key in wanted)
+            return {key: project(part, tree) if tree else part for key, part, tree in pairs}
         case list() if any(part[:1] == "[" for part in wanted):
             return [project(part, element_tree(wanted, part)) for part in value]
         case _:

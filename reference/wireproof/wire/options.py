@@ -21,6 +21,9 @@ Compression = Literal["none", "snappy"]
 Isolation = Literal["read_uncommitted", "read_committed"]
 """The isolation level of a Kafka consumer."""
 
+LogSource = Literal["fetch", "segment"]
+"""The origin of a Kafka log: a fetch response, or a segment file, for which Kafka has another reader."""
+
 
 @frozen
 class Options:
@@ -36,6 +39,7 @@ class Options:
         fetch_offset: Kafka: records below this offset are not delivered.
         isolation: Kafka: `read_uncommitted` or `read_committed`.
         aborted: Kafka: (producerId, firstOffset) of each aborted transaction.
+        source: Kafka: whose rules decide how a log ends, those for `fetch` responses or `segment` files.
     """
 
     profile: Profile = "reader"
@@ -47,6 +51,7 @@ class Options:
     fetch_offset: int | None = None
     isolation: Isolation = "read_uncommitted"
     aborted: tuple[tuple[int, int], ...] = field(default=())
+    source: LogSource = "fetch"
 
 
 DEFAULT_OPTIONS: Final = Options()

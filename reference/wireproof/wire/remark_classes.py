@@ -76,12 +76,23 @@ REMARK_CLASSES: Final[dict[str, RemarkClass]] = {
     "produce-inner-offsets": RemarkClass("kafka.md sections 1.7, 2.2: recompressed", rejectable=True),
     # Section 3: data that Kafka's reader accepts although no conforming writer makes it.
     "gzip-trailing-garbage": RemarkClass("kafka.md section 3, N13", rejectable=True),
-    "gzip-reserved-flags": RemarkClass("kafka.md section 3, X07", rejectable=True),
-    "snappy-unframed": RemarkClass("kafka.md section 3, Z01", rejectable=True),
-    "snappy-version": RemarkClass("kafka.md section 3, Z02 to Z05", rejectable=True),
+    "gzip-reserved-flags": RemarkClass(
+        "kafka.md section 3, X07: rejected, but the JDK ignores them", rejectable=True, others=("ignored",)
+    ),
+    "snappy-unframed": RemarkClass(
+        "kafka.md section 3.2, Z01: Kafka's own writer adds a framing, but every reader must do without",
+        rejectable=False,
+    ),
+    "snappy-version": RemarkClass(
+        "kafka.md section 3.2, Z02 to Z05: readers compare the magic alone", rejectable=False
+    ),
     "snappy-trailing-bytes": RemarkClass("kafka.md section 3, Z08", rejectable=True),
     "snappy-concatenated": RemarkClass("kafka.md section 3, Z11", rejectable=True),
-    "lz4-content-checksum": RemarkClass("kafka.md section 3, Z26", rejectable=True),
+    "lz4-content-checksum": RemarkClass(
+        "kafka.md section 3, Z26: rejected, but Kafka passes over it, KAFKA-20528",
+        rejectable=True,
+        others=("passed-over",),
+    ),
     "lz4-content-size": RemarkClass("kafka.md section 3, Z44", rejectable=True),
     "lz4-after-endmark": RemarkClass("kafka.md section 3, Z37, Z38, X10", rejectable=True),
     "lz4-endmark-stored": RemarkClass("kafka.md section 3, X10: others read an empty block", rejectable=True),
@@ -116,6 +127,9 @@ REMARK_CLASSES: Final[dict[str, RemarkClass]] = {
     "iggy-unset-field": RemarkClass("iggy.md §2.1, §5: written as 0, ignored by readers", rejectable=True),
     "iggy-flag": RemarkClass("iggy.md §3.2, §5: every value other than 1 means 0", rejectable=True),
     "iggy-request-checksum": RemarkClass("iggy.md §2.1, request_checksum", rejectable=True),
+    "iggy-no-request-checksum": RemarkClass(
+        "iggy.md §2.1, request_checksum: optional, and 0 where a client leaves it out", rejectable=False
+    ),
     "iggy-short-body": RemarkClass(
         "iggy.md §2.1: clients read one byte as an empty body", rejectable=True, others=("empty",)
     ),
@@ -144,6 +158,11 @@ REMARK_CLASSES: Final[dict[str, RemarkClass]] = {
     "bool-not-01": RemarkClass("heka.md section 4, M75, M77", rejectable=False),
     "header-order": RemarkClass("heka.md section 2.4, S19: the C reader rejects it", rejectable=True),
     "header-unknown-field": RemarkClass("heka.md section 2.4, S30", rejectable=False),
+    "header-unknown-function": RemarkClass(
+        "heka.md section 3, A14: an unknown field, the number itself, or cut to 32 bits",
+        rejectable=False,
+        others=("number", "cut"),
+    ),
     "legacy-encoding": RemarkClass("heka.md sections 1 and 2.4, S20", rejectable=False),
     "legacy-encoding-json": RemarkClass(
         "heka.md sections 1 and 8, W11: it meant JSON until 2013-09-18; all readers now ignore it",

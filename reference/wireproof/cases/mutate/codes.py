@@ -6,7 +6,14 @@ Random draws find small codes easily, but hardly ever a single code in a large r
 from collections.abc import Mapping
 from typing import Final
 
-from wireproof.iggy.frame import OPERATIONS_WITHOUT_CHECKSUM, ClassicFrame, ReplyHeader, RequestHeader
+from wireproof.iggy.frame import (
+    OPERATIONS_WITHOUT_CHECKSUM,
+    ClassicFrame,
+    ReplyHeader,
+    ReplyHeader111,
+    RequestHeader,
+    RequestHeader111,
+)
 
 COMMANDS: Final = (1, 38, 100, 101)
 """Ping, login, poll and send: iggy.md, section 2.1."""
@@ -16,5 +23,9 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
     (RequestHeader, "code"): COMMANDS,
     (RequestHeader, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
     (ReplyHeader, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
+    (RequestHeader111, "code"): COMMANDS,
+    (RequestHeader111, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
+    (ReplyHeader111, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
+    (ReplyHeader111, "committed_result"): (0, 1),
 }
 """Class and field to codes: iggy.md, section 2.1."""

@@ -9,10 +9,10 @@ from attrs import fields, frozen
 
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HekaHeader
-from wireproof.iggy.batch import Batch, BatchHeader, BatchMessage
+from wireproof.iggy.batch import Batch, Batch111, BatchHeader, BatchHeader111, BatchMessage
 from wireproof.iggy.frame import RequestHeader
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
-from wireproof.kafka.values import Record
+from wireproof.kafka.values import Log, Record
 
 PathStep: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
@@ -98,6 +98,7 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
 
 COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     Record: ("offset", "timestamp", "control"),
+    Log: ("next_offset",),
     HekaHeader: ("message_length",),
     HekaFrame: ("signer",),
     PolledMessage40: ("checksum",),
@@ -105,8 +106,8 @@ COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     PolledMessage90: ("checksum",),
     RequestHeader: ("request_checksum",),
     BatchMessage: ("checksum", "offset", "timestamp", "origin_timestamp"),
-    BatchHeader: ("batch_checksum", "message_count"),
-    Batch: ("batch_checksum",),
+    **dict.fromkeys((BatchHeader, BatchHeader111), ("batch_checksum", "message_count")),
+    **dict.fromkeys((Batch, Batch111), ("batch_checksum",)),
     StoredMessage30: ("checksum",),
 }
 """Class to fields that the encoder computes: an edit of such a field has no effect."""

@@ -12,14 +12,14 @@ from attrs import evolve, has
 
 from wireproof.cases.mutate.edit_sites import constructor_fields
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.iggy.batch import BatchHeader
+from wireproof.iggy.batch import PRODUCER_FIELDS, BatchHeader, BatchHeader111, Producer
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.message import PolledMessage70, SentMessage70
 from wireproof.iggy.partitioning import Partitioning
-from wireproof.iggy.poll import Poll110
-from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92
-from wireproof.iggy.send import Send90
+from wireproof.iggy.poll import Poll110, Poll111
+from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
+from wireproof.iggy.send import Send90, Send111
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import COMPRESSION_CODECS
@@ -148,21 +148,30 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
 EMPTY: Final = BatchHeader(
     partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0
 )
+EMPTY_111: Final = BatchHeader111(
+    partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0, producer=None
+)
 
 
-def _batched(poll: Poll110) -> Poll110:
+def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
     """Make the counts of the batches add up; the last batch gets the rest: iggy.md, section 6."""
-    left, heads = len(poll.messages), list[BatchHeader]()
+    left, heads = len(poll.messages), list[Any]()
     for head in poll.batches:
         heads.append(evolve(head, message_count=min(head.message_count, left)))
         left -= heads[-1].message_count
     if left:
-        last = heads.pop() if heads else EMPTY
+        last = heads.pop() if heads else EMPTY if isinstance(poll, Poll110) else EMPTY_111
         heads.append(evolve(last, message_count=last.message_count + left))
     return evolve(poll, batches=tuple(heads))
 
 
-def _sent_later(send: Send90) -> Send90:
+def _producer(producer: Producer) -> Producer:
+    """Limit the numbers of a producer: iggy.md, section 6.1."""
+    numbers = {name: min(getattr(producer, name), most) for name, (_, most) in PRODUCER_FIELDS.items()}
+    return Producer(**numbers)
+
+
+def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
     """Replace ids of 0, and limit the time span to 2^32 - 1 microseconds: iggy.md, sections 2.5 and 6."""
     first = min((one.origin_timestamp for one in send.messages), default=0)
     most = first + (1 << 32) - 1
@@ -207,10 +216,11 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     HeaderValue: _header_value,
     Identifier: _identifier,
     Partitioning: _partitioning,
-    Poll110: _batched,
-    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80), _request),
+    **dict.fromkeys((Poll110, Poll111), _batched),
+    Producer: _producer,
+    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _request),
     PolledMessage70: _unsealed,
-    Send90: _sent_later,
+    **dict.fromkeys((Send90, Send111), _sent_later),
     SentMessage70: _unsealed,
     DynamicField: _field,
     HekaMessage: _heka,

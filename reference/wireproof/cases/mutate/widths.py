@@ -5,8 +5,23 @@ from typing import Final
 
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import DynamicField, HekaMessage
-from wireproof.iggy.batch import Batch, BatchHeader, BatchMessage
-from wireproof.iggy.frame import ClassicFrame, EvictionHeader, ReplyHeader, RequestHeader
+from wireproof.iggy.batch import (
+    PRODUCER_FIELDS,
+    Batch,
+    Batch111,
+    BatchHeader,
+    BatchHeader111,
+    BatchMessage,
+    Producer,
+)
+from wireproof.iggy.frame import (
+    ClassicFrame,
+    EvictionHeader,
+    ReplyHeader,
+    ReplyHeader111,
+    RequestHeader,
+    RequestHeader111,
+)
 from wireproof.iggy.json_poll import (
     JsonPoll70,
     JsonPoll90,
@@ -26,13 +41,14 @@ from wireproof.iggy.message import (
     SentMessage90,
     StoredMessage30,
 )
-from wireproof.iggy.poll import Poll60, Poll70, Poll90, Poll110
+from wireproof.iggy.poll import Poll60, Poll70, Poll90, Poll110, Poll111
 from wireproof.iggy.poll_request import (
     Consumer30,
     PollingStrategy,
     PollRequest30,
     PollRequest80,
     PollRequest92,
+    PollRequest111,
 )
 from wireproof.iggy.reply import ClassicReply, SendConfirmation
 from wireproof.iggy.retained_batch import RetainedBatch
@@ -86,19 +102,41 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
         _ALL,
     ),
     **dict.fromkeys((Poll60, Poll70, Poll90, Poll110), _PREFIX),
-    **dict.fromkeys((BatchHeader, Batch), _BATCH),
+    Poll111: {**_PREFIX, "incarnation": 64, "owner_generation": 64, "metadata_op": 64},
+    **dict.fromkeys((BatchHeader, Batch, BatchHeader111, Batch111), _BATCH),
+    Producer: {name: most.bit_length() for name, (_, most) in PRODUCER_FIELDS.items()},
     **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _TOLD),
     **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100), _PREFIX),
     **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _ALL),
     JsonSentMessage70: {"id": 64},
     BatchMessage: {"id": 128, "offset_delta": 32, "timestamp_delta": 32},
     RetainedBatch: {"base_offset": 64, "last_offset_delta": 32, "max_timestamp": 64},
-    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80), _REQUEST),
+    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _REQUEST),
     Consumer30: {"id": 32},
     PollingStrategy: {"value": 64},
     ClassicFrame: {"code": 32},
     RequestHeader: {**_HEADER, "user_id": 32, "session": 64, "code": 32},
     ReplyHeader: {**_HEADER, "request_checksum": 128, "context": 128, "op": 64, "commit": 64, "status": 32},
+    RequestHeader111: {
+        **_HEADER,
+        "request_checksum": 128,
+        "user_id": 32,
+        "session": 64,
+        "code": 32,
+        "partition_incarnation": 64,
+        "owner_generation": 64,
+        "minimum_metadata_op": 64,
+    },
+    ReplyHeader111: {
+        **_HEADER,
+        "request_checksum": 128,
+        "context": 128,
+        "op": 64,
+        "commit": 64,
+        "status": 32,
+        "committed_result": 8,
+        "partition_incarnation": 64,
+    },
     EvictionHeader: {
         **_HEADER,
         "server_protocol_version": 32,

@@ -10,9 +10,10 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.batches import batched_polls, batches
+from wireproof.cases.strategies.iggy.batches import batched_polls, batched_polls_111, batches, batches_111
 from wireproof.cases.strategies.iggy.binary_bodies import (
     batched_sends,
+    batched_sends_111,
     logs_since_0_7,
     polls,
     polls_since_0_7,
@@ -31,6 +32,7 @@ from wireproof.cases.strategies.iggy.requests import (
     poll_requests,
     send_replies,
     vsr_frames,
+    vsr_frames_111,
 )
 from wireproof.iggy.frame import ClassicFrame
 from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
@@ -51,7 +53,7 @@ from wireproof.iggy.json_send import (
     JsonSentMessage90,
     JsonSentMessage100,
 )
-from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110
+from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, Log111
 from wireproof.iggy.message import (
     POLLED_70,
     POLLED_80,
@@ -63,7 +65,7 @@ from wireproof.iggy.message import (
     StoredMessage30,
 )
 from wireproof.iggy.poll import Poll70, Poll90
-from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92
+from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.reply import ClassicReply
 from wireproof.iggy.send import Send70, Send90
 
@@ -71,6 +73,7 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll-request/0.0.30": lambda: poll_requests(PollRequest30),
     "iggy.poll-request/0.0.92": lambda: poll_requests(PollRequest92),
     "iggy.poll-request/0.8": lambda: poll_requests(PollRequest80, 0),
+    "iggy.poll-request/0.10": lambda: poll_requests(PollRequest80, 0),
     "iggy.frame/0.0.30": lambda: st.builds(ClassicFrame, code=COMMAND_CODES, body=frame_bodies()),
     "iggy.frame/0.11": vsr_frames,
     "iggy.reply/0.0.30": lambda: st.builds(ClassicReply, status=STATUSES, body=frame_bodies()),
@@ -112,5 +115,10 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.8": lambda: logs_since_0_7(Log70, POLLED_80),
     "iggy.log/0.9": lambda: logs_since_0_7(Log90, POLLED_90),
     "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
+    "iggy.poll-request/0.11.1-edge": lambda: poll_requests(PollRequest111, 0),
+    "iggy.frame/0.11.1-edge": vsr_frames_111,
+    "iggy.send/0.11.1-edge": batched_sends_111,
+    "iggy.poll/0.11.1-edge": batched_polls_111,
+    "iggy.log/0.11.1-edge": lambda: st.builds(Log111, batches=st.lists(batches_111(), max_size=3).map(tuple)),
 }
 """Format id to the strategy for its values."""

@@ -9,9 +9,21 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.cases.strategies.iggy.headers import header_maps_or_blocks
 from wireproof.cases.strategies.iggy.scalars import octets, unsigned
-from wireproof.iggy.batch import SEGMENT_RULES, Batch, BatchHeader, BatchMessage
+from wireproof.iggy.batch import (
+    SEGMENT_RULES,
+    SEGMENT_RULES_111,
+    Batch,
+    Batch111,
+    BatchHeader,
+    BatchHeader111,
+    BatchMessage,
+    Producer,
+    write_frames,
+    write_header,
+    write_length_and_checksum,
+)
 from wireproof.iggy.message import write_message
-from wireproof.iggy.poll import Poll110
+from wireproof.iggy.poll import Poll110, Poll111
 from wireproof.wire.checksums import iggy_batch_checksum
 from wireproof.wire.writer import Writer
 
@@ -36,6 +48,32 @@ def batches(draw: DrawFn) -> Batch:
         messages=tuple(draw(st.lists(message, max_size=3))),
     )
     return _with_computed_fields(drawn)
+
+
+@cache
+def producers() -> SearchStrategy[Producer]:
+    """Return a strategy for idempotent producers."""
+    return st.builds(Producer, producer_id=unsigned(63), epoch=unsigned(15), base_sequence=unsigned(31))
+
+
+@cache
+def batches_111() -> SearchStrategy[Batch111]:
+    """Return a strategy for batches since 0.11.1-edge, with and without a producer."""
+
+    def batch(old: Batch, producer: Producer | None) -> Batch111:
+        fields = {name: getattr(old, name) for name in Batch.__annotations__ if name != "batch_checksum"}
+        return _sealed(Batch111(**fields, producer=producer))
+
+    return st.builds(batch, batches(), st.none() | producers())
+
+
+def _sealed(batch: Batch111) -> Batch111:
+    """Return the batch with its checksum."""
+    writer = Writer()
+    at = write_header(writer, batch, len(batch.messages), SEGMENT_RULES_111)
+    write_frames(writer, batch.messages, SEGMENT_RULES_111)
+    write_length_and_checksum(writer, "", at)
+    return evolve(batch, batch_checksum=int.from_bytes(writer.data[40:48], "little"))
 
 
 def _with_computed_fields(batch: Batch) -> Batch:
@@ -84,3 +122,29 @@ def batched_polls() -> SearchStrategy[Poll110]:
         )
 
     return st.builds(response, st.lists(batches(), max_size=3), unsigned(32), unsigned(64))
+
+
+@cache
+def batched_polls_111() -> SearchStrategy[Poll111]:
+    """Return a strategy for poll responses since 0.11.1-edge."""
+
+    def response(batches: list[Batch111], **fields: int) -> Poll111:
+        return Poll111(
+            **fields,
+            batches=tuple(map(_header_111_of, batches)),
+            messages=tuple(message for batch in batches for message in batch.messages),
+        )
+
+    wide = ("current_offset", "incarnation", "owner_generation", "metadata_op")
+    return st.builds(
+        response,
+        st.lists(batches_111(), max_size=3),
+        partition_id=unsigned(32),
+        **{name: unsigned(64) for name in wide},
+    )
+
+
+def _header_111_of(batch: Batch111) -> BatchHeader111:
+    names = (name for name in Batch111.__annotations__ if name != "messages")
+    fields = {name: getattr(batch, name) for name in names}
+    return BatchHeader111(**fields, message_count=len(batch.messages))

@@ -8,6 +8,7 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from wireproof.cases.strategies.iggy.batches import producers
 from wireproof.cases.strategies.iggy.destinations import identifiers, partitionings
 from wireproof.cases.strategies.iggy.messages import (
     sent_lists,
@@ -16,11 +17,12 @@ from wireproof.cases.strategies.iggy.messages import (
     stored_messages_since_0_7,
 )
 from wireproof.cases.strategies.iggy.scalars import unsigned
+from wireproof.iggy.batch import Producer
 from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.message import PolledMessage30, PolledMessage40, SentMessage90
 from wireproof.iggy.poll import Poll30, Poll40, Poll60
 from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.iggy.send import Send30, Send90
+from wireproof.iggy.send import Send30, Send90, Send111
 
 
 @cache
@@ -82,6 +84,22 @@ def batched_sends(draw: DrawFn) -> Send90:
     )
     changed: Send90 = evolve(value, messages=messages)
     return changed
+
+
+@cache
+def batched_sends_111() -> SearchStrategy[Send111]:
+    """Return a strategy for bodies of SendMessages since 0.11.1-edge."""
+
+    def send(old: Send90, producer: Producer | None) -> Send111:
+        return Send111(
+            stream=old.stream,
+            topic=old.topic,
+            partitioning=old.partitioning,
+            producer=producer,
+            messages=old.messages,
+        )
+
+    return st.builds(send, batched_sends(), st.none() | producers())
 
 
 @cache

@@ -10,8 +10,26 @@ from hypothesis.strategies import SearchStrategy
 
 from wireproof.cases.strategies.iggy.destinations import identifiers
 from wireproof.cases.strategies.iggy.scalars import unsigned
-from wireproof.iggy.frame import EvictionHeader, ReplyHeader, RequestHeader, VsrFrame
-from wireproof.iggy.poll_request import Consumer, Consumer30, PollingStrategy, PollRequest30, PollRequest80
+from wireproof.iggy.frame import (
+    FIRST_PARTITION_OPERATION,
+    NON_REPLICATED,
+    EvictionHeader,
+    ReplyHeader,
+    ReplyHeader111,
+    RequestHeader,
+    RequestHeader111,
+    VsrFrame,
+    VsrFrame111,
+)
+from wireproof.iggy.poll_request import (
+    Consumer,
+    Consumer30,
+    Consumer111,
+    PollingStrategy,
+    PollRequest30,
+    PollRequest80,
+    PollRequest111,
+)
 from wireproof.iggy.reply import SendConfirmation, SendReply
 from wireproof.wire.checksums import xxh3_64
 
@@ -21,6 +39,10 @@ _CONSUMERS: Final = st.sampled_from(["consumer", "group"])
 _STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
 
 
+CONSUMERS: Final[dict[Hashable, Any]] = {PollRequest30: Consumer30, PollRequest111: Consumer111}
+"""The class of a consumer, by the class of the request; `Consumer` for all others."""
+
+
 @cache
 def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
     """Return a strategy for requests of PollMessages. `least` is the smallest number of an identifier."""
@@ -28,10 +50,12 @@ def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
     partitions: SearchStrategy[Any] = unsigned(32)
     return st.builds(
         cast("type[Any]", value),
-        consumer=st.builds(cast("Any", Consumer30 if value is PollRequest30 else Consumer), _CONSUMERS, ids),
+        consumer=st.builds(CONSUMERS.get(value, Consumer), _CONSUMERS, ids),
         stream=identifiers(least),
         topic=identifiers(least),
-        partition_id=st.one_of(st.none(), partitions) if value is PollRequest80 else partitions,
+        partition_id=st.one_of(st.none(), partitions)
+        if value in (PollRequest80, PollRequest111)
+        else partitions,
         strategy=st.builds(PollingStrategy, cast("Any", _STRATEGIES), unsigned(64)),
         count=unsigned(32).map(lambda number: max(number, 1)),
         auto_commit=st.booleans(),
@@ -60,6 +84,17 @@ def _requests_110() -> SearchStrategy[Any]:
 
 
 @cache
+def _evictions() -> SearchStrategy[EvictionHeader]:
+    return st.builds(
+        EvictionHeader,
+        client=unsigned(128),
+        server_protocol_version=unsigned(32),
+        server_protocol_version_min=unsigned(32),
+        reason=unsigned(8),
+    )
+
+
+@cache
 def vsr_frames() -> SearchStrategy[VsrFrame]:
     """Return a strategy for VSR frames of every command."""
     replies = st.builds(
@@ -69,14 +104,7 @@ def vsr_frames() -> SearchStrategy[VsrFrame]:
         operation=unsigned(8),
         status=unsigned(32),
     )
-    evictions = st.builds(
-        EvictionHeader,
-        client=unsigned(128),
-        server_protocol_version=unsigned(32),
-        server_protocol_version_min=unsigned(32),
-        reason=unsigned(8),
-    )
-    headers = st.one_of(_requests_110(), replies, evictions)
+    headers = st.one_of(_requests_110(), replies, _evictions())
     return st.builds(VsrFrame, header=headers, body=frame_bodies()).map(_with_checksum)
 
 
@@ -85,6 +113,34 @@ def _with_checksum(frame: VsrFrame) -> VsrFrame:
     if not isinstance(frame.header, RequestHeader) or frame.header.operation in (2, 160):
         return frame
     return evolve(frame, header=evolve(frame.header, request_checksum=xxh3_64(frame.body)))
+
+
+@cache
+def vsr_frames_111() -> SearchStrategy[VsrFrame111]:
+    """Return a strategy for VSR frames of every command since 0.11.1-edge."""
+    wide = ("timestamp", "request", "session", "partition_incarnation", "owner_generation")
+    requests = st.builds(
+        RequestHeader111,
+        **{name: unsigned(128) for name in ("client", "request_checksum")},
+        **{name: unsigned(64) for name in (*wide, "minimum_metadata_op")},
+        operation=st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8)),
+        **{name: unsigned(32) for name in ("user_id", "code")},
+    )
+    replies = st.builds(
+        ReplyHeader111,
+        **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
+        **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request", "partition_incarnation")},
+        **{name: unsigned(8) for name in ("operation", "committed_result")},
+        status=unsigned(32),
+    )
+    headers = st.one_of(requests.map(_with_random_checksum), replies, _evictions())
+    return st.builds(VsrFrame111, header=headers, body=frame_bodies())
+
+
+def _with_random_checksum(header: RequestHeader111) -> RequestHeader111:
+    """Return the header with a checksum of 0 if its operation has none, else with another one."""
+    bare = header.operation == NON_REPLICATED or header.operation >= FIRST_PARTITION_OPERATION
+    return evolve(header, request_checksum=0 if bare else header.request_checksum or 1)
 
 
 @cache

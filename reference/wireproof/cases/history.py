@@ -1,0 +1,155 @@
+"""Known bugs of implementations: `fixtures/history.toml`, and which part of the suite catches each.
+
+A bug is an entry with its links, the versions that had it and mended it, and the golden cases that fail while
+it is there. Where no case does, the entry says why, and which other part of the suite finds the bug.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.cases.rules import ID_COMPONENT
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import FieldError, strict_converter, structure
+
+HISTORY_FILE: Final = "history.toml"
+
+SCOPES: Final = {
+    "codec": "bytes and the value of one operation show it",
+    "client": "only the course of a client shows it: its position, or what it asks for next",
+    "broker": "a broker's own work: conversion, compaction, an index",
+    "protocol": "a frame or a command around the formats",
+    "host": "the memory or the platform of one program, which no bytes show",
+}
+"""Where a bug shows, by the words of `scope`. Those of `codec` are all in scope."""
+
+CODEC: Final = "codec"
+
+OTHER_PARTS: Final = ("derived", "property")
+"""Parts of the suite besides the golden cases that may find a bug: derived cases and property tests."""
+
+
+@frozen
+class Bug:
+    """A bug that somebody reported or mended.
+
+    Attributes:
+        id: unique; the project, and a number or a commit.
+        project: the name of the implementation.
+        links: https addresses of the report and of the change that mends it.
+        title: one sentence on what happened.
+        scope: one of `SCOPES`.
+        had, fixed: a version with the bug, and the first without it, where known.
+        cases: the golden cases that fail while the bug is there.
+        mutant: the name of the mutant that repeats it.
+        missed: why no golden case catches it.
+        found_by: one of `OTHER_PARTS` that finds it all the same.
+        without_mutant: why no mutant repeats it.
+        excluded: why it is out of scope.
+    """
+
+    id: str
+    project: str
+    links: tuple[str, ...]
+    title: str
+    scope: str
+    had: str = ""
+    fixed: str = ""
+    cases: tuple[str, ...] = ()
+    mutant: str = ""
+    missed: str = ""
+    found_by: str = ""
+    without_mutant: str = ""
+    excluded: str = ""
+
+    @property
+    def in_scope(self) -> bool:
+        """Return whether the suite should catch it."""
+        return not self.excluded
+
+    @property
+    def caught_by(self) -> str:
+        """Return `golden`, one of `OTHER_PARTS`, or an empty text for a bug that nothing finds."""
+        return "golden" if self.cases else self.found_by
+
+
+@frozen
+class HistoryCounts:
+    """How many bugs there are, and how many each part of the suite catches.
+
+    Attributes:
+        bugs, in_scope: all, and those that are not excluded.
+        golden, derived, property, missed: of those in scope, by the first part that catches them.
+        codec, codec_golden: those in scope that a codec's bytes can show, and how many golden cases catch.
+    """
+
+    bugs: int
+    in_scope: int
+    golden: int
+    derived: int
+    property: int
+    missed: int
+    codec: int
+    codec_golden: int
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return (
+            f"history: {self.bugs} bugs, {self.in_scope} in scope: {self.golden} caught by golden cases, "
+            f"{self.derived} by derived, {self.property} by property, {self.missed} missed; "
+            f"{self.codec_golden} of {self.codec} that a codec's bytes can show are caught by golden cases"
+        )
+
+
+def counts(bugs: Iterable[Bug]) -> HistoryCounts:
+    """Count the bugs by what catches them."""
+    bugs = tuple(bugs)
+    rated = [bug for bug in bugs if bug.in_scope]
+    codec = [bug for bug in rated if bug.scope == CODEC]
+    by = Counter(bug.caught_by for bug in rated)
+    return HistoryCounts(
+        len(bugs),
+        len(rated),
+        by["golden"],
+        by["derived"],
+        by["property"],
+        by[""],
+        len(codec),
+        sum(1 for bug in codec if bug.cases),
+    )
+
+
+def read_history(path: Path) -> tuple[Bug, ...]:
+    """Return the bugs of a file, none if it is missing; raises ValueError with the id and the fault."""
+    if not path.exists():
+        return ()
+    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
+    if set(page) != {"bug"} or not isinstance(page["bug"], list):
+        raise ValueError("holds [[bug]] tables and nothing else")
+    return tuple(_bug(row) for row in page["bug"])
+
+
+def _bug(row: object) -> Bug:
+    name = row.get("id", "a bug") if isinstance(row, dict) else "a bug"
+    try:
+        bug = structure(_CONVERTER, row, Bug, "the bug")
+    except FieldError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if not re.fullmatch(ID_COMPONENT, bug.id):
+        raise ValueError(f"{bug.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with a letter or digit")
+    if bug.scope not in SCOPES:
+        raise ValueError(f"{bug.id}: scope must be one of {', '.join(SCOPES)}")
+    for link in bug.links:
+        if not link.startswith("https://"):  # pages show links, and entries may come from strangers
+            raise ValueError(f"{bug.id}: {link} does not begin with https://")
+    if bug.found_by and bug.found_by not in OTHER_PARTS:
+        raise ValueError(f"{bug.id}: found_by must be one of {', '.join(OTHER_PARTS)}")
+    return bug
+
+
+_CONVERTER: Final = strict_converter()

@@ -1,0 +1,130 @@
+"""Traceability: each sentence of the format documents has rules, and a case that can fail.
+
+`coverage` returns the cases of a sentence; `check_sentences` yields a problem for each one without them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from attrs import frozen
+
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.lint_problem import Problem
+from wireproof.cases.rules import Rule
+from wireproof.cases.sentences import SENTENCES_FILE, Sentence, sentences_of
+from wireproof.cases.sources import Sources, resolve
+
+FAILING_LEVELS: Final = frozenset({"must", "should"})
+"""The levels whose cases can fail a run: a `may` case never does."""
+
+State = Literal["covered", "excluded", "open", "uncovered"]
+
+
+@frozen
+class Coverage:
+    """A sentence with its cases that can fail.
+
+    Attributes:
+        cases: sorted by id.
+    """
+
+    sentence: Sentence
+    cases: tuple[Case, ...]
+
+    @property
+    def state(self) -> State:
+        """Return whether cases test the sentence, or why none does."""
+        if self.sentence.exclusion:
+            return "excluded"
+        if self.sentence.open:
+            return "open"
+        return "covered" if self.cases else "uncovered"
+
+
+def coverage(sentence: Sentence, suite: Suite) -> Coverage:
+    """Return a sentence with its cases: those that it names, or else all of its rules."""
+    if sentence.exclusion or sentence.open:
+        return Coverage(sentence, ())
+    named = [suite.get(name) for name in sentence.cases]
+    by_rule = [case for name in sentence.rules for case in suite.by_rule.get(name, ())]
+    found = {case.id: case for case in (named if sentence.cases else by_rule) if case is not None}
+    return Coverage(
+        sentence, tuple(found[name] for name in sorted(found) if found[name].level in FAILING_LEVELS)
+    )
+
+
+def coverages(suite: Suite) -> list[Coverage]:
+    """Return every sentence with its cases; raise `FixtureError` for a file that cannot be read."""
+    return [coverage(sentence, suite) for sentence in sentences_of(suite)]
+
+
+def unnamed_rules(suite: Suite) -> list[Rule]:
+    """Return the rules of basis `text` that no sentence names, sorted by id."""
+    named = {name for sentence in sentences_of(suite) for name in sentence.rules}
+    return [rule for name, rule in sorted(suite.rules.items()) if rule.basis == "text" and name not in named]
+
+
+def count_line(suite: Suite) -> str:
+    """Return one line: how many sentences cases test, of those that a case can test."""
+    rows = coverages(suite)
+    states = [row.state for row in rows]
+    applying = len(rows) - states.count("excluded")
+    return (
+        f"{len(rows)} sentences of format documents: {states.count('covered')} of {applying} covered, "
+        f"{states.count('open')} open, {states.count('excluded')} that no case can test; "
+        f"{len(unnamed_rules(suite))} rules of basis text without a sentence"
+    )
+
+
+# --- problems ---
+
+
+def check_sentences(suite: Suite) -> Iterator[Problem]:
+    """Check that each sentence has places, rules and a case that can fail; raise `FixtureError`."""
+    for row in coverages(suite):
+        for text in _problems(row, suite):
+            yield Problem(f"{SENTENCES_FILE} {row.sentence.id}", text)
+
+
+def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
+    sentence = row.sentence
+    yield from _place_problems(sentence.cites, suite.sources)
+    yield from (f"the rule {name} is unknown" for name in sentence.rules if name not in suite.rules)
+    for name in sentence.cases:
+        yield from _case_problems(suite.get(name), name, sentence)
+    if sentence.exclusion and (sentence.rules or sentence.cases or sentence.open):
+        yield "has an exclusion, so it can have no rules, no cases and nothing open"
+    elif sentence.open and sentence.cases:
+        yield "is open and has cases: remove `open` if these cases test it"
+    elif row.state == "uncovered":
+        yield "has no case that can fail, at must or should; add one, or an exclusion with its reason"
+    elif row.state == "covered" and not sentence.cases:
+        yield from _rule_problems(sentence, suite)
+
+
+def _place_problems(cites: Sequence[str], sources: Sources) -> Iterator[str]:
+    if not cites:
+        yield "cites no document"
+    for text in cites:
+        try:
+            resolve(text, sources)
+        except ValueError as error:
+            yield str(error)
+
+
+def _rule_problems(sentence: Sentence, suite: Suite) -> Iterator[str]:
+    """Check that each rule of a covered sentence has a case that can fail."""
+    for name in (name for name in sentence.rules if name in suite.rules):
+        if not any(case.level in FAILING_LEVELS for case in suite.by_rule.get(name, ())):
+            yield f"the rule {name} has no case that can fail, at must or should"
+
+
+def _case_problems(case: Case | None, name: str, sentence: Sentence) -> Iterator[str]:
+    """Check that a named case exists, can fail and tests a rule of the sentence."""
+    if case is None:
+        yield f"the case {name} does not exist"
+    elif case.level not in FAILING_LEVELS:
+        yield f"the case {name} has the level {case.level} and cannot fail"
+    elif not set(case.rules) & set(sentence.rules):
+        yield f"the case {name} tests none of its rules"

@@ -1,0 +1,38 @@
+"""Traceability as data: each sentence of the format documents with its links, rules and cases."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.lint_sentences import Coverage
+from wireproof.cases.sources import cited
+
+
+def sentence_json(row: Coverage, suite: Suite) -> dict[str, Any]:
+    """Return a sentence as a JSON object: for programs, and for exports."""
+    sentence = row.sentence
+    return {
+        "id": sentence.id,
+        "text": sentence.text,
+        "sources": [
+            {"title": place.title, "url": place.url} for place in cited(sentence.cites, suite.sources)
+        ],
+        "state": row.state,
+        "rules": list(sentence.rules),
+        "cases": [case.id for case in row.cases],
+        "exclusion": sentence.exclusion,
+        "open": sentence.open,
+    }
+
+
+def by_document(rows: Sequence[Coverage], suite: Suite) -> Mapping[str, Sequence[Coverage]]:
+    """Return the sentences by the title of the document that each cites first."""
+    found: dict[str, list[Coverage]] = {}
+    for row in rows:
+        found.setdefault(_title(row, suite), []).append(row)
+    return found
+
+
+def _title(row: Coverage, suite: Suite) -> str:
+    places = cited(row.sentence.cites[:1], suite.sources)
+    return places[0].title if places else "no document"
