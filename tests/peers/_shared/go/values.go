@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -50,6 +51,7 @@ type Record struct {
 	Headers        []Header `json:"headers"`
 	Offset         int64    `json:"offset,string"`
 	Timestamp      int64    `json:"timestamp,string"`
+	TimestampType  string   `json:"timestampType,omitempty"` // of a library that shows it
 }
 
 // Batch is a v2 entry.
@@ -76,11 +78,15 @@ type Message struct {
 	Key        Hex       `json:"key"`
 	Value      Hex       `json:"value"`
 	Messages   []Message `json:"messages"`
+
+	TimestampType string `json:"timestampType,omitempty"` // of a library that shows it
 }
 
-// Log is what a decode has delivered so far, each entry a *Batch or a *Message.
+// Log is what a decode has delivered so far, each entry a *Batch or a *Message. NextOffset is where the library
+// goes on, if it shows that.
 type Log struct {
-	Batches []any `json:"batches"`
+	Batches    []any
+	NextOffset *int64
 }
 
 func (l *Log) value(r *Request) any {
@@ -90,7 +96,11 @@ func (l *Log) value(r *Request) any {
 		}
 		return l.Batches[0]
 	}
-	return map[string]any{"batches": append([]any{}, l.Batches...)}
+	var next any
+	if l.NextOffset != nil {
+		next = strconv.FormatInt(*l.NextOffset, 10)
+	}
+	return map[string]any{"batches": append([]any{}, l.Batches...), "nextOffset": next}
 }
 
 // Add appends an entry; where a consumer's view is asked for, not one of which nothing is left.

@@ -63,6 +63,8 @@ NAMES: Final = dict(
     )
 )
 
+NEXT_OFFSET: Final = ("nextOffset", "next_offset")
+
 
 def _control(record: Any) -> object:  # noqa: ANN401 - of the library
     """Read the marker of a control batch with the class that its fetcher uses."""
@@ -80,8 +82,8 @@ adapter: Final = RecordSet(
         records=MemoryRecords,
         modern=DefaultRecordBatch,
         legacy=LegacyRecordBatch,
-        header=tuple(NAMES.items()),
-        legacy_header=(),
+        header=(*NAMES.items(), NEXT_OFFSET),
+        legacy_header=(NEXT_OFFSET,),
         control=_control,
         consumed=_unknown,
         modern_builder=DefaultRecordBatchBuilder,
@@ -96,7 +98,7 @@ adapter: Final = RecordSet(
                 ops=("decode",),
                 codecs=CODECS["v2"],
                 profiles=("reader",),
-                observes=OBSERVES,
+                observes=(*OBSERVES, "batches[].nextOffset"),
                 features=READS,
             ),
         ),

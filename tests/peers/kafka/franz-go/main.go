@@ -44,7 +44,8 @@ func main() {
 		Decode: decode, Encode: encode,
 		Claims: map[string]peer.Claim{
 			"kafka.log/mixed": claim("decode",
-				peer.Observes(message, append(batch, "partitionLeaderEpoch", "baseSequence"), record),
+				append(peer.Observes(message, append(batch, "partitionLeaderEpoch", "baseSequence"), record), "nextOffset",
+					"batches[].records[].timestampType", "batches[].messages[].timestampType"),
 				"wrapper", "headers", "log-append-time", "delete-horizon", "idempotent", "transactional",
 				"control-batch", "empty-batch", "partial-tail", "mixed-magic", "fetch-offset", "read-committed"),
 			"kafka.batch/v0": claim("encode", nil),
@@ -55,10 +56,13 @@ func main() {
 	driver.Run()
 }
 
+var timestampTypes = map[int8]string{-1: "none", 0: "create", 1: "log-append"}
+
 var decompressor = kgo.PeerDecompressor()
 
-// fetch runs the library over a log, and counts the entries that it processed.
-func fetch(r *peer.Request, data []byte) (kgo.FetchPartition, int) {
+// fetch runs the library over a log, counts the entries that it processed, and gives the offset at which it
+// would fetch next.
+func fetch(r *peer.Request, data []byte) (kgo.FetchPartition, int, int64) {
 	partition := &kmsg.FetchResponseTopicPartition{RecordBatches: data}
 	options := kgo.ProcessFetchPartitionOpts{KeepControlRecords: !r.Delivered(), Offset: math.MinInt64}
 	if r.Options.FetchOffset != nil {
@@ -72,14 +76,14 @@ func fetch(r *peer.Request, data []byte) (kgo.FetchPartition, int) {
 			kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: pair[0], FirstOffset: pair[1]})
 	}
 	entries := 0
-	found, _ := kgo.ProcessFetchPartition(options, partition, decompressor,
+	found, next := kgo.ProcessFetchPartition(options, partition, decompressor,
 		func(kgo.FetchBatchMetrics) { entries++ })
-	return found, entries
+	return found, entries, next
 }
 
 // The records of an entry are those that the log up to its end has more than the log before it.
 func decode(r *peer.Request, log *peer.Log) error {
-	whole, entries := fetch(r, r.Data)
+	whole, entries, next := fetch(r, r.Data)
 	end, seen := 0, 0
 	for i, frame := range peer.Frames(r.Data) {
 		if i >= entries {
@@ -88,7 +92,7 @@ func decode(r *peer.Request, log *peer.Log) error {
 		end += len(frame)
 		upTo := whole
 		if i < entries-1 {
-			upTo, _ = fetch(r, r.Data[:end])
+			upTo, _, _ = fetch(r, r.Data[:end])
 		}
 		records := whole.Records[seen:len(upTo.Records)]
 		if upTo.Err != nil && len(records) == 0 {
@@ -100,6 +104,9 @@ func decode(r *peer.Request, log *peer.Log) error {
 			return err
 		}
 		log.Add(r, entry)
+	}
+	if entries > 0 && whole.Err == nil {
+		log.NextOffset = &next
 	}
 	return whole.Err
 }
@@ -136,7 +143,8 @@ func batch(frame []byte, records []*kgo.Record) (any, error) {
 			headers = append(headers, peer.Header{peer.Hex(header.Key), header.Value})
 		}
 		entry.Records = append(entry.Records, peer.Record{Key: record.Key, Value: record.Value,
-			Headers: headers, Offset: record.Offset, Timestamp: peer.Millis(record.Timestamp)})
+			Headers: headers, Offset: record.Offset, Timestamp: peer.Millis(record.Timestamp),
+			TimestampType: timestampTypes[record.Attrs.TimestampType()]})
 	}
 	return entry, err
 }
@@ -145,7 +153,8 @@ func message(outer peer.Message, records []*kgo.Record) *peer.Message {
 	outer.Messages = []peer.Message{}
 	for _, record := range records {
 		inner := peer.Message{Offset: record.Offset, Key: record.Key, Value: record.Value,
-			Timestamp: peer.Millis(record.Timestamp), Magic: 1, Attributes: outer.Attributes}
+			Timestamp: peer.Millis(record.Timestamp), Magic: 1, Attributes: outer.Attributes,
+			TimestampType: timestampTypes[record.Attrs.TimestampType()]}
 		if record.Attrs.TimestampType() < 0 { // none: what it says of magic 0
 			inner.Magic = 0
 		}

@@ -25,15 +25,16 @@ func main() {
 		Classes: append(classes, peer.Decompress...), Decode: decodeSet, Encode: encodeSet}
 	batch := []string{"baseOffset", "partitionLeaderEpoch", "attributes", "producerId", "producerEpoch", "baseSequence"}
 	entries := []string{"empty-batch"} // which a reader of messages does not show
+	var log []string
 	if len(os.Args) > 1 && os.Args[1] == "reader" {
 		driver.Name, driver.Decode, driver.Encode = "kafka-go-reader", decodeReader, encodeReader
-		batch, entries = nil, nil
+		batch, entries, log = nil, nil, []string{"nextOffset"}
 	}
-	driver.Claims = claims(batch, entries)
+	driver.Claims = claims(log, batch, entries)
 	driver.Run()
 }
 
-func claims(batch, entries []string) map[string]peer.Claim {
+func claims(log, batch, entries []string) map[string]peer.Claim {
 	claim := func(op string, observes []string, features ...string) peer.Claim {
 		return peer.Claim{Ops: []string{op}, Codecs: []string{"none", "gzip", "snappy", "lz4", "zstd"},
 			Profiles: []string{"reader"}, Observes: observes, Features: append([]string{}, features...)}
@@ -42,7 +43,7 @@ func claims(batch, entries []string) map[string]peer.Claim {
 	written := []string{"baseOffset", "magic", "attributes", "lastOffsetDelta", "baseTimestamp", "maxTimestamp",
 		"producerId", "producerEpoch", "baseSequence", "records"}
 	return map[string]peer.Claim{
-		"kafka.log/mixed": claim("decode", peer.Observes(message, batch, append(message, "headers")),
+		"kafka.log/mixed": claim("decode", append(log, peer.Observes(message, batch, append(message, "headers"))...),
 			append(entries, "wrapper", "headers", "log-append-time", "delete-horizon", "idempotent", "transactional",
 				"control-batch", "partial-tail", "mixed-magic")...),
 		"kafka.batch/v1": claim("encode", nil),

@@ -34,6 +34,9 @@ func decodeReader(r *peer.Request, log *peer.Log) error {
 		deliver(r, log, message)
 	}
 	if errors.Is(err, io.EOF) {
+		if next := batch.Offset(); len(frames) > 0 {
+			log.NextOffset = &next
+		}
 		return nil
 	}
 	return err

@@ -35,7 +35,7 @@ const revisions = {
     features: ['wrapper', 'headers', 'log-append-time', 'delete-horizon', 'idempotent', 'transactional',
       'control-batch', 'partial-tail', 'mixed-magic', 'fetch-offset', 'read-committed'],
     observes: below('batches[].',
-      [...MESSAGE, ...HEADER, ...below('messages[].', INNER), ...below('records[].', RECORD)])
+      [...MESSAGE, ...HEADER, ...below('messages[].', INNER), ...below('records[].', [...RECORD, 'timestampType'])])
   },
   'kafka.batch/v0': { ops: ['encode'], codecs: ['none'], profiles: ['reader'], features: [], observes: WRITTEN },
   'kafka.batch/v1': {

@@ -8,6 +8,7 @@ const decodeMessages = require('kafkajs/src/protocol/requests/fetch/v4/decodeMes
 const decodeMessage = require('kafkajs/src/protocol/message/decoder')
 const FetchedBatch = require('kafkajs/src/consumer/batch')
 const { lookupCodecByAttributes } = require('kafkajs/src/protocol/message/compression')
+const TimestampTypes = require('kafkajs/src/protocol/timestampTypes')
 const { hex } = require('./_shared/node/peer.cjs')
 
 const OLDEST = '-9223372036854775808'
@@ -66,10 +67,16 @@ const message = shown => ({
   messages: null
 })
 
+const TYPES = new Map([
+  [TimestampTypes.CREATE_TIME, 'create'],
+  [TimestampTypes.LOG_APPEND_TIME, 'log-append']
+])
+
 const record = shown => ({
   attributes: String(shown.attributes),
   offset: shown.offset,
   timestamp: shown.timestamp,
+  timestampType: TYPES.get(shown.batchContext.timestampType),
   key: hex(shown.key),
   value: hex(shown.value),
   headers: Object.entries(shown.headers).flatMap(([name, values]) =>

@@ -46,6 +46,19 @@ SETTINGS: Final = {
 READS: Final = (*EVERYBODY_READS, "fetch-offset", "read-committed")
 """The features that it reads; not control batches, which it reads and does not deliver."""
 
+DERIVED: Final = (
+    "nextOffset",
+    "batches[].records[].timestampType",
+    "batches[].messages[].timestampType",
+)
+"""The derived fields: the offset of its second Fetch, and the types that `Message.timestamp` returns."""
+
+TIMESTAMP_TYPES: Final = {
+    confluent_kafka.TIMESTAMP_NOT_AVAILABLE: "none",
+    confluent_kafka.TIMESTAMP_CREATE_TIME: "create",
+    confluent_kafka.TIMESTAMP_LOG_APPEND_TIME: "log-append",
+}
+
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 CLASSES: Final[tuple[tuple[str, RejectClass], ...]] = (
@@ -69,7 +82,7 @@ class Librdkafka:
     """Most cases take a millisecond, but after an abort or a hang a new process is started."""
     revisions: Final = {
         "kafka.log/mixed": Claim(
-            ("decode",), CODECS, ("reader",), observes=observed_fields(), features=READS
+            ("decode",), CODECS, ("reader",), observes=(*observed_fields(), *DERIVED), features=READS
         ),
         **CLAIMS,
     }
@@ -148,7 +161,8 @@ def _record(message: Any) -> Record:  # noqa: ANN401 - of the library
     """Return a record; without a timestamp the kind is 0 and the time 0 or less, which Kafka reads as -1."""
     kind, stamp = message.timestamp()
     headers = tuple((_bytes(key), part) for key, part in message.headers() or ())
-    return Record(message.offset(), stamp if kind else -1, message.key(), message.value(), headers)
+    time = stamp if kind else -1
+    return Record(message.offset(), time, message.key(), message.value(), headers, TIMESTAMP_TYPES[kind])
 
 
 def _bytes(key: str) -> bytes:
@@ -158,7 +172,7 @@ def _bytes(key: str) -> bytes:
 def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
     log = split_log(request.data)
     if events.error is not None:
-        return _refused(events.error, _value(log, events, whole=False))
+        return _refused(events.error, _value(log, events, None, whole=False))
     if not events.ended or len(seen.fetched) <= bool(request.data):
         return Stalled(f"{len(events.records)} records, then nothing; it asked for {seen.fetched[:3]}")
     if not log.is_read(seen.fetched[-1]):
@@ -166,11 +180,14 @@ def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
             f"{len(events.records)} records and no error; it asks for offset {seen.fetched[-1]} again"
         )
     whole = (request.options.fetch_offset, request.options.isolation) == (None, DEFAULT_OPTIONS.isolation)
-    return Accepted(value=_value(log, events, whole=whole))
+    following = str(seen.fetched[-1]) if log.entries else None
+    return Accepted(value=_value(log, events, following, whole=whole))
 
 
-def _value(log: Log, events: _Events, *, whole: bool) -> Json:
-    return log_value(assign_records(log, events.records), whole=whole)
+def _value(log: Log, events: _Events, following: str | None, *, whole: bool) -> Json:
+    value = log_value(assign_records(log, events.records), whole=whole)
+    assert isinstance(value, dict)
+    return value | {"nextOffset": following}
 
 
 def _refused(error: KafkaError, before: Json) -> Refused:

@@ -63,7 +63,7 @@ func decode(r *peer.Request, log *peer.Log) error {
 		if r.Options.FetchOffset != nil {
 			from = *r.Options.FetchOffset
 		}
-		delivered, err := sarama.PeerDelivered(block, from, r.Committed())
+		delivered, _, err := sarama.PeerDelivered(block, from, r.Committed())
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ CLAIMS: Final = {
     "iggy.json.poll/0.10": POLLED,
     "iggy.json.send/0.10": SENT_OVER_HTTP,
     "iggy.reply/0.11": Claim(ops=("decode",), profiles=("reader",)),
-    "iggy.poll-request/0.8": Claim(ops=("encode",), profiles=("reader",)),
+    "iggy.poll-request/0.10": Claim(ops=("encode",), profiles=("reader",)),
 }
 
 EMPTY_POLL: Final = bytes(16)

@@ -31,8 +31,16 @@ BATCH_FIELDS: Final = (
     "producerEpoch",
     "baseSequence",
 )
-OBSERVES: Final = observed_fields(BATCH_FIELDS)
-"""The fields that both return."""
+TIMESTAMP_TYPES: Final = ("batches[].timestampType", "batches[].messages[].timestampType")
+OBSERVES: Final = (
+    *observed_fields(BATCH_FIELDS),
+    *TIMESTAMP_TYPES,
+    "batches[].records[].timestampType",
+)
+"""The fields that both return; the timestamp type is a derived field."""
+
+TIMESTAMP_TYPE: Final = {0: "create", 1: "log-append", None: "none"}
+"""The libraries' numbers of the types, which they give to the records of their consumers."""
 
 READS: Final = (*EVERYBODY_READS, "control-batch")
 """The features that both read. Their fetchers, not their codecs, leave out aborted transactions."""
@@ -152,18 +160,18 @@ class RecordSet:
             if batch.is_control_batch:
                 self.library.control(record)
             headers: list[Json] = [[key.encode().hex(), to_hex(value)] for key, value in record.headers]
-            records.append(record_json(record) | {"headers": headers})
+            records.append(_record_json(record) | {"headers": headers})
 
     def _legacy(self, batch: Any, entry: bytes, seen: _Seen) -> None:  # noqa: ANN401 - of the library
         """Add a v0 or v1 entry; the records of a wrapper are its inner messages (kafka.md §2.2)."""
         outer = _fields(batch, self.library.legacy_header)
         if not entry[ATTRIBUTES_AT] & CODEC_BITS:
             record = next(self._checked(batch))
-            seen.batches.append(outer | record_json(record) | {"messages": None})
+            seen.batches.append(outer | _record_json(record) | {"messages": None})
             return
         messages: list[Json] = []
         seen.batches.append(outer | self._wrapper(entry) | {"messages": messages})
-        messages.extend(record_json(record) for record in self._checked(batch))
+        messages.extend(_record_json(record) for record in self._checked(batch))
 
     def _checked(self, batch: Any) -> Iterator[Any]:  # noqa: ANN401 - of the library
         """Yield the records of a v0 or v1 entry, with the check of each checksum that the fetcher makes."""
@@ -180,7 +188,7 @@ class RecordSet:
         plain = bytearray(entry)
         plain[ATTRIBUTES_AT] &= ~CODEC_BITS
         record = next(iter(self.library.legacy(bytes(plain), entry[16])))
-        return record_json(record) | {"value": None}
+        return _record_json(record) | {"value": None}
 
     def encode(self, request: Request) -> Outcome:
         """Build one entry of `request.value`; unsupported if the builder cannot write this value."""
@@ -191,6 +199,10 @@ class RecordSet:
             return build(make, request.value)
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
             return self.library.refusals.outcome(error)
+
+
+def _record_json(record: Any) -> dict[str, Json]:  # noqa: ANN401 - of the library
+    return record_json(record) | {"timestampType": TIMESTAMP_TYPE[record.timestamp_type]}
 
 
 def _fields(batch: Any, names: tuple[tuple[str, str], ...]) -> dict[str, Json]:  # noqa: ANN401 - of the library

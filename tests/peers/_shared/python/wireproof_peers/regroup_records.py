@@ -43,13 +43,14 @@ _NEWEST: Final = 2
 
 @frozen
 class Record:
-    """A delivered record."""
+    """A delivered record; `timestamp_type` is None if the consumer does not report one."""
 
     offset: int
     timestamp: int
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[bytes, bytes | None], ...] = ()
+    timestamp_type: str | None = None
 
 
 @define
@@ -149,11 +150,16 @@ def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
 def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
     for entry in entries:
         if entry.magic >= _NEWEST and (entry.records or whole):
-            yield {"records": [record_json(record) | _headers(record) for record in entry.records]}
+            yield {"records": [_record_json(record) | _headers(record) for record in entry.records]}
         elif entry.data[_ATTRIBUTES_AT] & _CODEC and (entry.records or whole):
-            yield _wrapper(entry) | {"messages": [record_json(record) for record in entry.records]}
+            yield _wrapper(entry) | {"messages": [_record_json(record) for record in entry.records]}
         elif entry.magic < _NEWEST:
-            yield from (record_json(record) | {"messages": None} for record in entry.records)
+            yield from (_record_json(record) | {"messages": None} for record in entry.records)
+
+
+def _record_json(record: Record) -> dict[str, Json]:
+    kind = record.timestamp_type
+    return record_json(record) | ({} if kind is None else {"timestampType": kind})
 
 
 def _headers(record: Record) -> dict[str, Json]:

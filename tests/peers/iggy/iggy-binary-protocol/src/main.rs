@@ -49,7 +49,7 @@ fn hello() -> Value {
         "messages[].timestamp", "messages[].origin_timestamp", "messages[].headers", "messages[].payload"];
     let revisions = json!({
         "iggy.headers/0.10": claim(&both, &all), "iggy.identifier/0.8": claim(&both, &all),
-        "iggy.partitioning/0.9": claim(&both, &all), "iggy.poll-request/0.8": claim(&both, &all),
+        "iggy.partitioning/0.9": claim(&both, &all), "iggy.poll-request/0.10": claim(&both, &all),
         "iggy.send/0.11": claim(&["encode"], &all), "iggy.poll/0.11": claim(&["decode"], &polled),
         "iggy.reply/0.11": claim(&both, &all),
     });

@@ -54,7 +54,7 @@ async fn polled_at(address: &str) -> Result<Poll, Refusal> {
 }
 
 fn hello() -> Value {
-    let claim = |ops: &[&str], profiles: &[&str]| json!({"ops": ops, "profiles": profiles});
+    let claim = |ops: &[&str], profiles: &[&str]| json!({"ops": ops, "profiles": profiles, "observes": ["*"]});
     let both = ["decode", "encode"];
     let mut revisions = json!({
         "iggy.identifier/0.0.30": claim(&both, &["reader"]), "iggy.partitioning/0.0.30": claim(&both, &["reader"]),
@@ -127,9 +127,35 @@ fn headers(map: &Headers) -> Vec<Value> {
     let mut entries: Vec<(&HeaderKey, &HeaderValue)> = map.iter().collect();
     entries.sort_by_key(|(key, _)| key.as_str());
     let pair = |(key, one): (&HeaderKey, &HeaderValue)| {
-        json!([hex(Some(key.as_str().as_bytes())), tagged(&one.kind.to_string(), &one.value)])
+        let mut value = tagged(&one.kind.to_string(), &one.value);
+        value["typed"] = typed(one);
+        json!([hex(Some(key.as_str().as_bytes())), value])
     };
     entries.into_iter().map(pair).collect()
+}
+
+/// What the accessor of the kind returns; null where it refuses the bytes.
+fn typed(one: &HeaderValue) -> Value {
+    match one.kind {
+        HeaderKind::Raw | HeaderKind::String => Value::Null,
+        HeaderKind::Bool => one.as_bool().map_or(Value::Null, Value::Bool),
+        HeaderKind::Int8 => digits(one.as_int8()),
+        HeaderKind::Int16 => digits(one.as_int16()),
+        HeaderKind::Int32 => digits(one.as_int32()),
+        HeaderKind::Int64 => digits(one.as_int64()),
+        HeaderKind::Int128 => digits(one.as_int128()),
+        HeaderKind::Uint8 => digits(one.as_uint8()),
+        HeaderKind::Uint16 => digits(one.as_uint16()),
+        HeaderKind::Uint32 => digits(one.as_uint32()),
+        HeaderKind::Uint64 => digits(one.as_uint64()),
+        HeaderKind::Uint128 => digits(one.as_uint128()),
+        HeaderKind::Float32 => digits(one.as_float32()),
+        HeaderKind::Float64 => digits(one.as_float64()),
+    }
+}
+
+fn digits<T: ToString, E>(found: Result<T, E>) -> Value {
+    found.map_or(Value::Null, |number| json!(number.to_string()))
 }
 
 fn message(id: u128, map: &Option<Headers>, payload: &[u8]) -> Value {

@@ -108,7 +108,7 @@ edition!(v9, iggy_0_9, "0.9.0",
 });
 
 edition!(v10, iggy_0_10, "0.10.0",
-    { headers: "0.10", identifier: "0.8", partitioning: "0.9", request: "0.8", message: "0.9",
+    { headers: "0.10", identifier: "0.8", partitioning: "0.9", request: "0.10", message: "0.9",
       json_send: "0.10", json_poll: "0.10" },
     ["keyed.rs", "wire.rs", "sending.rs"], {
     type Headers = std::collections::BTreeMap<HeaderKey, HeaderValue>;

@@ -57,15 +57,16 @@ func PeerControl(records *Records) error {
 	return err
 }
 
-// PeerDelivered is what the consumer hands on of a fetch from an offset on.
-func PeerDelivered(block *FetchResponseBlock, offset int64, committed bool) ([]*ConsumerMessage, error) {
+// PeerDelivered is what the consumer hands on of a fetch from an offset on, and the offset of its next fetch.
+func PeerDelivered(block *FetchResponseBlock, offset int64, committed bool) ([]*ConsumerMessage, int64, error) {
 	conf := NewConfig()
 	if committed {
 		conf.Consumer.IsolationLevel = ReadCommitted
 	}
 	child := partitionConsumer{conf: conf, topic: "t", offset: offset, fetchSize: 1}
 	blocks := map[string]map[int32]*FetchResponseBlock{"t": {0: block}}
-	return child.parseResponse(&FetchResponse{Blocks: blocks})
+	messages, err := child.parseResponse(&FetchResponse{Blocks: blocks})
+	return messages, child.offset, err
 }
 
 // PeerEncode writes a batch or a message set.

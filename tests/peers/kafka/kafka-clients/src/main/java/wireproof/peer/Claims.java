@@ -16,17 +16,20 @@ final class Claims {
     private static final List<String> LEGACY = List.of("wrapper", "log-append-time");
     private static final List<String> LOG = List.of("wrapper", "headers", "empty-batch", "log-append-time",
             "delete-horizon", "idempotent", "transactional", "control-batch", "partial-tail", "mixed-magic");
-    private static final String[] MESSAGE = {"offset", "magic", "attributes", "timestamp", "key", "value"};
+    private static final String[] MESSAGE = {"offset", "magic", "attributes", "timestamp", "key", "value",
+        "nextOffset", "timestampType"};
     private static final String[] HEADER = {"baseOffset", "partitionLeaderEpoch", "magic", "attributes",
-        "lastOffsetDelta", "baseTimestamp", "maxTimestamp", "producerId", "producerEpoch", "baseSequence"};
-    private static final String[] RECORD = {"attributes", "offset", "timestamp", "key", "value", "headers"};
+        "lastOffsetDelta", "baseTimestamp", "maxTimestamp", "producerId", "producerEpoch", "baseSequence",
+        "nextOffset"};
+    private static final String[] RECORD = {"attributes", "offset", "timestamp", "key", "value", "headers",
+        "sequence", "timestampType"};
 
     private Claims() {}
 
     static JsonObject hello() {
         List<String> both = List.of("decode", "encode");
         Map<String, Object> revisions = Map.of(
-                "kafka.log/mixed", claim(List.of("decode"), CODECS, LOG, observes(true, true, "batches[].")),
+                "kafka.log/mixed", claim(List.of("decode"), CODECS, LOG, logObserves()),
                 "kafka.batch/v0", claim(both, LEGACY_CODECS, LEGACY, observes(true, false, "")),
                 "kafka.batch/v1", claim(both, LEGACY_CODECS, LEGACY, observes(true, false, "")),
                 "kafka.batch/v2", claim(both, CODECS, MODERN, observes(false, true, "")));
@@ -40,6 +43,12 @@ final class Claims {
             List<String> ops, List<String> codecs, List<String> features, List<String> observes) {
         return Map.of("ops", ops, "codecs", codecs, "features", features,
                 "profiles", List.of("reader"), "observes", observes);
+    }
+
+    private static List<String> logObserves() {
+        List<String> patterns = observes(true, true, "batches[].");
+        patterns.add("nextOffset");
+        return patterns;
     }
 
     private static List<String> observes(boolean legacy, boolean modern, String prefix) {

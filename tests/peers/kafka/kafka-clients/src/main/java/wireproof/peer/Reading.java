@@ -35,6 +35,7 @@ final class Reading {
     private final JsonArray batches = new JsonArray();
     private long consumed;
     private int delivered;
+    private Long nextOffset;
 
     /** @param revision v0, v1 or v2: one entry of that magic, and what follows it is left alone; else a log */
     Reading(String revision) {
@@ -54,6 +55,7 @@ final class Reading {
                 batch((DefaultRecordBatch) batch);
             }
             consumed += batch.sizeInBytes();
+            nextOffset = batch.nextOffset(); // as CompletedFetch, at the end of each batch
             delivered = batches.size();
             if (!whole) {
                 return;
@@ -65,7 +67,7 @@ final class Reading {
     }
 
     JsonElement value() {
-        return whole ? log(batches) : batches.get(0);
+        return whole ? log(batches, nextOffset) : batches.get(0);
     }
 
     /** What was read before an error: the entry at fault counts once it has delivered a record. */
@@ -74,7 +76,7 @@ final class Reading {
             batches.remove(batches.size() - 1);
         }
         if (whole) {
-            return log(batches);
+            return log(batches, null);
         }
         return batches.isEmpty() ? JsonNull.INSTANCE : batches.get(0);
     }
@@ -88,9 +90,10 @@ final class Reading {
                 : entry.get("messages").isJsonArray() && entry.getAsJsonArray("messages").isEmpty();
     }
 
-    private static JsonObject log(JsonArray batches) {
+    private static JsonObject log(JsonArray batches, Long nextOffset) {
         JsonObject log = new JsonObject();
         log.add("batches", batches);
+        log.addProperty("nextOffset", nextOffset == null ? null : nextOffset.toString());
         return log;
     }
 
@@ -105,7 +108,7 @@ final class Reading {
                 if (batch.isControlBatch()) {
                     control(record);
                 }
-                records.add(Shown.record((DefaultRecord) record));
+                records.add(Shown.record((DefaultRecord) record, batch.timestampType()));
             }
         }
     }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.AbstractLegacyRecordBatch;
 import org.apache.kafka.common.record.internal.DefaultRecord;
 import org.apache.kafka.common.record.internal.DefaultRecordBatch;
@@ -34,6 +35,7 @@ final class Shown {
         number(entry, "producerId", batch.producerId());
         number(entry, "producerEpoch", batch.producerEpoch());
         number(entry, "baseSequence", batch.baseSequence());
+        number(entry, "nextOffset", batch.nextOffset());
         return entry;
     }
 
@@ -49,9 +51,12 @@ final class Shown {
                 | (batch.deleteHorizonMs().isPresent() ? 0x40 : 0);
     }
 
-    static JsonObject record(DefaultRecord record) {
+    /** @param kind that of the batch, which a consumer gives to its records */
+    static JsonObject record(DefaultRecord record, TimestampType kind) {
         JsonObject fields = new JsonObject();
         number(fields, "attributes", record.attributes());
+        number(fields, "sequence", record.sequence());
+        timestampType(fields, kind);
         common(fields, record);
         JsonArray headers = new JsonArray();
         for (Header header : record.headers()) {
@@ -74,6 +79,8 @@ final class Shown {
         entry.add("value", JsonNull.INSTANCE); // compressed bytes, of which no value speaks
         number(entry, "magic", outer.magic());
         number(entry, "attributes", outer.attributes());
+        number(entry, "nextOffset", batch.nextOffset());
+        timestampType(entry, outer.timestampType());
         return entry;
     }
 
@@ -81,11 +88,22 @@ final class Shown {
     static JsonObject message(Record record) {
         JsonObject fields = new JsonObject();
         common(fields, record);
-        LegacyRecord inner = ((AbstractLegacyRecordBatch) record).outerRecord();
+        AbstractLegacyRecordBatch batch = (AbstractLegacyRecordBatch) record;
+        LegacyRecord inner = batch.outerRecord();
         number(fields, "magic", inner.magic());
         number(fields, "attributes", inner.attributes());
+        number(fields, "nextOffset", batch.nextOffset());
+        timestampType(fields, inner.timestampType());
         fields.add("messages", JsonNull.INSTANCE);
         return fields;
+    }
+
+    private static void timestampType(JsonObject fields, TimestampType kind) {
+        fields.addProperty("timestampType", switch (kind) {
+            case NO_TIMESTAMP_TYPE -> "none";
+            case CREATE_TIME -> "create";
+            case LOG_APPEND_TIME -> "log-append";
+        });
     }
 
     private static void common(JsonObject fields, Record record) {
