@@ -1,17 +1,22 @@
-"""Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout."""
+"""Run the mutants and report which case of the suite kills each: `python -m tests.mutants` in a checkout.
 
-from collections.abc import Sequence
+`python -m tests.mutants --history` runs those that repeat a known bug against the cases of its entry.
+"""
+
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
-from tests.mutants.kill import Killed, verdict_on
+from tests.mutants import kill_history
+from tests.mutants.kill import Killed, is_costly, verdict_on
 from tests.mutants.kill_page import html, line, lines, tally
 from tests.mutants.kill_table import COLUMNS, Column, Settings, Table, filled, missing, read, write
 from tests.mutants.registry import PREFIX, description_of, mutants
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.history import HISTORY_FILE
 from wireproof.cli import run
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
@@ -47,6 +52,9 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.argument("names", nargs=-1, metavar="[MUTANT]…")
 @click.option(
+    "--history", is_flag=True, help="run the mutants of known bugs, NAMEs of them, against their cases"
+)
+@click.option(
     "--in-process/--isolated", default=False, help="faster, but a mutant that hangs hangs everything"
 )
 @click.option(
@@ -66,6 +74,7 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def command(  # noqa: PLR0913 - the options of the tool
     *,
     names: tuple[str, ...],
+    history: bool,
     in_process: bool,
     columns: tuple[Column, ...],
     out: Path | None,
@@ -83,6 +92,8 @@ def command(  # noqa: PLR0913 - the options of the tool
     With --table each part of the suite is measured by itself; a mutant survives if no part kills it.
     """
     suite = suite_of(folders)
+    if history:
+        return _history(suite, names)
     wanted = [_whole(name) for name in names] or mutants()
     if not columns and out is None:
         return _plain(wanted, suite, in_process=in_process)
@@ -97,7 +108,22 @@ def command(  # noqa: PLR0913 - the options of the tool
     asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
     for told in lines(asked):
         click.echo(told)
-    return _code(asked)
+    return _code(asked, kill_history.known_survivors(suite))
+
+
+# --- known bugs ---
+
+
+def _history(suite: Suite, names: Sequence[str]) -> int:
+    """Print what is wrong with the entries, and the recall; exit code 1 if an entry is wrong."""
+    unknown = sorted(set(names) - {bug.id for bug in suite.history})
+    if unknown:
+        raise click.UsageError(f"there is no bug {unknown[0]}: the ids are in fixtures/{HISTORY_FILE}")
+    bugs = [bug for bug in suite.history if not names or bug.id in names]
+    found = list(kill_history.recalls(suite, bugs))
+    for told in kill_history.lines(found):
+        click.echo(told)
+    return Exit.FAILS if any(one.problems for one in found) else Exit.CONFORMS
 
 
 # --- tables ---
@@ -122,12 +148,13 @@ def _filled(
     return table
 
 
-def _code(table: Table) -> int:
+def _code(table: Table, known: Collection[str]) -> int:
+    """Return the exit code of a table; `known` survivors do not count."""
     tallies = [tally(table, column) for column in table.columns]
     if any(one.failed for one in tallies):
         return Exit.ADAPTER
     alive = set(table.rows).intersection(*(one.alive for one in tallies))
-    return Exit.FAILS if alive else Exit.CONFORMS
+    return Exit.FAILS if alive.difference(known) else Exit.CONFORMS
 
 
 # --- golden cases, a line a mutant ---
@@ -138,7 +165,7 @@ def _plain(wanted: Sequence[str], suite: Suite, *, in_process: bool) -> int:
     broken: list[str] = []
     for name in wanted:
         try:
-            killed = verdict_on(name, suite, in_process=in_process)
+            killed = verdict_on(name, suite, in_process=in_process and not is_costly(name))
         except AdapterError as error:
             broken.append(name)
             click.echo(f"wireproof: {error}", err=True)

@@ -100,7 +100,7 @@ class ReferenceCodec(Reference):
             decoded = self.read(row, self.patch_input(request.data, request), self.options(request))
         except Rejected as rejected:
             return self.on_rejected(self._before(rejected, request), request)
-        value = self.patch_value(to_json(decoded.value), request, request.data)
+        value = self.patch_value(to_json(decoded.value, with_derived=True), request, request.data)
         remarks = tuple(remark.cls for remark in decoded.remarks)
         consumed = self.patch_consumed(decoded.consumed, request)
         return self.patch_answer(Accepted(value, consumed, remarks=remarks), request)
@@ -114,7 +114,8 @@ class ReferenceCodec(Reference):
         """Plant the fault also in the value that was delivered before a rejection."""
         if rejected.before is None:
             return rejected
-        return rejected.with_before(self.patch_value(to_json(rejected.before), request, request.data))
+        before = to_json(rejected.before, with_derived=True)
+        return rejected.with_before(self.patch_value(before, request, request.data))
 
     def encode(self, request: Request) -> Outcome:
         """Encode through the hooks."""
@@ -132,7 +133,7 @@ class ReferenceCodec(Reference):
         data = b"".join(request.chunks)
         chunks = _cut_like(self.patch_input(data, request), request.chunks)
         items = list(self.items(row, chunks, self.options(request)))
-        tree = formats.items_json(items)
+        tree = formats.items_json(items, with_derived=True)
         assert isinstance(tree, dict)
         patched: list[Json] = [self._item(item, request, data) for item in _objects(tree["items"])]
         remarks = tuple(remark.cls for item in items for remark in item.remarks)

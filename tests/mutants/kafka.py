@@ -7,7 +7,7 @@ of the reference, by the specification's name of the refusal: it reports what wa
 from collections.abc import Mapping
 from typing import Final
 
-from tests.mutants import kafka_bytes, kafka_encode, kafka_logs, kafka_values
+from tests.mutants import kafka_bytes, kafka_derived, kafka_encode, kafka_logs, kafka_values
 from tests.mutants.base import ReferenceCodec
 from tests.mutants.kafka_helpers import (
     KafkaMutant,
@@ -130,6 +130,7 @@ _ALL: Final[tuple[type[ReferenceCodec], ...]] = (
     kafka_encode.EncodeHeadersDropped,
     kafka_encode.EncodeCodecIgnored,
     kafka_encode.EncodeLengthIncludesItself,
+    *kafka_derived.DERIVED,
     *(_swallowing(*row) for row in SWALLOWED),
 )
 
