@@ -19,6 +19,9 @@ RAW = 12_000
 
 NEVER = float("inf")
 
+REACHED_BY_RAW_BYTES = {"iggy.poll-request/0.11.1-edge"}
+"""Rows of short requests without a checksum or a length of a length, whose states raw bytes reach too."""
+
 
 def _runs(row: Format, mutator: Mutator) -> list[Run]:
     return [run(row, mutator, seed, NEVER, MOST) for seed in SEEDS]
@@ -35,4 +38,4 @@ def test_the_mutators_reach_the_deep_states_from_an_empty_corpus(
     print(f"\nmutators  {line(row, aware)}\nraw bytes {line(row, raw)}")  # noqa: T201 - the figures are what it is for
     benchmark.extra_info["mutators"], benchmark.extra_info["raw"] = line(row, aware), line(row, raw)
     assert all(not one.missed for one in aware)
-    assert all(one.missed for one in raw)
+    assert all(one.missed for one in raw) is (format_id not in REACHED_BY_RAW_BYTES)

@@ -17,6 +17,7 @@ from typing import Any
 import dump
 from attrs import frozen
 
+from tests.authoring.derived_fields import bare, completed
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
@@ -88,7 +89,7 @@ class _Kafka:
             raise SystemExit(f"kafka-clients: {str(outcome)[:200]}")
         lines = iter(self.printed[dump.named(path)])
         value: Any = outcome.value
-        return {"batches": [_whole(batch, lines) for batch in value["batches"]]}
+        return {"batches": [_whole(batch, lines) for batch in bare(value)["batches"]]}
 
 
 def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _Kafka) -> dict[str, Any]:
@@ -96,11 +97,11 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     data, value = path.read_bytes(), kafka.value(path)
     name = f"{client}-{topic}-{int(path.stem)}"
     ours = decode_answer(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
-    if not isinstance(ours, Accepted) or ours.value != value:
+    if not isinstance(ours, Accepted) or bare(ours.value) != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}
     document = f"Apache Kafka {manifest['broker']}, {client} {manifest['clients'][client]}"
-    return {
+    row = {
         "id": f"kafka.log/mixed/broker/{name}",
         "title": TITLES[topic].format(client=client),
         "why": WHY[topic],
@@ -119,6 +120,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
             ],
         },
     }
+    return row | {"expect": completed(row, TARGET)}
 
 
 def _input(name: str, data: bytes) -> dict[str, str]:

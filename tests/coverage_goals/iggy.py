@@ -159,6 +159,13 @@ _SUMMED: Final = (
 )
 """Checks of servers on a batch: §6."""
 
+_PRODUCED: Final = (
+    refused("flags unknown", "reserved-nonzero", "flags"),
+    refused("epoch beyond 15 bits", "invalid-value", "epoch"),
+    refused("base sequence beyond 31 bits", "invalid-value", "base_sequence"),
+)
+"""Producers of batches: §6.1."""
+
 _SENT_110: Final = (
     *_kept(),
     *_PLACED[:3],
@@ -312,6 +319,19 @@ FRAME_110: Final = (
     refused("body cut", "truncated", "body"),
 )
 
+_SAME_NAMES: Final = ("reply", "send", "not replicated, with a code", "reply of an error")
+
+FRAME_111: Final = (
+    *(one for one in FRAME_110 if one.name not in (*_SAME_NAMES, "replicated, with a checksum")),
+    valued("reply", _headed("ReplyHeader111")),
+    valued("send", _headed("RequestHeader111", lambda h: h.operation == 160)),
+    valued("not replicated, with a code", _headed("RequestHeader111", lambda h: h.operation == 2 and h.code)),
+    valued("random checksum", _headed("RequestHeader111", lambda h: h.request_checksum >> 64)),
+    valued("committed result", _headed("ReplyHeader111", lambda h: h.committed_result == 1)),
+    valued("incarnation beyond 63 bits", lambda v: getattr(v.header, "partition_incarnation", 0) >> 63),
+    valued("reply of an error", _headed("ReplyHeader111", lambda h: h.status)),
+)
+
 REPLY: Final = (
     valued("error", lambda v: v.status),
     valued("error of messages", lambda v: 4000 <= v.status < 5000),
@@ -370,7 +390,10 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.headers/0.10": (*_headers(), *_KEYED, _STRICT),
     "iggy.poll-request": _requested(_BY_NAME),
     "iggy.poll-request/0.0.30": _requested(),
-    "iggy.poll-request/0.8": _requested(_BY_NAME, valued("no partition", lambda v: v.partition_id is None)),
+    **dict.fromkeys(
+        ("iggy.poll-request/0.8", "iggy.poll-request/0.10"),
+        _requested(_BY_NAME, valued("no partition", lambda v: v.partition_id is None)),
+    ),
     "iggy.frame/0.0.30": FRAME,
     "iggy.frame/0.11": FRAME_110,
     "iggy.reply/0.0.30": REPLY,
@@ -409,5 +432,23 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.log/0.9": (*_LOG_70, _RESERVED),
     "iggy.log/0.11": _LOG_110,
     "iggy.log": _logged(states=True),
+    "iggy.poll-request/0.11.1-edge": _requested(
+        _BY_NAME,
+        valued("no partition", lambda v: v.partition_id is None),
+        valued("external group", lambda v: v.consumer.kind == "external_group"),
+    ),
+    "iggy.frame/0.11.1-edge": FRAME_111,
+    "iggy.send/0.11.1-edge": (*_SENT_110, *_PRODUCED, valued("producer", lambda v: v.producer is not None)),
+    "iggy.poll/0.11.1-edge": (
+        *_POLLED_110,
+        *_PRODUCED[:1],
+        valued("producer", lambda v: any(one.producer is not None for one in v.batches)),
+        valued("incarnation beyond 63 bits", lambda v: v.incarnation >> 63),
+    ),
+    "iggy.log/0.11.1-edge": (
+        *_LOG_110,
+        *_PRODUCED[:1],
+        valued("producer", lambda v: any(one.producer is not None for one in v.batches)),
+    ),
 }
 """By format id, else by the name of the format."""

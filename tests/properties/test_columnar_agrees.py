@@ -21,8 +21,9 @@ from wireproof.wire.options import Options
 
 ROWS = [row for row in FORMATS.values() if row.name.startswith("kafka.")]
 T = 1_700_000_000_000
-LEFT_TO_THE_REFERENCE = tuple(
-    f"kafka.batch/v2/control/{kind}" for kind in ("kraft-", "leader-change", "snapshot-", "unknown-type")
+LEFT_TO_THE_REFERENCE = (
+    *(f"kafka.batch/v2/control/{kind}" for kind in ("kraft-", "leader-change", "snapshot-", "unknown-type")),
+    *(f"kafka.log/mixed/transactions/control-{kind}" for kind in ("leader-change", "type-99")),
 )
 """Clean frames that the kernels do not judge: control records other than ABORT and COMMIT."""
 

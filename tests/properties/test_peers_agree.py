@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from peer_adapters import python_adapter
 from subjects import FORMATS, valued, written
 
+from tests.authoring.derived_fields import bare
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
+from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.strategies import kafka
 from wireproof.formats import Format
@@ -23,7 +25,7 @@ from wireproof.heka.message import HekaMessage
 from wireproof.kafka.attribute_bits import CODEC_MASK
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.json_values import Json, to_json
-from wireproof.wire.observed_fields import field_tree, project
+from wireproof.wire.observed_fields import project
 
 V2 = FORMATS["kafka.batch/v2"]
 LOG = FORMATS["kafka.log/mixed"]
@@ -63,7 +65,7 @@ def whole_seconds(batch: RecordBatch) -> bool:
 
 def seen(peer: Any, row: Format, value: Json) -> Json:
     """The part of a value that the peer claims to show of a format."""
-    return project(value, field_tree(peer.revisions[row.format_id].observes))
+    return bare(project(value, observed_tree(row.format_id, peer.revisions[row.format_id].observes)))
 
 
 def peer_reads(peer: Any, row: Format, data: bytes) -> Json:

@@ -56,6 +56,7 @@ def test_a_damaged_log_in_many_tasks_gives_the_items_of_the_whole(
     assert sum(length for _, length, *_ in rows.elements()) == len(DAMAGED)
 
 
+@pytest.mark.spark
 def test_heka_and_iggy_have_sources_too(spark: SparkSession, tmp_path: Path) -> None:
     heka = logs.heka_frame(b"a") + b"??" + logs.heka_frame(b"b") + b"\x1e\x02"
     iggy = logs.stored_30(1, b"abc") + logs.stored_30(2, b"abc")[:-2]

@@ -42,6 +42,12 @@ kind = "refusing"
 document = "hand"
 section = "1"
 """
+PAPER = """[paper]
+title = "The paper"
+kind = "text"
+url = "https://example.org/paper"
+parts = { shelf = "#shelf" }
+"""
 
 
 def write(root: Path, *rows: dict[str, Any], rules: str = RULE, place: str = PLACE) -> Path:

@@ -51,6 +51,9 @@ EITHER = evolve(
         )
     ),
 )
+EITHER_REFUSED_FIRST = evolve(
+    EITHER, level="should", expect=Either(tuple(reversed(EITHER.expect.behaviours)))
+)
 STREAM_BAD = stream_case(
     GOOD + BAD_SUM, Reject("crc-mismatch", at=9, before={"frames": [GOOD_VALUE]}), twin="toy.stream/v1/a/b"
 )
@@ -235,6 +238,14 @@ ROWS: tuple[Row, ...] = (
     ("second behaviour", EITHER, Refused("crc-mismatch"), NO_CLAIMS, "info:refuses", ""),
     ("second behaviour, no class", EITHER, Refused("other"), EXACT, "info:refuses", ""),
     ("no behaviour", EITHER, Accepted(got(kind="6")), NO_CLAIMS, "fail:wrong-value", "kind"),
+    (
+        "no behaviour, should",
+        EITHER_REFUSED_FIRST,
+        Accepted(got(kind="6")),
+        NO_CLAIMS,
+        "fail:wrong-value",
+        "kind",
+    ),
     ("second behaviour, undocumented", EITHER, Refused("other", untyped=True), EXACT, "undocumented", ""),
     ("no behaviour, wrong class", EITHER, Refused("bad-magic"), EXACT, "fail:wrong-reason", ""),
     # --- encode ---

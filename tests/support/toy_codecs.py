@@ -112,7 +112,7 @@ class Toy:
         return Accepted({"a": b"bytes"})  # type: ignore[dict-item] # the fault under test
 
     def large(self) -> Outcome:
-        return Accepted({"a": "00" * (9 << 20)})
+        return Accepted({"a": "00" * (17 << 20)})
 
     def dies(self) -> Outcome:
         os._exit(7)

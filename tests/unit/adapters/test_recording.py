@@ -49,7 +49,7 @@ def messages(rows: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [row[kind] for row in rows if kind in row]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.sweeps)])
 def test_a_trace_has_the_messages_of_every_adapter_in_order(
     wireproof: Command, talks: str, tmp_path: Path, jobs: int
 ) -> None:

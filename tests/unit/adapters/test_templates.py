@@ -19,16 +19,16 @@ from wireproof.adapters.templates import FORMAT, TEMPLATES, AdapterTemplate
 from wireproof.cases.outcome import Accepted, Refused
 
 FAULTS = {
-    "python": ('revision == "0.0.30"', "False"),
-    "node": ("revision === '0.0.30'", "false"),
-    "go": ('revision == "0.0.30"', 'revision == ""'),
-    "java": ('revision.equals("0.0.30")', "revision.isEmpty()"),
-    "rust": ('revision == "0.0.30"', "revision.is_empty()"),
-    "c": ("!zero_is_a_name", "zero_is_a_name < 0"),
+    "python": ("length == 0", "False"),
+    "node": ("length === 0", "false"),
+    "go": ("length == 0", "length < 0"),
+    "java": ("length == 0", "length < 0"),
+    "rust": ("length == 0", "false"),
+    "c": ("out->length == 0", "0"),
 }
-"""Changes that let the number 0 name something in the revision that forbids it."""
+"""Changes that let a name have no bytes."""
 
-FOUND = ("iggy.identifier/0.0.30/identifier/zero", "iggy.identifier/0.0.30/encode/zero")
+FOUND = ("iggy.identifier/0.0.30/identifier/string-empty", "iggy.identifier/0.0.30/encode/empty")
 
 
 def checked(wireproof: Command, spec: str) -> tuple[int, str]:

@@ -195,6 +195,14 @@ def test_a_rule_without_the_cases_of_its_kind_is_a_problem(
     assert problems(tmp_path, monkeypatch) == ([] if lacks else [stale])
 
 
+def test_the_twin_of_a_refused_case_need_not_name_the_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = RULE.replace("shelf.number", "shelf.other").replace('"refusing"', '"resource"')
+    write(tmp_path, good(rules=["shelf.other"]), BAD, rules=RULE + other)
+    assert problems(tmp_path, monkeypatch) == []
+
+
 def test_a_prefix_is_more_elements_of_a_list_and_never_more_of_one() -> None:
     assert contains_prefix({"a": [1, 2]}, {"a": [1]})
     assert contains_prefix({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]})

@@ -5,7 +5,7 @@ from random import Random
 from zlib import crc32
 
 import pytest
-from goldens import load
+from goldens import load, stored_cases
 from google_crc32c import value as crc32c
 from one_of_a_kind import each_format
 
@@ -179,9 +179,10 @@ def test_crossover_takes_parts_of_both() -> None:
 
 
 def test_no_fixture_that_is_accepted_is_changed_by_a_repair() -> None:
-    for case in load().cases:
+    for case in stored_cases():
         if (
             case.op != "decode"
+            or not isinstance(case.input, Data)
             or not isinstance(case.expect, Accept)
             or case.expect.remarks
             or case.options.keys

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from command_line import Command
-from fixture_folders import GOOD, RULE, only, write
+from fixture_folders import BAD, GOOD, RULE, only, write
 from goldens import load
 
-from wireproof.cases.lint_sources import check_sources, unbacked_cases
+from wireproof.cases.lint_sources import basis_lines, check_sources, source_line, unbacked_cases
 from wireproof.cases.sources import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
 
 PAGE = """
@@ -113,9 +114,20 @@ def test_must_wants_a_text_or_two_readers(
             ["its basis is text, and it cites no document of that kind"],
             0,
         ),
-        ('basis = "code"\ncites = ["one"]\n', [], 1),
+        (
+            'basis = "code"\ncites = ["one"]\n',
+            ["its level is must, which the basis of shelf.number does not allow"],
+            1,
+        ),
         ('basis = "code"\ncites = ["one", "two"]\n', [], 0),
-        ('basis = "suite"\ncites = ["book"]\n', ["book: sources.toml has no document book"], 1),
+        (
+            'basis = "suite"\ncites = ["book"]\n',
+            [
+                "book: sources.toml has no document book",
+                "its level is must, which the basis of shelf.number does not allow",
+            ],
+            1,
+        ),
     ],
 )
 def test_lint_follows_what_a_rule_cites(
@@ -125,7 +137,32 @@ def test_lint_follows_what_a_rule_cites(
     sources_file(tmp_path)
     suite = only(tmp_path, monkeypatch)
     assert [problem.text for problem in check_sources(suite)] == problems
-    assert len(unbacked_cases(suite)) == unbacked
+    assert len(list(unbacked_cases(suite))) == unbacked
+
+
+@pytest.mark.parametrize(
+    ("rules", "unbacked"),
+    [
+        (("heka.stream.frame", "heka.stream.garbage"), False),
+        (("heka.stream.garbage",), True),
+        (("heka.stream.frame", "heka.scan.account"), True),
+    ],
+    ids=["a refusing rule beside a backed one", "a refusing rule alone", "a value rule of the suite"],
+)
+def test_an_accepted_case_may_name_a_refusing_rule_that_it_does_not_break(
+    rules: tuple[str, ...], *, unbacked: bool
+) -> None:
+    suite = load()
+    case = evolve(suite.by_id["heka.stream/0.10/frames/one"], rules=rules)
+    assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
+
+
+def test_a_refused_case_rests_on_each_of_its_rules() -> None:
+    suite = load()
+    case = suite.by_id["heka.stream/0.10/refused/no-message-length"]
+    weaker = evolve(case, rules=(*case.rules, "heka.stream.garbage"))
+    assert not list(unbacked_cases(evolve(suite, cases=(case,))))
+    assert list(unbacked_cases(evolve(suite, cases=(weaker,))))
 
 
 def test_the_rules_of_the_package_cite_what_decides_them() -> None:
@@ -153,3 +190,32 @@ def test_an_unknown_rule_is_one_line(wireproof: Command) -> None:
     done = wireproof("rule", "kafka.v2.crcc")
     assert done.code == 2
     assert "did you mean kafka.v2.crc?" in done.one_line()
+
+
+@pytest.mark.parametrize(
+    ("keys", "sources", "must"),
+    [
+        ('basis = "text"\ncites = ["paper"]\n', "1 with sources that resolve, 0 with", "text 2"),
+        ('basis = "code"\ncites = ["book"]\n', "0 with sources that resolve, 1 with", "code 2"),
+        ("", "0 with sources that resolve, 0 with sources that do not, 1 without", "suite 0, none 2"),
+    ],
+)
+def test_rules_are_counted_by_sources_and_must_cases_by_basis(
+    tmp_path: Path, monkeypatch: Any, keys: str, sources: str, must: str
+) -> None:
+    write(tmp_path, GOOD, BAD, rules=RULE + keys)
+    sources_file(tmp_path)
+    suite = only(tmp_path, monkeypatch)
+    assert sources in source_line(suite)
+    assert must in list(basis_lines(suite))[1]
+
+
+def test_the_weakest_rule_of_a_case_is_its_basis(tmp_path: Path, monkeypatch: Any) -> None:
+    other = RULE.replace("shelf.number", "shelf.other").replace("refusing", "value") + 'basis = "suite"\n'
+    rules = RULE + 'basis = "text"\ncites = ["paper"]\n' + other
+    write(tmp_path, {**GOOD, "rules": ["shelf.other", "shelf.number"]}, BAD, rules=rules)
+    sources_file(tmp_path)
+    assert list(basis_lines(only(tmp_path, monkeypatch))) == [
+        "basis of the rules: text 1, standard 0, code 0, suite 1",
+        "basis of the must cases, by their weakest rule: text 1, standard 0, code 0, suite 1",
+    ]

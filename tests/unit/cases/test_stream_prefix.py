@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from wireproof.cases.case import Accept
 from wireproof.cases.stream_prefix import stream_frames
@@ -22,6 +23,8 @@ SPANS = (
     span("rows[1].sum", 6, 7, Cover("crc32", 0, 90)),
     span("rows[1].body", 0, 400, space="6>"),
 )
+STREAM = "heka.stream"
+LOG = "kafka.log"
 VALUE: Json = {"rows": [{"a": "1"}, {"a": "2"}]}
 REMARKS = (Remark("odd", 2, "rows[0].body"), Remark("late", 7, "rows[1].body"), Remark("all", 0, "rows"))
 
@@ -33,14 +36,14 @@ REMARKS = (Remark("odd", 2, "rows[0].body"), Remark("late", 7, "rows[1].body"), 
 def test_a_prefix_holds_the_frames_that_end_in_it_with_their_remarks(
     stop: int, count: int, consumed: int, remarks: tuple[str, ...]
 ) -> None:
-    frames = stream_frames(Accept(VALUE, 9), SPANS, REMARKS)
+    frames = stream_frames(STREAM, Accept(VALUE, 9), SPANS, REMARKS)
     assert frames is not None
     rows: Any = VALUE
     assert frames.within(stop) == Accept({"rows": rows["rows"][:count]}, consumed, remarks)
 
 
 def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
-    frames = stream_frames(Accept({"rows": []}, 0), (), ())
+    frames = stream_frames(STREAM, Accept({"rows": []}, 0), (), ())
     assert frames is not None
     assert frames.within(3) == Accept({"rows": []}, 0)
 
@@ -58,4 +61,14 @@ def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
     ],
 )
 def test_where_the_trace_does_not_show_all_ends_nothing_is_claimed(value: Json, consumed: int) -> None:
-    assert stream_frames(Accept(value, consumed), SPANS, ()) is None
+    assert stream_frames(STREAM, Accept(value, consumed), SPANS, ()) is None
+
+
+def test_the_next_offset_of_a_log_is_that_of_its_last_entry_and_of_a_prefix_that_of_the_prefix() -> None:
+    spans = tuple(evolve(one, path=one.path.replace("rows", "batches")) for one in SPANS)
+    value: Json = {"batches": [{"nextOffset": "4"}, {"nextOffset": "9"}], "nextOffset": "9"}
+    frames = stream_frames(LOG, Accept(value, 9), spans, ())
+    assert frames is not None
+    assert frames.within(9).value == value
+    assert frames.within(5).value == {"batches": [{"nextOffset": "4"}], "nextOffset": "4"}
+    assert frames.within(4).value == {"batches": [], "nextOffset": None}

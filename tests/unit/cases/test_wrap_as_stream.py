@@ -40,7 +40,7 @@ def test_a_value_is_inside_the_list_of_entries() -> None:
     assert case.format_id == "kafka.log/mixed"
     assert case.id == "kafka.batch/v2/t/n"
     assert case.twin == "kafka.batch/v2/t/m"
-    assert case.expect == Accept({"batches": [{"magic": "2"}]}, 10, ("some-remark",))
+    assert case.expect == Accept({"batches": [{"magic": "2"}], "nextOffset": None}, 10, ("some-remark",))
 
 
 def test_bytes_after_the_entry_are_cut_off() -> None:
@@ -49,19 +49,19 @@ def test_bytes_after_the_entry_are_cut_off() -> None:
 
 
 def test_a_truncation_is_an_empty_prefix_and_a_tail() -> None:
-    assert lifted(Reject("truncated", at=3)) == Accept({"batches": []}, 0)
+    assert lifted(Reject("truncated", at=3)) == Accept({"batches": [], "nextOffset": None}, 0)
 
 
 def test_entries_before_a_refusal_are_in_the_list_too() -> None:
     before = {"magic": "1"}
-    assert lifted(Reject("truncated", before=before)) == Accept({"batches": [before]}, 0)
+    assert lifted(Reject("truncated", before=before)) == Accept({"batches": [before], "nextOffset": None}, 0)
     refusal = Reject("crc-mismatch", at=17, before=before)
-    assert lifted(refusal) == Reject("crc-mismatch", at=17, before={"batches": [before]})
+    assert lifted(refusal) == Reject("crc-mismatch", at=17, before={"batches": [before], "nextOffset": None})
     assert lifted(Reject("crc-mismatch", at=17)) == Reject("crc-mismatch", at=17)
 
 
 def test_a_truncation_that_may_bear_another_class_leaves_both_answers() -> None:
-    tail = Behaviour("tail", Accept({"batches": []}, 0))
+    tail = Behaviour("tail", Accept({"batches": [], "nextOffset": None}, 0))
     both = Either((tail, Behaviour("refused", Reject("length-past-end"))))
     assert lifted(Reject("truncated", ("length-past-end",))) == both
 
@@ -79,8 +79,8 @@ def test_open_behaviours_are_wrapped_one_by_one() -> None:
     )
     assert lifted(expect) == Either(
         (
-            Behaviour("first", Accept({"batches": [{"magic": "2"}]}, 4)),
-            Behaviour("second-tail", Accept({"batches": []}, 0)),
+            Behaviour("first", Accept({"batches": [{"magic": "2"}], "nextOffset": None}, 4)),
+            Behaviour("second-tail", Accept({"batches": [], "nextOffset": None}, 0)),
             Behaviour("second-refused", Reject("bad-length")),
         )
     )

@@ -29,7 +29,7 @@ def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_number_names_a_finding_that_the_last_check_printed(wireproof: Command) -> None:
     printed = wireproof("check", MUTANT, *ONLY).out
     ids = [line.split()[1] for line in printed.splitlines() if line.startswith("FAIL")]
-    assert len(ids) > 2
+    assert len(ids) > 1
     for number, name in enumerate(ids, 1):
         done = wireproof("replay", f"#{number}", MUTANT, "--in-process")
         assert (done.code, name in done.out) == (Exit.FAILS, True)
@@ -42,9 +42,9 @@ def test_a_number_behind_a_stream_names_what_its_report_prints(wireproof: Comman
     wireproof("check", MUTANT, *ONLY, "--out", stream)
     printed = wireproof("report", stream).out
     ids = [line.split()[1] for line in printed.splitlines() if line.startswith("FAIL")]
-    done = wireproof("shrink", f"{stream}#3", MUTANT, "--in-process", "--seconds", 0)
+    done = wireproof("shrink", f"{stream}#2", MUTANT, "--in-process", "--seconds", 0)
     assert done.code == Exit.CONFORMS
-    assert ids[2] in wireproof("replay", f"{stream}#3", MUTANT, "--in-process").out
+    assert ids[1] in wireproof("replay", f"{stream}#2", MUTANT, "--in-process").out
 
 
 def test_a_number_that_no_finding_has_is_one_line(wireproof: Command, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from attrs import evolve
 from command_line import Command
 
 from wireproof.adapters.claim_check import check_claims
@@ -15,11 +16,13 @@ from wireproof.formats import FORMATS
 def test_the_rows_are_the_formats_and_every_word_of_them_may_be_claimed(wireproof: Command) -> None:
     rows = json.loads(wireproof("formats", "--format", "json").out)
     assert [f"{row['format']}/{row['revision']}" for row in rows] == list(FORMATS)
+    assert {row["revision"] for row in rows if row.pop("provisional")} == {"0.11.1-edge"}
     claims = {
         f"{row.pop('format')}/{row.pop('revision')}": Claim(**{key: tuple(row[key]) for key in row})
         for row in rows
     }
-    assert claims == Reference().revisions
+    shown = {format_id: evolve(claim, observes=()) for format_id, claim in Reference().revisions.items()}
+    assert claims == shown
     check_claims("mine", Hello("mine", "1", claims))
 
 
@@ -33,7 +36,10 @@ def test_a_table_that_is_piped_has_one_line_for_the_revisions_that_are_alike(wir
         ["kafka.batch", "v1"],
         ["kafka.batch", "v2"],
     ]
-    assert lines[-1] == "profiles of every format: reader produce"
+    assert lines[-2:] == [
+        "0.11.1-edge: provisional, of a pre-release",
+        "profiles of every format: reader produce",
+    ]
 
 
 @pytest.mark.parametrize("room", [80, 120])
@@ -46,3 +52,10 @@ def test_on_a_terminal_no_word_is_broken_and_no_line_is_too_wide(
     words = {word for line in lines for word in line.split()}
     for row in FORMATS.values():
         assert {row.name, row.revision, *(atom.partition(":")[2] for atom in row.capabilities)} <= words
+
+
+def test_a_report_marks_a_provisional_revision(wireproof: Command) -> None:
+    arguments = ("check", "reference", "--no-families", "--run")
+    done = wireproof(*arguments, "iggy.send/0.11.1-edge/messages/*")
+    assert "iggy.send/0.11.1-edge: provisional, a revision of a pre-release" in done.out
+    assert "provisional" not in wireproof(*arguments, "iggy.send/0.11/messages/*").out

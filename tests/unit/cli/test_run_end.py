@@ -85,10 +85,10 @@ def test_all_lifts_the_limit_of_check_and_of_report(
     monkeypatch.setenv("LINES", "24")
     out = tmp_path / "run.jsonl"
     few = wireproof(*CHECK, "--out", out).out
-    assert (few.count("\n  replay"), "7 kinds of failure, 1 shown" in few) == (1, True)
+    assert (few.count("\n  replay"), "4 kinds of failure, 1 shown" in few) == (1, True)
     for words in ((*CHECK, "--all"), ("report", out, "--all")):
         text = wireproof(*words).out
-        assert (text.count("\n  replay"), "7 kinds of failure\n" in text) == (7, True)
+        assert (text.count("\n  replay"), "4 kinds of failure\n" in text) == (4, True)
 
 
 # --- words, ids and commands stay whole ---
@@ -127,7 +127,7 @@ def test_lines_are_broken_between_words_only() -> None:
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     done = _run(*CHECK)
-    assert "7 kinds of failure\nexit code 1: does not conform: " + MUTANT + "\n" in done
+    assert "4 kinds of failure\nexit code 1: does not conform: " + MUTANT + "\n" in done
     assert (
         "iggy-identifier-unchecked · iggy.identifier/0.0.30 · decode · fail:wrong-accept · bad-length" in done
     )

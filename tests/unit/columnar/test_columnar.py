@@ -17,13 +17,19 @@ from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
-from wireproof.columnar import decompress
+from wireproof.columnar import decoders, decompress
 from wireproof.install_hint import install_command
 from wireproof.wire.options import Options
 
 BYTES = {row.example: bytes.fromhex(row.data) for row in WORKED}
 CLEAN = [row for row in WORKED if row.vector not in ("Z01", "X03", "W42", "W45")]
 """The others hold a remark each, or a control record that the kernels leave to the reference."""
+
+
+def test_a_segment_file_is_left_to_the_reference() -> None:
+    log = BYTES["E29"]
+    assert decoders.decode_log(log, Options()) is not None
+    assert decoders.decode_log(log, Options(source="segment")) is None
 
 
 def text(data: bytes | None) -> str:
@@ -204,6 +210,7 @@ print(sorted(kernels() - warm))
 """
 
 
+@pytest.mark.sweeps
 def test_no_kernel_is_compiled_while_a_case_waits() -> None:
     """Where nothing was compiled before that takes half a minute: each case ended as a timeout."""
     done = subprocess.run(

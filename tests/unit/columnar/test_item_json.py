@@ -41,6 +41,7 @@ def fixtures() -> list[bytes]:
             for one in inputs if isinstance(one, Chunks | Data)]  # fmt: skip
 
 
+@pytest.mark.sweeps
 def test_every_fixture_is_decoded_as_by_the_reference(tmp_path: Path) -> None:
     clean = 0
     for data in filter(None, fixtures()):

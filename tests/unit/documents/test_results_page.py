@@ -20,6 +20,7 @@ SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "events.schema.json
 
 ENDS = {
     "level": "at its level",
+    "runaway": "at `must` and `should`",
     "should": "with `--level should`",
     "strict-class": "with `--strict-class`",
     "adapter": "always, with exit code 4",

@@ -7,6 +7,7 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
+from wireproof.cases.made_case import made_case
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
@@ -35,7 +36,7 @@ def test_the_tables_of_the_rule_book_are_there_in_number() -> None:
 
 @pytest.mark.parametrize("name", ids("decode", Accept))
 def test_an_accepted_message_or_stream_gives_its_value_bytes_and_remarks(name: str) -> None:
-    case = cases()[name]
+    case = made_case(cases()[name])
     assert isinstance(case.input, Data)
     assert isinstance(case.expect, Accept)
     decoded = formats.decode(row_of(case), case.input.data, case.options)
@@ -71,7 +72,7 @@ def test_a_scan_gives_its_items_however_the_bytes_are_cut(name: str) -> None:
 
 @pytest.mark.parametrize("name", ids("encode", Accept))
 def test_an_encoded_value_has_its_bytes_and_decodes_back(name: str) -> None:
-    case = cases()[name]
+    case = made_case(cases()[name])
     assert isinstance(case.input, Value)
     assert isinstance(case.expect, Accept)
     data = formats.encode(row_of(case), case.input.value, case.options)

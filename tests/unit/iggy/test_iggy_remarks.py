@@ -19,8 +19,13 @@ TWICE = entry(b"k", 2, b"a") + entry(b"k", 2, b"b")
 def test_a_duplicate_key_names_the_first_and_the_last_as_other_answers() -> None:
     (remark,) = decode("iggy.headers/0.0.30", entry(b"z", 2, b"z") + TWICE).remarks
     assert remark.rejectable
-    first = [["6b", {"kind": "string", "value": "61"}], ["7a", {"kind": "string", "value": "7a"}]]
-    last = [["6b", {"kind": "string", "value": "62"}], ["7a", {"kind": "string", "value": "7a"}]]
+    first, last = (
+        [
+            [key, {"kind": "string", "value": value, "typed": None}]
+            for key, value in (("6b", one), ("7a", "7a"))
+        ]
+        for one in ("61", "62")
+    )
     assert {other.name: other.value for other in remark.others} == {"first-wins": first, "last-wins": last}
     assert {other.path for other in remark.others} == {"headers"}
     assert remark.at == 0
@@ -58,6 +63,10 @@ def test_every_iggy_remark_is_made_by_some_bytes() -> None:
         *remarks("iggy.json.poll/0.9", told.replace(b'"payload_length":1', b'"payload_length":2')),
         *remarks("iggy.poll/0.11", WORKED["W26"][2][:64] + b"\3" + WORKED["W26"][2][65:]),
         *remarks("iggy.send/0.11", _unminted()),
+        *remarks(
+            "iggy.frame/0.11",
+            bytes(48) + u32(257) + bytes(8) + b"\x05" + bytes(83) + b"\1" + bytes(111) + b"x",
+        ),
         *remarks("iggy.frame/0.11", bytes(48) + u32(257) + bytes(8) + b"\x05" + bytes(195) + b"x"),
         *remarks("iggy.poll-request/0.8", WORKED["W10"][2][:-1] + b"\2"),
         *remarks("iggy.reply/0.0.30", u32(0) + u32(1) + b"x"),

@@ -53,6 +53,32 @@ def test_records_outside_transactions_are_delivered_whoever_wrote_them() -> None
     assert offsets(plain, isolation="read_committed", aborted=((1000, 0),)) == [1]
 
 
+ABORTED = {"base": 0, "attributes": 0x10, "producer": 1000, "epoch": 3, "sequence": 0}
+AFTER = batch(base=2)
+FAULTS = {"count-mismatch", "negative-length", "decompress-failed"}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        batch(PLAIN, 2, **ABORTED),
+        batch(PLAIN, -1, **ABORTED),
+        batch(PLAIN, **{**ABORTED, "attributes": 0x11}),
+    ],
+    ids=["fewer records than counted", "a negative count", "no gzip"],
+)
+def test_the_records_of_an_aborted_batch_are_not_decoded(broken: bytes) -> None:
+    """Kafka's consumer goes on before it opens them: CompletedFetch, lines 217 to 224."""
+    assert offsets(broken + AFTER, isolation="read_committed", aborted=((1000, 0),)) == [2]
+    later = refused(LOG, broken + AFTER, isolation="read_committed", aborted=((1000, 2),))
+    assert later.cls in FAULTS
+
+
+def test_the_crc_of_an_aborted_batch_holds() -> None:
+    found = refused(LOG, batch(crc=0, **ABORTED), isolation="read_committed", aborted=((1000, 0),))
+    assert found.cls == "crc-mismatch"
+
+
 def test_nothing_below_the_fetch_offset_is_delivered() -> None:
     pair = batch(PLAIN + SECOND, 2, base=4, max_time=NOW + 1)
     assert offsets(pair + batch(base=6), fetch_offset=5) == [5, 6]

@@ -219,6 +219,20 @@ def test_messages_before_a_bad_inner_crc_are_delivered() -> None:
     assert [(one.offset, one.key) for one in found.before.messages] == [(10, b"k")]
 
 
+@pytest.mark.parametrize("attributes", [1, 5])
+def test_messages_before_a_compressed_one_are_delivered(attributes: int) -> None:
+    """Kafka looks at the codec of a message when it hands it over: AbstractLegacyRecordBatch, line 408."""
+    inner = message(1) + message(1, b"l", offset=1, attributes=attributes) + message(1, b"m", offset=2)
+    found = refused(V1, wrapper(1, inner, offset=12))
+    assert (found.cls, found.at) == ("bad-nesting", f"34>{len(message(1)) + 17}")
+    assert [(one.offset, one.key) for one in found.before.messages] == [(10, b"k")]
+
+
+def test_a_wrong_inner_crc_before_a_compressed_message_is_the_fault() -> None:
+    inner = message(1, crc=0) + message(1, b"l", offset=1, attributes=1)
+    assert refused(V1, wrapper(1, inner, offset=11)).cls == "crc-mismatch"
+
+
 def test_a_log_delivers_the_entries_before_and_the_batch_as_far_as_it_goes() -> None:
     found = refused(LOG, GOOD + batch(PLAIN + SECOND, 3, base=1))
     assert found.path == "batches[1].records[2].length"

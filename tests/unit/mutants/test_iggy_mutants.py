@@ -21,7 +21,7 @@ DEADLY = {
     "iggy-bad-block-as-none": "iggy.headers/0.0.30/bounds/value-missing",
     "iggy-limits-unchecked": "iggy.send/0.0.30/limits/headers-102401",
     "iggy-empty-payload-sent": "iggy.send/0.0.30/messages/payload-empty",
-    "iggy-json-base64-lax": "iggy.json.send/0.0.30/base64/no-padding",
+    "iggy-json-base64-lax": "iggy.json.send/0.0.30/base64/url-alphabet",
     "iggy-json-second-field-wins": "iggy.json.send/0.0.30/send/id-twice",
     "iggy-kind-swap": "iggy.headers/0.0.30/kinds/only-uint32",
     "iggy-value-size-padded": "iggy.headers/0.0.30/kinds/int32-3-bytes",
@@ -69,8 +69,8 @@ DEADLY = {
     "iggy-index-unchecked": "iggy.send/0.7/index/last-one-more",
     "iggy-index-set": "iggy.send/0.8/index/offset-1",
     "iggy-metadata-length-unchecked": "iggy.send/0.9/metadata/length-one-less",
-    "iggy-key-kind-unchecked": "iggy.headers/0.10/kinds/key-kind-16",
-    "iggy-size-unchecked": "iggy.headers/0.10/kinds/int32-3-bytes",
+    "iggy-key-kind-unchecked": "iggy.headers/0.10/kinds/key-kind-0",
+    "iggy-size-unchecked": "iggy.headers/0.10/bounds/value-256",
     "iggy-opaque-refused": "iggy.poll/0.9/headers/opaque",
     "iggy-phantom-delivered": "iggy.poll/0.8/phantom/header-of-zeros",
     "iggy-key-kinds-one": "iggy.headers/0.9/map/one-key-of-two-kinds",
@@ -84,13 +84,18 @@ DEADLY = {
     "iggy-poll-of-none": "iggy.poll-request/0.0.30/request/count-0",
     "iggy-retained-length-unchecked": "iggy.log/0.2.7/records/length-40",
     "iggy-json-object-accepted": "iggy.json.poll/0.10/headers/object",
-    "iggy-json-id-zeroed": "iggy.json.send/0.7/id/65-bits",
+    "iggy-json-id-zeroed": "iggy.json.send/0.8/id/65-bits",
     "iggy-deltas-counted": "iggy.poll/0.11/messages/sliced",
     "iggy-partition-zero": "iggy.poll-request/0.8/request/none",
     "iggy-any-flag": "iggy.poll-request/0.0.92/request/auto-commit-2",
     "iggy-empty-reply-refused": "iggy.reply/0.11/confirmations/empty",
     "iggy-json-uuid-backwards": "iggy.json.send/0.8/id/uuid",
     "iggy-writes-crc32-later": "iggy.poll/0.8/encode/worked",
+    "iggy-typed-big-endian": "iggy.headers/0.9/kinds/all",
+    "iggy-typed-unsigned": "iggy.headers/0.0.30/kinds/int16-high-bit",
+    "iggy-typed-low-64-bits": "iggy.headers/0.0.30/numbers/uint128-high-half",
+    "iggy-typed-float-widened": "iggy.headers/0.10/numbers/float32-tenth",
+    "iggy-typed-as-double": "iggy.headers/0.0.30/numbers/uint64-above-2-53",
 }
 """Mutant to the case it dies by."""
 
@@ -114,7 +119,7 @@ def test_a_mutant_dies_by_its_case(name: str, suite: Suite) -> None:
     assert case is not None
     killed = verdict_on(f"mutant:{name}", _only(suite, case.id, case.twin), in_process=True)
     assert (killed.by, killed.count) == (case.id, 1)
-    assert killed.label.startswith("fail:")
+    assert killed.label.startswith("fail:") or killed.label == "lenient"
 
 
 @pytest.mark.parametrize("name", DEADLY)

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 from attrs import evolve
-from goldens import load
+from goldens import load, stored_cases
 from toy_format import (
     BAD_CASE,
     GOOD_CASE,
@@ -15,14 +15,16 @@ from toy_format import (
 
 from tests.mutants import common, kafka
 from tests.mutants.base import ReferenceCodec
+from tests.mutants.kill import kills
 from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
-from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Value
+from wireproof.cases.made_case import is_large, made_input
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge
-from wireproof.runner.verdicts import Verdict, gates
+from wireproof.runner.verdicts import Verdict
 
 RESOURCE = ("length-trusted-for-allocation", "count-trusted-for-allocation")
 """Die in a process of their own only, where memory is measured."""
@@ -38,13 +40,13 @@ class Faultless(ReferenceCodec):
 
 @cache
 def golden() -> dict[str, Case]:
-    return {case.id: case for case in load().cases if case.format.startswith("kafka")}
+    return {case.id: case for case in stored_cases("kafka")}
 
 
 def request(case: Case) -> Request:
     options = evolve(case.options, profile=case.profile)
     asked = Request("1", case.op, case.format, case.revision, options=options, limits=case.limits)
-    match case.input:
+    match made_input(case):
         case Data(data):
             return evolve(asked, data=data)
         case Value(value):
@@ -70,7 +72,7 @@ def verdicts(made: type[ReferenceCodec], cases: dict[str, Case]) -> dict[str, Ve
 def dies(made: type[ReferenceCodec]) -> bool:
     """Return True if it fails a case that the reference passes; otherwise the judge answers `suite-bug`."""
     return any(
-        gates(verdict.name, golden()[name].level) and verdict.name != "blocked"
+        kills(verdict.name, golden()[name].level) and verdict.name != "blocked"
         for name, verdict in judged(made, golden())
     )
 
@@ -94,6 +96,14 @@ def test_the_base_of_all_mutants_answers_as_the_reference() -> None:
     caller = Caller(Faultless())
     for case in golden().values():
         assert caller.answer(request(case)) == reference_answer(case).outcome
+
+
+@pytest.mark.sweeps
+def test_the_base_of_all_mutants_answers_generated_cases_as_the_reference() -> None:
+    caller = Caller(Faultless())
+    for case in load().cases:
+        if case.format.startswith("kafka") and isinstance(case.input, Generated) and not is_large(case):
+            assert caller.answer(request(case)) == reference_answer(case).outcome
 
 
 def test_a_codec_without_a_fault_fails_nothing() -> None:

@@ -24,10 +24,19 @@ T = 1_700_000_000_000
 
 
 def record(offset: int, time: int, key: str, value: str) -> dict[str, Any]:
-    return {"offset": str(offset), "timestamp": str(time), "key": key, "value": value, "headers": []}
+    fields = {"offset": str(offset), "timestamp": str(time), "timestampType": "create"}
+    return {**fields, "key": key, "value": value, "headers": []}
 
 
 KV = record(0, T, "6b", "76")
+
+
+def log_of(*records: dict[str, Any], then: int | None) -> dict[str, Any]:
+    """The value of a log whose entries have one record each, and where a consumer fetches `then`."""
+    return {
+        "batches": [{"records": [one]} for one in records],
+        "nextOffset": None if then is None else str(then),
+    }
 
 
 def moved(batch: bytes, offset: int) -> bytes:
@@ -49,7 +58,7 @@ def decoded(client: Any, data: bytes, options: Options | None = None) -> Outcome
 def test_librdkafka_delivers_the_records_of_each_entry(client: Any) -> None:
     log = W01 + moved(W01, 7)
     later = KV | {"offset": "7"}
-    assert decoded(client, log) == Accepted(value={"batches": [{"records": [KV]}, {"records": [later]}]})
+    assert decoded(client, log) == Accepted(value=log_of(KV, later, then=8))
 
 
 def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
@@ -69,7 +78,7 @@ def test_a_wrong_checksum_is_a_refusal_behind_what_was_delivered_before(client: 
     outcome = decoded(client, W01 + broken)
     assert isinstance(outcome, Refused)
     assert (outcome.cls, outcome.untyped) == ("crc-mismatch", False)
-    assert outcome.before == {"batches": [{"records": [KV]}]}
+    assert outcome.before == log_of(KV, then=None)
 
 
 def test_a_size_that_no_entry_has_is_a_stall_and_no_skip(client: Any) -> None:
@@ -79,23 +88,23 @@ def test_a_size_that_no_entry_has_is_a_stall_and_no_skip(client: Any) -> None:
 
 
 def test_a_torn_tail_is_no_stall(client: Any) -> None:
-    assert decoded(client, W01 + moved(W01, 1)[:-1]) == Accepted(value={"batches": [{"records": [KV]}]})
+    assert decoded(client, W01 + moved(W01, 1)[:-1]) == Accepted(value=log_of(KV, then=1))
 
 
 def test_an_empty_log_is_read_to_its_end(client: Any) -> None:
-    assert decoded(client, b"") == Accepted(value={"batches": []})
+    assert decoded(client, b"") == Accepted(value=log_of(then=None))
 
 
 def test_a_consumer_that_begins_behind_an_entry_is_shown_nothing_of_it(client: Any) -> None:
     outcome = decoded(client, W01 + moved(W01, 1), Options(fetch_offset=1))
-    assert outcome == Accepted(value={"batches": [{"records": [KV | {"offset": "1"}]}]})
+    assert outcome == Accepted(value=log_of(KV | {"offset": "1"}, then=2))
 
 
 def test_one_case_leaves_nothing_for_the_next(client: Any) -> None:
     """More of them than the topic has partitions."""
     for number in range(300):
         outcome = decoded(client, moved(W01, number))
-        assert outcome == Accepted(value={"batches": [{"records": [KV | {"offset": str(number)}]}]})
+        assert outcome == Accepted(value=log_of(KV | {"offset": str(number)}, then=number + 1))
 
 
 def value_of(**fields: object) -> dict[str, Any]:

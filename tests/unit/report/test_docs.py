@@ -13,13 +13,16 @@ from small_runs import RUN, stream
 from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.history import counts
 from wireproof.cases.id_patterns import select
+from wireproof.cases.lint_sentences import coverages, unnamed_rules
 from wireproof.install_hint import install_command
 from wireproof.report.ambiguities import open_cases, remark_choices
 from wireproof.report.docs_site import Site, case_page, pages, rule_page
 from wireproof.report.field_coverage import failing, field_coverage_of
 from wireproof.report.implementation_answers import adapters_by_choice, votes
 from wireproof.report.kills import read_kills
+from wireproof.report.known_bugs import by_project, short_link
 from wireproof.report.rule_coverage import rule_coverages
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, case_event
@@ -100,6 +103,23 @@ def test_the_page_of_a_rule_names_the_mutants_it_kills_and_who_fails_it(site: di
     )
 
 
+def test_a_page_leads_from_each_sentence_of_the_documents_to_rules_and_cases(
+    suite: Suite, site: dict[str, str]
+) -> None:
+    text = site["traceability.html"]
+    for row in coverages(suite):
+        assert f'<tr id="{row.sentence.id}">' in text
+    (line,) = re.findall(r'<tr id="kdoc-16">.*?</tr>', text, re.DOTALL)
+    assert "https://kafka.apache.org/44/implementation/message-format/#record-batch" in line
+    assert "The checksum is CRC-32C." in line
+    assert 'href="rule/kafka.v2.crc.polynomial.html"' in line
+    assert f'href="case/{CRC}.html"' in line
+    assert "No case can test it: This is state of a broker" in text
+    assert 'href="../traceability.html#kdoc-16"' in site[rule_page("kafka.v2.crc.polynomial")]
+    assert 'href="traceability.html"' in site["index.html"]
+    assert f"that no sentence names: {len(unnamed_rules(suite))}" in text
+
+
 def test_the_page_of_a_case_marks_the_byte_and_shows_the_votes(site: dict[str, str]) -> None:
     text = site[case_page(CRC)]
     assert re.findall(r"<mark>(\w\w)</mark>", text) == ["86", "c4", "3e", "43"]
@@ -143,6 +163,31 @@ def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
         assert f'id="{name}"' in site["decisions.html"]
     for one in found:
         assert f'id="{one.case.id}"' in site["decisions.html"]
+
+
+def test_the_page_of_known_bugs_shows_the_recall_and_for_each_bug_its_reports_and_cases() -> None:
+    whole = load()
+    page = dict(pages(Site(evolve(whole, cases=(whole.by_id["kafka.batch/v2/encode/headers"],)), {}, {})))
+    text = page["history.html"]
+    found = counts(whole.history)
+    assert f"Golden cases catch {found.codec_golden} of {found.codec} such bugs" in text
+    for bug in whole.history:
+        assert f'<tr id="{bug.id}">' in text
+        assert all(f'href="{link}"' in text for link in bug.links)
+    (row,) = re.findall(r'<tr id="sarama-996">.*?</tr>', text, re.DOTALL)
+    assert ">IBM/sarama#996</a>" in row
+    assert '<a href="case/kafka.batch/v2/encode/headers.html">' in row
+    (row,) = re.findall(r'<tr id="librdkafka-5549">.*?</tr>', text, re.DOTALL)
+    assert "confluentinc/librdkafka#5549" in row
+    assert "no golden case" in row
+    assert "out of scope: a broker converts" in text
+
+
+def test_bugs_are_by_project_in_the_order_of_the_file() -> None:
+    projects = list(by_project(load().history))
+    assert [one.name for one in projects][:3] == ["Kafka", "librdkafka", "Sarama"]
+    assert sum(one.counts.bugs for one in projects) == len(load().history)
+    assert short_link("https://issues.apache.org/jira/browse/KAFKA-3160") == "KAFKA-3160"
 
 
 def test_a_field_names_the_codecs_that_fail_it_also_in_wrapped_cases(suite: Suite) -> None:

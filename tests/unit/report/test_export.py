@@ -13,6 +13,7 @@ from goldens import load
 from machine import needs
 
 from wireproof.cases import fixtures
+from wireproof.cases.sentences import sentences_of
 from wireproof.report.export import READERS, export
 
 SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")
@@ -55,6 +56,21 @@ def test_every_file_there_is_is_named_and_every_value_fits_its_schema(whole: Pat
         if value is not None and row["op"] == "decode":
             text = (whole / "schemas" / f"{row['format']}-{row['revision']}.schema.json").read_text("utf-8")
             jsonschema.validate(value, json.loads(text))
+
+
+def test_the_sentences_of_the_documents_lead_to_the_exported_cases(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    wireproof("export", "--out", tmp_path / "export", *SOME)
+    lines = (tmp_path / "export" / "sentences.ndjson").read_text("utf-8").splitlines()
+    rows = {row["id"]: row for row in map(json.loads, lines)}
+    assert list(rows) == [sentence.id for sentence in sentences_of(load())]
+    cases = (tmp_path / "export" / "cases.ndjson").read_text("utf-8").splitlines()
+    exported = {json.loads(line)["id"] for line in cases}
+    assert rows["heka-13"]["cases"]
+    assert rows["kdoc-13"]["cases"] == [], "its cases are not exported"
+    assert rows["kdoc-13"]["state"] == "covered"
+    assert all(set(row["cases"]) <= exported for row in rows.values())
 
 
 def test_the_layouts_of_what_is_exported_are_beside_it(wireproof: Command, tmp_path: Path) -> None:

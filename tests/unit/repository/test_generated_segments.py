@@ -93,6 +93,7 @@ def test_a_seed_makes_the_same_bytes_and_another_one_others(tmp_path: Path) -> N
     assert not set(digests(2, "c")) & set(digests(1, "a"))
 
 
+@pytest.mark.sweeps
 def test_a_scan_with_other_results_is_reported_line_by_line(folder: Path, tmp_path: Path) -> None:
     bare = tmp_path / "in"
     bare.mkdir()

@@ -28,7 +28,9 @@ def test_ci_runs_every_marker() -> None:
     }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "a-worker"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.sweeps)], ids=["one-process", "a-worker"]
+)
 def test_a_run_ends_with_a_line_of_what_it_left_out(workers: tuple[str, ...]) -> None:
     files = [
         "tests/unit/report/test_matrix_page.py",

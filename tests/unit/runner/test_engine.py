@@ -254,6 +254,7 @@ def test_three_deaths_of_one_kind_end_a_family_but_not_its_neighbours() -> None:
     assert outcomes[-1] == good(b"ok")
 
 
+@pytest.mark.sweeps
 def test_deaths_that_no_case_causes_alone_are_reported_and_bounded() -> None:
     outcomes, engine = run(cases(*[b"x"] * 200), "exits-after-three")
     told = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
@@ -386,7 +387,7 @@ def test_a_slow_adapter_shows_its_results_as_it_goes() -> None:
 
 
 def test_a_case_too_large_for_a_message_is_not_run_and_holds_up_nobody() -> None:
-    outcomes, _ = run(cases(b"a", bytes(17 << 20), b"b"))
+    outcomes, _ = run(cases(b"a", bytes(33 << 20), b"b"))
     assert outcomes[::2] == [good(b"a"), good(b"b")]
     assert isinstance(outcomes[1], NotRun)
     assert "over the limit" in outcomes[1].text

@@ -29,7 +29,9 @@ def without_times(path: Path) -> list[dict[str, Any]]:
     return [{name: part for name, part in row.items() if name not in ("ns", "started")} for row in rows]
 
 
-@pytest.mark.parametrize("more", [(), ("--no-families",), ("--property", 3)])
+@pytest.mark.parametrize(
+    "more", [pytest.param((), marks=pytest.mark.sweeps), ("--no-families",), ("--property", 3)]
+)
 def test_streams_do_not_depend_on_how_many_processes_judge(
     wireproof: Command, tmp_path: Path, more: tuple[Any, ...]
 ) -> None:

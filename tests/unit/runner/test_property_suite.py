@@ -188,6 +188,7 @@ def test_hypothesis_missing_is_an_error_of_one_line(
     assert install_command("property") in done.one_line()
 
 
+@pytest.mark.sweeps
 def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").touch()
     done = subprocess.run(

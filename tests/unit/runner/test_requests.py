@@ -15,7 +15,9 @@ from wireproof.runner.failure_budget import MAX_FAULTS, MAX_SIGNATURES, FailureB
 from wireproof.runner.requests import DerivedSample, SeededOrder, blocks, prepare_case, request_for
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
-BATCH = Case("kafka.batch/v2/t/n", "kafka.batch", "v2", Data(b"0123"), Accept({"magic": "2"}, 4))
+BATCH = Case(
+    "kafka.batch/v2/t/n", "kafka.batch", "v2", Data(b"0123"), Accept({"magic": "2", "nextOffset": "8"}, 4)
+)
 
 
 def hello(**revisions: Claim) -> Hello:
@@ -113,7 +115,7 @@ def test_a_case_of_one_entry_is_wrapped_for_a_reader_of_logs() -> None:
         assert isinstance(asked, Case)
         assert (asked.format_id, asked.expect) == (
             "kafka.log/mixed",
-            Accept({"batches": [{"magic": "2"}]}, 4),
+            Accept({"batches": [{"magic": "2", "nextOffset": "8"}], "nextOffset": "8"}, 4),
         )
         lz4 = prepare_case(evolve(BATCH, needs=("codec:lz4",)), claims)
         assert lz4 == Unsupported("claims no codec:lz4 for kafka.log/mixed")

@@ -7,6 +7,7 @@ from toy_format import (
     toy,  # noqa: F401 - pytest finds the fixture here
 )
 
+from wireproof.cases.case import Level
 from wireproof.cases.outcome import (
     Accepted,
     Outcome,
@@ -45,6 +46,11 @@ def test_an_object_may_answer_anything(outcome: Outcome, label: str) -> None:
         ("fail", "must", "must", False, True),
         ("fail", "should", "must", False, False),
         ("fail", "should", "should", False, True),
+        ("crash", "should", "must", False, True),
+        ("timeout", "should", "must", False, True),
+        ("resource", "should", "must", False, True),
+        ("stalled", "should", "must", False, True),
+        ("crash", "may", "must", False, False),
         ("fail", "may", "should", True, False),
         ("fail", "info", "should", True, False),
         ("lenient", "should", "must", False, False),
@@ -70,6 +76,11 @@ def test_each_verdict_gates_at_its_level(
     name: str, level: str, hold: str, strict: bool, expected: bool
 ) -> None:
     assert gates(name, level, hold=hold, strict_class=strict) is expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("level", "fails"), [("must", True), ("should", True), ("may", False)])
+def test_a_failed_security_case_fails_a_run_at_should_too(level: Level, *, fails: bool) -> None:
+    assert gates("fail", level, security=True) is fails
 
 
 def test_a_verdict_has_only_the_kinds_of_its_row() -> None:

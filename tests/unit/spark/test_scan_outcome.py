@@ -157,7 +157,9 @@ def test_an_object_of_another_revision_or_system_is_named_with_the_command_that_
     assert "kafka.log: it contains no" not in done.out
 
 
-@pytest.mark.parametrize("source", ["kafka_log", *damaged_logs.IGGY])
+@pytest.mark.parametrize(
+    "source", ["kafka_log", *(pytest.param(one, marks=pytest.mark.sweeps) for one in damaged_logs.IGGY)]
+)
 def test_thirty_bit_errors_are_each_named_with_exit_code_1(
     scanned: Command, tmp_path: Path, source: str
 ) -> None:

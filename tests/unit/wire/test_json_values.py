@@ -15,6 +15,7 @@ from wireproof.wire.json_values import (
     Json,
     camel_case,
     canonical_json,
+    derived,
     from_json,
     json_digest,
     json_schema,
@@ -156,3 +157,34 @@ def test_the_canonical_form_ignores_the_order_of_keys() -> None:
     assert json_digest(TREE) == json_digest(dict(reversed(TREE.items())))
     assert json_digest(TREE) != json_digest({**TREE, "computed": "8"})
     assert canonical_json({"b": None, "a": ["1"]}) == b'{"a":["1"],"b":null}'
+
+
+@camel_case
+@derived(next_one=int, who=Literal["a", "b"])
+@frozen
+class Counted:
+    """A value with derived fields."""
+
+    count: int
+
+    def add_derived(self, tree: dict[str, Any]) -> None:
+        """Add both."""
+        tree |= {"nextOne": str(self.count + 1), "who": "a"}
+
+
+def test_derived_fields_are_in_an_answer_only_and_may_be_in_the_input() -> None:
+    value, whole = Counted(1), {"count": "1", "nextOne": "2", "who": "a"}
+    assert to_json(value) == {"count": "1"}
+    assert to_json((value,), with_derived=True) == [whole]
+    assert from_json(Counted, whole) == from_json(Counted, {"count": "1"}) == value
+    check = Draft202012Validator(json_schema(Counted, "c"))
+    assert check.is_valid(whole)
+    assert check.is_valid({"count": "1"})
+
+
+@pytest.mark.parametrize("change", [{"nextOne": 2}, {"nextOne": "x"}, {"who": "c"}, {"next_one": "2"}])
+def test_a_derived_field_of_another_type_is_refused(change: dict[str, Any]) -> None:
+    tree = {"count": "1", **change}
+    with pytest.raises(Rejected):
+        from_json(Counted, tree)
+    assert not Draft202012Validator(json_schema(Counted, "c")).is_valid(tree)

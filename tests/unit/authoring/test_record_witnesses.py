@@ -1,0 +1,86 @@
+"""Witnesses are recorded once for each library, and none of them is the code of the package."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+pytest.importorskip("lz4")
+from tests.authoring import record_witnesses
+from tests.authoring.shared_code import SHARED_CODE, without_shared_code
+from tests.authoring.witness_run import Agreement, refusal
+from wireproof.adapters import peers
+
+
+def names(*given: str, revision: str = "v2") -> list[str]:
+    return [row["name"] for row in without_shared_code([{"name": name} for name in given], revision)]
+
+
+def test_peers_that_share_code_are_one_witness() -> None:
+    assert names("aiokafka-pure", "sarama", "aiokafka") == ["aiokafka", "sarama"]
+    assert names("aiokafka-pure") == ["aiokafka-pure"]
+
+
+def test_the_crate_of_the_revision_is_preferred() -> None:
+    given = ("iggy-rust-0.10", "iggy-rust-0.8", "apache-iggy-0.8", "iggy-java")
+    assert names(*given, revision="0.8") == ["iggy-rust-0.8", "iggy-java"]
+    assert names(*given, revision="0.11") == ["iggy-rust-0.10", "iggy-java"]
+
+
+def test_each_group_names_peers_and_no_peer_twice() -> None:
+    listed = [name for group in SHARED_CODE for name in group]
+    assert len(listed) == len(set(listed))
+    assert set(listed) <= set(peers.files())
+
+
+@pytest.mark.parametrize(
+    "spec", ["reference", "columnar", "py:wireproof.adapters.reference:Reference", "exec:x"]
+)
+def test_an_adapter_that_may_be_the_package_itself_is_refused(spec: str) -> None:
+    assert refusal(spec).startswith(f"{spec}: is no witness")
+
+
+@pytest.mark.parametrize("spec", ["frames", "kio", "heka-go"])
+def test_a_peer_is_not_refused(spec: str) -> None:
+    assert not refusal(spec)
+
+
+def test_those_who_ran_are_replaced_and_the_others_stay() -> None:
+    old = [{"name": name, "version": "1"} for name in ("kio", "sarama", "iggy")]
+    case: dict[str, Any] = {"id": "kafka.batch/v2/x/y", "source": {"origin": "hand", "witnesses": old}}
+    record_witnesses.add(case, [Agreement("kio", "2", (case["id"],)), Agreement("sarama", "2", ())])
+    assert case["source"]["witnesses"] == [{"name": "iggy", "version": "1"}, {"name": "kio", "version": "2"}]
+
+
+def test_a_case_that_nobody_agrees_with_loses_the_key() -> None:
+    case: dict[str, Any] = {"id": "a/b/c/d", "source": {"witnesses": [{"name": "kio", "version": "1"}]}}
+    record_witnesses.add(case, [Agreement("kio", "2", ())])
+    assert case["source"] == {}
+
+
+def test_a_peer_that_fails_is_one_line_and_the_others_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(command: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        if "kio" in command:
+            raise subprocess.CalledProcessError(1, command, stderr="Traceback\nno such library\n")
+        return subprocess.CompletedProcess(
+            command, 0, '[{"name": "sarama", "version": "1", "ids": ["a"]}]', ""
+        )
+
+    monkeypatch.setattr(subprocess, "run", start)
+    found = list(record_witnesses.gathered(["kio", "sarama"], []))
+    assert [one.name for one in found] == ["sarama"]
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("kio: failed after ")
+    assert first.endswith("s: no such library")
+    assert second.startswith("sarama: sarama 1 agrees with 1 cases, ")
+
+
+def test_the_command_refuses_the_reference_and_starts_nothing() -> None:
+    command = [sys.executable, "-m", "tests.authoring.record_witnesses", "reference"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "reference: is no witness" in done.stderr

@@ -1,0 +1,266 @@
+"""Generated cases: recipes, the bytes and values that they make, and the places that read an input."""
+
+import ast
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import cramjam
+import pytest
+import zstandard
+from attrs import evolve
+from goldens import load
+
+from tests.authoring.iggy import batches_0_11, message_bytes
+from tests.authoring.kafka import entry_bytes
+from tests.authoring.kafka.next_offset import with_offsets
+from wireproof.cases import generate
+from wireproof.cases.case import Accept, Case, Data, Generated, Value
+from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.derived import derived_cases
+from wireproof.cases.fixture_writer import case_json
+from wireproof.cases.fixtures import case_from_json
+from wireproof.cases.frozen_digests import input_digest
+from wireproof.cases.generate import compressed, iggy, kafka
+from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces
+from wireproof.cases.generate.recipe import MAX_ASKED, Recipe, recipe_json
+from wireproof.cases.made_case import GENERATORS, GenerateError, is_large, made_case, made_input
+from wireproof.cases.token import from_token, to_token
+from wireproof.cases.wrap_as_stream import wrap_case
+from wireproof.formats import FORMATS
+from wireproof.wire.json_values import Json, json_digest
+
+ONE = "kafka.batch/v2/size/zstd-value-65537"
+LARGE = "kafka.batch/v2/size/zstd-value-40m"
+WRITTEN = "kafka.batch/v2/size-encode/none-value-65537"
+
+SIZES = (0, 1, 63, 64, 65, 259, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE + 17)
+
+
+def case(name: str) -> Case:
+    return load().by_id[name]
+
+
+def generated() -> list[Case]:
+    return [one for one in load().cases if isinstance(one.input, Generated)]
+
+
+# --- the bytes of values ---
+
+
+@pytest.mark.parametrize("fill", ["noise", "text", "runs"])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_value_has_its_size(fill: str, size: int) -> None:
+    pieces = value_pieces(fill, size)  # type: ignore[arg-type] # a word of the parameters above
+    assert size_of(pieces) == len(joined(pieces)) == size
+
+
+def test_noise_is_not_that_of_another_record_and_does_not_compress() -> None:
+    assert noise(100, 0) != noise(100, 1)
+    assert noise(100, 1) == noise(200, 1)[:100]
+    assert len(zstandard.compress(noise(1 << 16))) > 1 << 16
+
+
+def test_each_page_of_runs_is_another_one() -> None:
+    data = joined(value_pieces("runs", 3 * PAGE))
+    assert data == b"\0" * PAGE + b"\1" * PAGE + b"\2" * PAGE
+
+
+def test_text_is_text() -> None:
+    assert joined(value_pieces("text", 999)).decode("ascii").isalnum()
+
+
+# --- compressed forms ---
+
+
+@pytest.mark.parametrize("fill", ["noise", "runs"])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_library_unpacks_each_form(fill: str, size: int) -> None:
+    pieces: list[Piece] = [b"before", *value_pieces(fill, size), b"\0"]  # type: ignore[arg-type] # as above
+    whole = joined(pieces)
+    assert gzip.decompress(compressed.gzip(pieces)) == whole
+    assert bytes(cramjam.snappy.decompress_raw(compressed.snappy_block(pieces))) == whole
+    assert bytes(cramjam.lz4.decompress(compressed.lz4(pieces))) == whole
+    for sized in (False, True):
+        frame = compressed.zstd(pieces, sized=sized)
+        assert zstandard.ZstdDecompressor().decompress(frame, max_output_size=len(whole)) == whole
+        assert zstandard.get_frame_parameters(frame).content_size == (
+            len(whole) if sized else zstandard.CONTENTSIZE_UNKNOWN
+        )
+
+
+def test_xerial_has_a_length_before_each_block() -> None:
+    data = compressed.xerial([noise(70_000)])
+    at, whole, number = len(compressed.XERIAL_HEAD), b"", 0
+    while at < len(data):
+        (size,) = struct.unpack_from(">i", data, at)
+        whole += bytes(cramjam.snappy.decompress_raw(data[at + 4 : at + 4 + size]))
+        at, number = at + 4 + size, number + 1
+    assert (whole, number) == (noise(70_000), 3)
+
+
+def test_an_lz4_frame_has_independent_blocks() -> None:
+    assert compressed.lz4([noise(70_000)])[4] & 0x20
+
+
+def test_runs_compress_a_thousand_times() -> None:
+    pieces = value_pieces("runs", MAX_ASKED)
+    assert len(compressed.gzip(pieces)) * 700 < MAX_ASKED
+    assert len(compressed.zstd(pieces)) * 1000 < MAX_ASKED
+
+
+# --- entries ---
+
+
+def test_a_batch_is_that_of_another_builder() -> None:
+    records = b"".join(entry_bytes.record(None, noise(10, n), ts=n, off=n) for n in range(3))
+    recipe = Recipe("kafka.batch/v2", 3, 10)
+    assert kafka.batch(recipe) == entry_bytes.batch(records, 3, base_ts=kafka.TIME, max_ts=kafka.TIME + 2)
+    values = [entry_bytes.record_value(None, noise(10, n), ts=n, off=n) for n in range(3)]
+    whole = with_offsets(entry_bytes.batch_value(values, max_ts=kafka.TIME + 2))
+    assert kafka.batch_value(recipe, computed=True) == whole
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrapper_is_that_of_another_builder(magic: int) -> None:
+    inner = [entry_bytes.message(magic, None, noise(10, n), offset=n, ts=kafka.TIME + n) for n in range(3)]
+    packed = entry_bytes.snappy_block(b"".join(inner))
+    recipe = Recipe(f"kafka.batch/v{magic}", 3, 10, codec="snappy-raw")
+    ours, theirs = (
+        kafka.message(recipe, magic),
+        entry_bytes.message(magic, None, packed, offset=2, attributes=2, ts=kafka.TIME + 2),
+    )
+    start = 26 + 8 * magic
+    assert ours[:8] == theirs[:8]
+    assert bytes(cramjam.snappy.decompress_raw(ours[start:])) == b"".join(inner)
+
+
+def test_a_poll_is_that_of_another_builder() -> None:
+    frames = [batches_0_11.frame(n + 1, noise(10, n), delta=n) for n in range(2)]
+    body = batches_0_11.batch(*frames, timestamp=iggy.TIME, origin=iggy.TIME)
+    assert iggy.poll_11(Recipe("iggy.poll/0.11", 2, 10)) == batches_0_11.poll(2, body)
+    rows = [message_bytes.sent(n + 1, noise(10, n)) for n in range(2)]
+    assert iggy.send_30(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(rows))
+
+
+def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:
+    names = set()
+    for path in Path(generate.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.ImportFrom(module=str(module)):
+                    names.add(module)
+                case ast.Import(names=imported):
+                    names |= {one.name for one in imported}
+    ours = {name for name in names if name.startswith("wireproof.") and ".cases.generate" not in name}
+    assert ours == {"wireproof.wire.json_values"}
+    assert not names & {"cramjam", "zstandard", "gzip", "lz4"}
+
+
+# --- recipes ---
+
+
+def test_every_generator_has_a_case() -> None:
+    assert {one.format_id for one in generated()} == set(GENERATORS)
+
+
+@pytest.mark.parametrize("wrong", [{"records": 0}, {"records": 1 << 20}, {"value": 1 << 30}, {"block": -1}])
+def test_a_recipe_has_limits(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"must be|together"):
+        Recipe("kafka.batch/v2", **wrong)
+
+
+def test_a_recipe_without_defaults_is_short() -> None:
+    assert recipe_json(Recipe("kafka.batch/v2", value=5)) == {"kind": "kafka.batch/v2", "value": 5}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"input": {"generate": {"kind": "kafka.batch/v9"}, "size": 1, "sha256": "00"}}, "nothing generates"),
+        (
+            {"input": {"generate": {"kind": "kafka.batch/v1"}, "size": 1, "sha256": "00"}},
+            "not kafka.batch/v2",
+        ),
+        ({"op": "encode"}, "an encode neither digest nor value"),
+        ({"op": "scan"}, "an accepted decode or encode"),
+        ({"expect": {"accept": {"consumed": 1}}}, "expects a digest"),
+    ],
+)
+def test_a_case_that_its_recipe_does_not_fit_is_not_read(change: dict[str, Json], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        case_from_json({**case_json(case(ONE)), **change}, "kafka.batch", "v2", None)
+
+
+# --- made cases ---
+
+
+def test_a_made_case_has_its_bytes_and_its_value() -> None:
+    made = made_case(case(ONE))
+    assert isinstance(made.input, Data)
+    assert isinstance(made.expect, Accept)
+    assert isinstance(case(ONE).expect, Accept)
+    assert json_digest(made.expect.value) == case(ONE).expect.digest
+    assert len(made.input.data) == made.expect.consumed == case(ONE).input.size
+
+
+def test_a_case_to_encode_has_a_value() -> None:
+    assert isinstance(made_input(case(WRITTEN)), Value)
+
+
+def test_other_bytes_than_stated_are_an_error() -> None:
+    source = case(ONE).input
+    assert isinstance(source, Generated)
+    with pytest.raises(GenerateError, match="sha256"):
+        made_input(evolve(case(ONE), input=evolve(source, sha256="0" * 64)))
+    with pytest.raises(GenerateError, match="digest"):
+        made_case(evolve(case(ONE), expect=Accept(digest="0" * 32)))
+
+
+def test_a_case_that_is_not_generated_stays_as_it_is() -> None:
+    plain = case("kafka.batch/v2/batch/one-record")
+    assert made_case(plain) is plain
+    assert not is_large(plain)
+
+
+def test_only_values_over_a_mebibyte_and_a_half_are_large() -> None:
+    assert is_large(case(LARGE))
+    assert not is_large(case("kafka.batch/v2/size/zstd-value-1536k"))
+
+
+def test_in_a_stream_the_value_is_an_element() -> None:
+    wrapped = wrap_case(case(ONE), FORMATS["kafka.batch/v2"])
+    made = made_case(wrapped)
+    assert wrapped.format_id == "kafka.log/mixed"
+    assert isinstance(made.expect, Accept)
+    assert isinstance(whole := made_case(case(ONE)).expect, Accept)
+    assert made.expect.value == {"batches": [whole.value], "nextOffset": "1"}
+
+
+# --- places that read an input ---
+
+
+def test_a_token_names_the_recipe() -> None:
+    token = to_token(case(LARGE))
+    assert len(token) < 1500
+    again = from_token(token)
+    assert again.input == case(LARGE).input
+    assert made_input(from_token(to_token(case(ONE)))) == made_input(case(ONE))
+
+
+def test_the_digest_is_of_the_bytes_and_not_of_the_recipe() -> None:
+    source = case(ONE).input
+    assert isinstance(source, Generated)
+    other = evolve(source, recipe=evolve(source.recipe, block=128 * 1024))
+    assert input_digest(other) == input_digest(source)
+    assert input_digest(evolve(source, sha256="00")) != input_digest(source)
+
+
+def test_a_generated_case_has_no_derived_cases_and_states_its_own_needs() -> None:
+    assert list(derived_cases(case(ONE))) == []
+    assert capabilities_of_case(case(ONE)) == ()
+
+
+def test_every_case_is_small_in_its_file() -> None:
+    assert max(len(json.dumps(case_json(one))) for one in generated()) < 2000

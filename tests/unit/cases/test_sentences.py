@@ -1,0 +1,230 @@
+"""Each sentence of a format document leads to a case that can fail, or has the reason why none does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Command
+from fixture_folders import BAD, GOOD, PAPER, PLACE, RULE, only, problems, write
+from goldens import load
+
+from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.lint_sentences import check_sentences, count_line, coverages, unnamed_rules
+from wireproof.cases.sentences import SENTENCES_FILE, sentences_of
+from wireproof.cases.sources import SOURCES_FILE
+
+SENTENCE = """[[sentence]]
+id = "paper-1"
+text = "A number has 4 bytes."
+cites = ["paper:shelf"]
+"""
+RULES = 'rules = ["shelf.number"]\n'
+CASES = f'cases = ["{GOOD["id"]}"]\n'
+RULES_LINE = (
+    "1 rules: 1 with sources that resolve, 0 with sources that do not, 0 without; 1 documents; "
+    "0 rules with an exclusion"
+)
+
+
+def folder(root: Path, sentences: str, *rows: dict[str, Any], rules: str = RULE) -> None:
+    write(root, *(rows or (GOOD, BAD)), rules=rules)
+    (root / SOURCES_FILE).write_text(PAPER, encoding="utf-8")
+    (root / SENTENCES_FILE).write_text(sentences, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("keys", "state", "cases", "problem"),
+    [
+        (RULES, "covered", 2, ""),
+        (RULES + CASES, "covered", 1, ""),
+        ('exclusion = "State of a broker."\n', "excluded", 0, ""),
+        ('open = "A case with two numbers."\n', "open", 0, ""),
+        (RULES + 'open = "A case with two numbers."\n', "open", 0, ""),
+        ("", "uncovered", 0, "has no case that can fail, at must or should; add one, or an exclusion"),
+        (
+            'rules = ["shelf.none"]\n',
+            "uncovered",
+            0,
+            "the rule shelf.none is unknown",
+        ),
+        (
+            RULES + 'exclusion = "State of a broker."\n',
+            "excluded",
+            0,
+            "has an exclusion, so it can have no rules",
+        ),
+        (RULES + CASES + 'open = "Two numbers."\n', "open", 0, "is open and has cases: remove `open`"),
+        (RULES + 'cases = ["shelf/none"]\n', "uncovered", 0, "the case shelf/none does not exist"),
+    ],
+)
+def test_a_sentence_has_cases_or_a_reason(
+    tmp_path: Path, monkeypatch: Any, keys: str, state: str, cases: int, problem: str
+) -> None:
+    folder(tmp_path, SENTENCE + keys)
+    suite = only(tmp_path, monkeypatch)
+    (row,) = coverages(suite)
+    assert (row.state, len(row.cases)) == (state, cases)
+    found = [str(one) for one in check_sentences(suite)]
+    if not problem:
+        assert not found
+    else:
+        assert found[0].startswith(f"sentences.toml paper-1: {problem}")
+
+
+def test_a_case_that_cannot_fail_covers_no_sentence(tmp_path: Path, monkeypatch: Any) -> None:
+    folder(tmp_path, SENTENCE + RULES, {**GOOD, "level": "may"}, {**BAD, "level": "may"})
+    assert [one.split(":")[1] for one in problems(tmp_path, monkeypatch)] == [
+        " has no case that can fail, at must or should; add one, or an exclusion with its reason"
+    ]
+    folder(tmp_path, SENTENCE + RULES, {**GOOD, "level": "should"}, BAD)
+    assert problems(tmp_path, monkeypatch) == []
+
+
+def test_each_rule_of_a_sentence_has_a_case_that_can_fail(tmp_path: Path, monkeypatch: Any) -> None:
+    rules = RULE + RULE.replace("shelf.number", "shelf.open").replace("refusing", "encode")
+    may = {**GOOD, "id": f"{PLACE}/c-may", "level": "may", "rules": ["shelf.open"]}
+    folder(tmp_path, SENTENCE + 'rules = ["shelf.number", "shelf.open"]\n', GOOD, BAD, may, rules=rules)
+    assert problems(tmp_path, monkeypatch) == [
+        "sentences.toml paper-1: the rule shelf.open has no case that can fail, at must or should"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("level", "rules", "problem"),
+    [
+        ("may", ["shelf.number"], "has the level may and cannot fail"),
+        ("must", ["shelf.other"], "tests none of its rules"),
+    ],
+)
+def test_a_named_case_can_fail_and_tests_a_rule_of_its_sentence(
+    tmp_path: Path, monkeypatch: Any, level: str, rules: list[str], problem: str
+) -> None:
+    folder(tmp_path, SENTENCE + RULES + CASES, {**GOOD, "level": level, "rules": rules}, BAD)
+    found = [one.text for one in check_sentences(only(tmp_path, monkeypatch))]
+    assert f"the case {GOOD['id']} {problem}" in found
+
+
+@pytest.mark.parametrize(
+    ("cites", "problem"),
+    [
+        ('["paper:desk"]', "paper:desk: the document paper has no part desk"),
+        ('["book"]', "book: sources.toml has no document book"),
+        ("[]", "cites no document"),
+    ],
+)
+def test_a_sentence_without_a_place_is_a_problem(
+    tmp_path: Path, monkeypatch: Any, cites: str, problem: str
+) -> None:
+    folder(tmp_path, SENTENCE.replace('["paper:shelf"]', cites) + RULES)
+    assert problems(tmp_path, monkeypatch) == [f"sentences.toml paper-1: {problem}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (SENTENCE + 'autor = "me"\n', "paper-1: .*autor"),
+        (SENTENCE.replace('text = "A number has 4 bytes."\n', ""), "paper-1: .*text"),
+        (SENTENCE.replace("paper-1", "Paper 1"), "Paper 1: an id has a-z"),
+        (SENTENCE + SENTENCE, "paper-1 is there twice"),
+        ("[other]\n", r"must have \[\[sentence\]\] tables and nothing else"),
+        ("[[sentence]\n", ".*line 1"),
+    ],
+)
+def test_a_file_with_a_mistake_is_one_line(tmp_path: Path, monkeypatch: Any, text: str, reason: str) -> None:
+    folder(tmp_path, text)
+    with pytest.raises(FixtureError, match=rf"sentences\.toml: {reason}") as caught:
+        sentences_of(only(tmp_path, monkeypatch))
+    assert "\n" not in str(caught.value)
+
+
+def test_rules_of_the_text_that_no_sentence_names_are_counted(tmp_path: Path, monkeypatch: Any) -> None:
+    rules = RULE + 'basis = "text"\ncites = ["paper"]\n'
+    folder(tmp_path, SENTENCE + 'exclusion = "State."\n', rules=rules)
+    suite = only(tmp_path, monkeypatch)
+    assert [rule.id for rule in unnamed_rules(suite)] == ["shelf.number"]
+    assert count_line(suite) == (
+        "1 sentences of format documents: 0 of 0 covered, 0 open, 1 that no case can test; "
+        "1 rules of basis text without a sentence"
+    )
+    folder(tmp_path, SENTENCE + RULES, rules=rules)
+    assert count_line(only(tmp_path, monkeypatch)).endswith("0 rules of basis text without a sentence")
+
+
+def test_a_folder_without_the_file_has_no_sentences(tmp_path: Path, monkeypatch: Any) -> None:
+    write(tmp_path, GOOD, BAD)
+    assert sentences_of(only(tmp_path, monkeypatch)) == ()
+
+
+def test_the_sentences_of_the_package_are_whole() -> None:
+    suite = load()
+    rows = coverages(suite)
+    assert not list(check_sentences(suite))
+    assert all(row.sentence.text.endswith(".") for row in rows)
+    assert {row.sentence.id.partition("-")[0] for row in rows} == {"heka", "iggy", "kdoc", "kwiki"}
+    assert {row.sentence.cites[0].partition("-")[0].partition(":")[0] for row in rows} == {
+        "heka", "iggy", "kdoc", "kwiki",
+    }  # fmt: skip
+
+
+# --- the verb ---
+
+
+def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, tmp_path: Path) -> None:
+    folder(tmp_path, SENTENCE + RULES + CASES)
+    shown = wireproof("rule", "paper-1", "--fixtures", tmp_path)
+    assert shown.code == 0
+    assert shown.out.splitlines() == [
+        "sentence paper-1",
+        "text     A number has 4 bytes.",
+        "source   The paper: https://example.org/paper#shelf",
+        "state    covered",
+        "rule     shelf.number",
+        f"case     must   accept  {GOOD['id']}",
+    ]
+    assert (
+        "sentence paper-1: A number has 4 bytes."
+        in wireproof("rule", "shelf.number", "--fixtures", tmp_path).out
+    )
+
+
+def test_the_verb_lists_the_sentences(wireproof: Command, tmp_path: Path) -> None:
+    folder(tmp_path, SENTENCE + RULES + CASES)
+    listed = wireproof("rule", "--sentences", "--fixtures", tmp_path)
+    assert listed.code == 0
+    assert listed.out.splitlines()[-1] == "paper-1        covered      1  A number has 4 bytes."
+    assert "1 sentences" not in listed.out
+    rows = json.loads(wireproof("rule", "--sentences", "--format", "json", "--fixtures", tmp_path).out)
+    assert rows[-1] == {
+        "id": "paper-1",
+        "text": "A number has 4 bytes.",
+        "sources": [{"title": "The paper", "url": "https://example.org/paper#shelf"}],
+        "state": "covered",
+        "rules": ["shelf.number"],
+        "cases": [GOOD["id"]],
+        "exclusion": "",
+        "open": "",
+    }
+
+
+@pytest.mark.parametrize("arguments", [(), ("kafka.v2.crc", "--sentences")])
+def test_the_verb_takes_a_name_or_the_list(wireproof: Command, arguments: tuple[str, ...]) -> None:
+    done = wireproof("rule", *arguments)
+    assert done.code == 2
+    assert "needs the ID of a rule, or --sentences" in done.one_line()
+
+
+def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch: Any) -> None:
+    rules = RULE + 'basis = "text"\ncites = ["paper:shelf"]\n'
+    folder(tmp_path, SENTENCE + RULES, rules=rules)
+    suite = only(tmp_path, monkeypatch)
+    assert wireproof("lint").out.splitlines() == [
+        "2 cases, 2 of them not frozen",
+        RULES_LINE,
+        "basis of the rules: text 1, standard 0, code 0, suite 0",
+        "basis of the must cases, by their weakest rule: text 2, standard 0, code 0, suite 0",
+        "0 must cases with a rule whose basis does not allow must",
+        count_line(suite),
+        "witnesses of 2 must cases: 0 have one, 0 a reason, 2 neither",
+        "0 problems",
+    ]

@@ -1,0 +1,110 @@
+"""The mutants of known bugs: each case that an entry names kills its mutant; wrong entries are reported."""
+
+import pytest
+from attrs import evolve
+from command_line import Command
+from goldens import load
+
+from tests.mutants import (
+    history_rest_kafka,
+    history_rest_kafka_compression,
+    history_rest_kafka_encode,
+)
+from tests.mutants.kill import is_costly, verdict_on
+from tests.mutants.kill_history import Recall, known_survivors, only, recalls, summary
+from tests.mutants.registry import mutants
+from wireproof.cases.history import Bug, counts
+
+MUTANTS = [
+    name
+    for module in (
+        history_rest_kafka,
+        history_rest_kafka_compression,
+        history_rest_kafka_encode,
+    )
+    for name in module.MUTANTS
+]
+BUGS = {bug.id: bug for bug in load().history}
+CAUGHT = [bug.id for bug in BUGS.values() if bug.cases and bug.mutant]
+QUICK = [name for name in CAUGHT if not is_costly(f"mutant:{BUGS[name].mutant}")]
+MISSED = [bug.id for bug in BUGS.values() if bug.mutant and not bug.cases]
+
+
+def recall(bug: Bug) -> Recall:
+    return next(iter(recalls(load(), [bug])))
+
+
+def test_every_mutant_of_an_entry_exists_and_every_new_one_has_an_entry() -> None:
+    named = {bug.mutant for bug in BUGS.values() if bug.mutant}
+    assert {f"mutant:{name}" for name in named} <= set(mutants())
+    assert set(MUTANTS) <= named
+
+
+@pytest.mark.parametrize("name", QUICK[::8])
+def test_the_cases_of_an_entry_kill_its_mutant(name: str) -> None:
+    assert recall(BUGS[name]) == Recall(BUGS[name], BUGS[name].cases[0])
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("name", CAUGHT)
+def test_the_cases_of_every_entry_kill_its_mutant(name: str) -> None:
+    assert recall(BUGS[name]) == Recall(BUGS[name], BUGS[name].cases[0])
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("name", MISSED)
+def test_a_bug_that_is_said_to_be_missed_is_missed_and_found_by_what_it_names(name: str) -> None:
+    found = recall(BUGS[name])
+    assert found.problems == ()
+    assert bool(found.by) == bool(BUGS[name].found_by)
+
+
+def test_the_reference_passes_the_cases_of_every_entry() -> None:
+    suite = load()
+    named = only(suite, sorted({name for bug in BUGS.values() for name in bug.cases}))
+    assert verdict_on("reference", named, in_process=True).ids == ()
+
+
+def test_a_case_that_does_not_kill_is_reported() -> None:
+    bug = BUGS["sarama-996"]
+    found = recall(evolve(bug, cases=("kafka.batch/v2/encode/nulls", *bug.cases)))
+    assert found.problems == (f"kafka.batch/v2/encode/nulls does not kill {bug.mutant}",)
+    assert found.bug.cases == bug.cases
+    nothing = recall(evolve(bug, cases=("kafka.batch/v2/encode/nulls",)))
+    assert nothing.by == nothing.bug.caught_by == ""
+
+
+def test_a_bug_that_a_case_catches_is_not_missed() -> None:
+    found = recall(evolve(BUGS["heka-1221"], cases=(), missed="why"))
+    assert len(found.problems) == 1
+    assert "it is said to be missed, and heka.stream/0.10/scan/refused-" in found.problems[0]
+
+
+def test_a_mutant_that_does_not_exist_catches_nothing() -> None:
+    found = recall(evolve(BUGS["heka-1221"], mutant="none"))
+    assert found.problems == ("there is no mutant none",)
+    assert found.bug.caught_by == ""
+
+
+def test_without_a_mutant_the_entry_is_believed() -> None:
+    bug = BUGS["librdkafka-5549"]
+    assert recall(bug) == Recall(bug)
+    assert summary([Recall(bug)]) == counts([bug])
+
+
+def test_survivors_are_the_mutants_of_entries_without_cases() -> None:
+    survivors = known_survivors(load())
+    assert survivors == {f"mutant:{BUGS[name].mutant}" for name in MISSED}
+    assert not survivors & {f"mutant:{BUGS[name].mutant}" for name in CAUGHT}
+
+
+def test_history_prints_the_recall_of_the_bugs_that_are_named(kill: Command) -> None:
+    done = kill("sarama-996", "heka-1221", "kafka-9203", "--history")
+    assert done.code == 0
+    assert "history: 3 bugs, 2 in scope: 2 caught by golden cases" in done.out
+
+
+def test_history_says_which_bug_there_is_not(kill: Command) -> None:
+    done = kill("sarama-0", "--history")
+    assert done.code == 2
+    assert "there is no bug sarama-0" in done.err
