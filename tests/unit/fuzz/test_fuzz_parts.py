@@ -27,11 +27,12 @@ from wireproof.cases.case import Reject
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Exhausted, Refused
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import campaign, finding_counts
 from wireproof.fuzz import worker as worker_process
-from wireproof.fuzz.case_builder import CaseBuilder
+from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
 from wireproof.fuzz.cpu_timer import CpuTimer
 from wireproof.fuzz.executors import InProcessExecutor
@@ -43,8 +44,10 @@ from wireproof.fuzz.stats import format_stats
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
 from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
+from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.options import Options
 
 ROW = FORMATS["iggy.identifier/0.0.30"]
@@ -206,6 +209,18 @@ def test_what_nobody_may_write_is_asked_to_be_written() -> None:
     refusals = [case for case in cases if isinstance(case.expect, Reject)]
     assert {one.op for one in refusals} == {"encode"}
     assert {one.expect.cls for one in refusals if isinstance(one.expect, Reject)} == {"invalid-value"}
+
+
+def test_what_is_encoded_has_the_computed_fields_of_the_bytes_that_are_written() -> None:
+    """Headers in another order than the encoder's have another checksum of the message, which is as correct."""
+    row = FORMATS["iggy.log/0.8"]
+    one, two = b"\1\0\0\0b\1\1\0\0\0x", b"\1\0\0\0a\1\1\0\0\0y"  # the encoder sorts by key
+    rest = bytes(16) + b"\0" * 24 + len(one + two).to_bytes(4, "little") + b"\1\0\0\0" + b"p" + one + two
+    data = xxh3_64(rest).to_bytes(8, "little") + rest
+    builder = CaseBuilder(row, (), ("decode", "encode"))
+    decode = with_expectation(builder.decode_case(data))
+    (encode,) = (case for case in builder.all_follow_ups(decode) if case.op == "encode")
+    assert judge(encode, reference_answer(encode).outcome).name == "pass"
 
 
 def launcher(folder: Path, features: dict[int, int], *, keep: int) -> Path:
