@@ -212,7 +212,7 @@ def test_what_nobody_may_write_is_asked_to_be_written() -> None:
 
 
 def test_what_is_encoded_has_the_computed_fields_of_the_bytes_that_are_written() -> None:
-    """Headers in another order than the encoder's have another checksum of the message, which is as correct."""
+    """Headers in another order than the encoder's have another checksum, which is as correct."""
     row = FORMATS["iggy.log/0.8"]
     one, two = b"\1\0\0\0b\1\1\0\0\0x", b"\1\0\0\0a\1\1\0\0\0y"  # the encoder sorts by key
     rest = bytes(16) + b"\0" * 24 + len(one + two).to_bytes(4, "little") + b"\1\0\0\0" + b"p" + one + two
