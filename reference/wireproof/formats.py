@@ -29,11 +29,13 @@ from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.kafka import entry as kafka_entry
+from wireproof.kafka import layouts as kafka_layouts
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.layout import Layout
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejection import Rejected, Remark
@@ -60,6 +62,7 @@ class Format:
         delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
             value are not consumed.
         capabilities: the capabilities that its cases may need.
+        layout: the layout of its bytes; None if it is not declared yet.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Format:
     wrapped_by: tuple[str, str, str] | None = None
     delimited: bool = False
     capabilities: tuple[str, ...] = ()
+    layout: Layout | None = None
 
     @property
     def provisional(self) -> bool:
@@ -142,7 +146,9 @@ _LOG: Final = (
 )
 
 
-def _kafka_batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]) -> Format:
+def _kafka_batch(
+    revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout | None = None
+) -> Format:
     return Format(
         "kafka.batch",
         revision,
@@ -152,13 +158,14 @@ def _kafka_batch(revision: str, magic: int, value: type, capabilities: tuple[str
         wrapped_by=("kafka.log", "mixed", "batches"),
         delimited=True,
         capabilities=capabilities,
+        layout=layout,
     )
 
 
 _KAFKA: Final[tuple[Format, ...]] = (
     _kafka_batch("v0", 0, Message, _MESSAGE),
     _kafka_batch("v1", 1, Message, _V1),
-    _kafka_batch("v2", 2, RecordBatch, _V2),
+    _kafka_batch("v2", 2, RecordBatch, _V2, kafka_layouts.BATCH),
     Format(
         "kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, capabilities=_LOG
     ),
