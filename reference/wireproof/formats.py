@@ -260,6 +260,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         capabilities=(
             "codec:snappy",
             "feature:hmac",
+            "feature:opaque-content",
             "feature:resync-c",
             "feature:resync-go",
             "feature:given-header",
