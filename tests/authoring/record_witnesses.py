@@ -1,9 +1,9 @@
 """Record which independent implementations were run on the golden cases and agree.
 
 Run: `python -m tests.authoring.record_witnesses --all`, or name peers: `… kafka-clients protobuf-upb frames`. `--all`
-takes every peer that is ready on this machine, and `frames`, the libraries of compression. `--run PATTERN`, which
-may be repeated, takes some cases only; `--missing` only those of level `must` that have neither witness nor reason;
-`--dry-run` prints and writes nothing.
+takes every peer that is ready on this machine, `frames`, the libraries of compression, and `headers`, protobuf on the
+headers of Heka's frames. `--run PATTERN`, which may be repeated, takes some cases only; `--missing` only those of level
+`must` that have neither witness nor reason; `--dry-run` prints and writes nothing.
 
 A case gets a witness only by a verdict that says the implementation did what the case expects; one that departs
 from it, or that does not do such a thing at all, is none. Each peer runs in a process of its own: one that fails is
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.authoring.shared_code import without_shared_code
-from tests.authoring.witness_run import FRAMES, Agreement, options_parser, refusal, selected, unexplained
+from tests.authoring.witness_run import LIBRARIES, Agreement, options_parser, refusal, selected, unexplained
 from wireproof.adapters import peers
 from wireproof.adapters.readiness import ready
 from wireproof.cases.fixture_writer import sorted_page_text
@@ -34,8 +34,8 @@ SECONDS = 1800
 
 
 def ready_peers() -> Iterator[str]:
-    """Yield `frames` and every peer that can be started here; print a line for each other one."""
-    yield FRAMES
+    """Yield the libraries and every peer that can be started here; print a line for each other one."""
+    yield from LIBRARIES
     for name, path in peers.files().items():
         state = ready(peers.read(path))
         if state.state == "ready":
@@ -108,7 +108,7 @@ def main() -> None:
     """Run the peers, write what they witness, and print the figures."""
     parser = ArgumentParser(parents=[options_parser()], description="record the witnesses of golden cases")
     parser.add_argument("specs", nargs="*", metavar="PEER")
-    parser.add_argument("--all", action="store_true", help="every peer that is ready, and frames")
+    parser.add_argument("--all", action="store_true", help="every peer that is ready, and the libraries")
     parser.add_argument("--dry-run", action="store_true", help="write nothing")
     given = parser.parse_args()
     specs = list(dict.fromkeys([*given.specs, *(ready_peers() if given.all else ())]))
