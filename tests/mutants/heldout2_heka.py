@@ -66,7 +66,7 @@ class NameFirst(PatchedHeka):
     patches = ((message, "collect_fields", _collect_name_first),)
 
 
-def _write_unless_default(writer: Writer, part: ProtoField, value: bytes | int | str | None) -> None:
+def _write_unless_default(writer: Writer, part: ProtoField, value: bytes | int | str) -> None:
     if value or part not in message.MESSAGE.parts:
         write_field(writer, part, value)
 

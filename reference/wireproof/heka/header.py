@@ -163,8 +163,9 @@ def encode_header(writer: Writer, value: HekaHeader, message_length: int) -> byt
     """
     inner = Writer(scope=(writer.scope, "header", NO_INDEX))
     for part in _WRITTEN:
-        number = message_length if part.name == "message_length" else getattr(value, part.name)
-        write_field(inner, part, number)
+        one = message_length if part.name == "message_length" else getattr(value, part.name)
+        if one is not None:
+            write_field(inner, part, one)
     if len(inner.data) > MAX_HEADER:
         raise inner.invalid("", f"needs {len(inner.data)} bytes, {MAX_HEADER} allowed")
     return bytes(inner.data)

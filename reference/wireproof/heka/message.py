@@ -231,7 +231,9 @@ MESSAGE_SCHEMA: Final = schema_of(
 
 _REQUIRED: Final = tuple(part.name for part in proto_fields(MESSAGE) if part.required)
 
-_SCALARS: Final = tuple(part.name for part in proto_fields(MESSAGE) if not part.repeated)
+*_MESSAGE_SCALARS, _FIELDS = proto_fields(MESSAGE)
+
+_SCALARS: Final = tuple(part.name for part in _MESSAGE_SCALARS)
 
 
 def read(reader: Reader) -> HekaMessage:
@@ -290,15 +292,15 @@ def write(writer: Writer, value: HekaMessage) -> None:
     """
     if len(value.uuid) != UUID_SIZE:
         raise writer.invalid("uuid", f"{len(value.uuid)} bytes, expected {UUID_SIZE}")
-    *scalars, fields = proto_fields(MESSAGE)
-    for part in scalars:
-        write_field(writer, part, getattr(value, part.name))
+    for part in _MESSAGE_SCALARS:
+        if (one := getattr(value, part.name)) is not None:
+            write_field(writer, part, one)
     for index, field in enumerate(value.fields):
         writer.enter("fields", index)
         inner = Writer(scope=writer.scope)
         writer.leave()
         _write_field(inner, field)
-        write_bytes(writer, f"fields[{index}]", fields.number, bytes(inner.data))
+        write_bytes(writer, f"fields[{index}]", _FIELDS.number, bytes(inner.data))
 
 
 def _write_field(writer: Writer, field: DynamicField) -> None:
@@ -306,15 +308,23 @@ def _write_field(writer: Writer, field: DynamicField) -> None:
     for name in VALUE_ARRAYS:
         if name != wanted and getattr(field, name):
             raise writer.invalid(name, f"has values, but value_type requires {wanted}")
-    for part in proto_fields(FIELD):
-        value = getattr(field, part.name)
-        if not part.repeated:
-            write_field(writer, part, value)
-        elif not part.packable:
-            for index, one in enumerate(value):
-                write_bytes(writer, f"{part.name}[{index}]", part.number, one)
-        elif value:
-            write_bytes(writer, part.name, part.number, _PACKERS[str(part.of)](writer, part.name, value))
+    for part in _FIELD_SCALARS:
+        if (one := getattr(field, part.name)) is not None:
+            write_field(writer, part, one)
+    if values := getattr(field, wanted):
+        _write_array(writer, _FIELD_ARRAYS[wanted], values)
+
+
+_FIELD_SCALARS: Final = tuple(part for part in proto_fields(FIELD) if not part.repeated)
+_FIELD_ARRAYS: Final = {part.name: part for part in proto_fields(FIELD) if part.repeated}
+
+
+def _write_array(writer: Writer, part: ProtoField, values: tuple[Any, ...]) -> None:
+    if pack := _PACKERS.get(str(part.of)):
+        write_bytes(writer, part.name, part.number, pack(writer, part.name, values))
+        return
+    for index, value in enumerate(values):
+        write_bytes(writer, f"{part.name}[{index}]", part.number, value)
 
 
 def _pack_integers(writer: Writer, name: str, values: tuple[int, ...]) -> bytes:

@@ -211,15 +211,13 @@ _RANGES: Final = {"int32": (-(1 << 31), 1 << 31), "int64": (-(1 << 63), 1 << 63)
 """The least number of each type, and the first one above it."""
 
 
-def write_field(writer: Writer, part: ProtoField, value: bytes | int | str | None) -> None:
-    """Write a field that is not repeated; None is absent.
+def write_field(writer: Writer, part: ProtoField, value: bytes | int | str) -> None:
+    """Write a field that is not repeated.
 
     Raises:
         Rejected: `invalid-value` for a number outside of its type.
     """
     match value:
-        case None:
-            pass
         case bytes():
             write_bytes(writer, part.name, part.number, value)
         case str():
