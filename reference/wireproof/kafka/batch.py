@@ -16,7 +16,6 @@ from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
-from wireproof.wire.layout import attribute_of
 from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -28,6 +27,9 @@ _HEADER, *_ = runs(BATCH)
 _UNTIL_CRC, _AFTER_CRC = runs(BATCH, "crc")
 _stored = _HEADER.stored()
 """The fields of a header that a batch has: all but length, CRC and count, which are computed."""
+
+_numbers = _HEADER.numbers()
+"""The integers of a header, from a batch and its length, CRC and count."""
 
 UNUSED_BITS: Final = ~0x7F
 """Attribute bits 7 to 15, which have no meaning: §1.2."""
@@ -225,17 +227,10 @@ def write(writer: Writer, batch: RecordBatch) -> None:
     if codec and codec not in COMPRESSION_CODECS:
         raise writer.invalid("attributes", f"codec {codec}")
     start = len(writer.data)
-    _HEADER.write(writer, _numbers(batch))
+    _HEADER.write(writer, _numbers(batch, (0, 0, len(batch.records))))
     writer.cover("recordsCount", "count", len(writer.data), len(writer.data))
     _write_records(writer, batch, codec)
     patch_computed(writer, BATCH, start)
-
-
-def _numbers(batch: RecordBatch) -> list[int]:
-    """Return the integers of the header; length and CRC are 0 until the records are written."""
-    computed = {"batchLength": 0, "crc": 0, "recordsCount": len(batch.records)}
-    names = (part.name for part in _HEADER.parts)
-    return [computed[name] if name in computed else getattr(batch, attribute_of(name)) for name in names]
 
 
 def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:

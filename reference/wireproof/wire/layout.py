@@ -373,3 +373,31 @@ class Layout:
                 break
             size += width
         return size
+
+
+def all_layouts(layout: Layout) -> Iterator[Layout]:
+    """Yield a layout and all layouts in it, outer ones first."""
+    yield layout
+    for part in layout.parts:
+        yield from _layouts_in(part)
+
+
+def _layouts_in(part: Part) -> Iterator[Layout]:
+    match part:
+        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout):
+            yield from all_layouts(layout)
+        case When(part=inner) | Packed(of=inner) | Octets(holds=inner) if inner is not None:
+            yield from _layouts_in(inner)
+        case OneOf(layouts=layouts):
+            for layout in layouts.values():
+                yield from all_layouts(layout)
+
+
+def is_signed(kind: str) -> bool:
+    """Return whether a primitive reads a signed integer."""
+    return VARINTS[kind][1] if kind in VARINTS else kind.startswith("int")
+
+
+def bits_of(kind: str) -> int:
+    """Return the number of bits of an integer."""
+    return VARINTS[kind][0] if kind in VARINTS else 8 * WIDTHS[kind]
