@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from wireproof.wire.layout import Layout, OtherFields, ProtoField, proto_fields
+from wireproof.wire.layout import PROTO_INTEGERS, Layout, OtherFields, ProtoField, proto_fields
 from wireproof.wire.protobuf import (
     LENGTH_DELIMITED,
     WireField,
@@ -207,7 +207,10 @@ SCALAR_READERS: Final[Mapping[str, PayloadReader]] = {
 
 # --- writing ---
 
-_RANGES: Final = {"int32": (-(1 << 31), 1 << 31), "int64": (-(1 << 63), 1 << 63), "uint32": (0, 1 << 32)}
+_RANGES: Final = {
+    kind: (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+    for kind, (bits, signed) in PROTO_INTEGERS.items()
+}
 """The least number of each type, and the first one above it."""
 
 

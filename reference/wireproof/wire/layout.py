@@ -34,6 +34,11 @@ PROTO_WIRES: Final[dict[str, int]] = {
 }  # fmt: skip
 """The wire type of each type of protobuf that a `ProtoField` may have."""
 
+PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
+    "int32": (32, True), "int64": (64, True), "uint32": (32, False)
+}  # fmt: skip
+"""The integers of protobuf: bits and sign."""
+
 
 @frozen
 class Flag:
@@ -384,7 +389,7 @@ def all_layouts(layout: Layout) -> Iterator[Layout]:
 
 def _layouts_in(part: Part) -> Iterator[Layout]:
     match part:
-        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout):
+        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout) | ProtoField(of=Layout() as layout):
             yield from all_layouts(layout)
         case When(part=inner) | Packed(of=inner) | Octets(holds=inner) if inner is not None:
             yield from _layouts_in(inner)
