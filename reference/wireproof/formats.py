@@ -248,6 +248,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_message.HekaMessage,
         heka_message.decode,
         heka_message.encode,
+        layout=heka_message.CONTENT,
         capabilities=("codec:snappy",),
     ),
     Format(
@@ -257,6 +258,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
+        layout=heka_stream.STREAM,
         capabilities=(
             "codec:snappy",
             "feature:hmac",
