@@ -1,0 +1,100 @@
+"""A family of formats: its formats, and all that the suite must know about them, in one object.
+
+A package provides its families through the entry-point group `wireproof.formats`; `installed_families` finds
+them. The layers above read the object and never name a family (architecture.md#families).
+
+The module of an entry point imports only this module and `wireproof.wire`: the formats are not complete while
+it is loaded. `deferred` names functions of other modules, which may import everything.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.scan_items import Item
+from wireproof.wire.writer import Writer
+
+PROVISIONAL_SUFFIX: Final = "-edge"
+"""The end of the names of provisional revisions."""
+
+
+@frozen(cache_hash=True)  # formats are the keys of many caches
+class Format:
+    """A format in one revision.
+
+    Attributes:
+        name, revision: such as `kafka.batch` and `v2`; the name begins with that of the family and a dot.
+        value: the frozen attrs class of its values.
+        decode: decodes one value with a reader at position 0; the reader is then after the consumed bytes.
+        encode: encodes a value with a writer.
+        scan: yields the items of a stream given in chunks; None for a format that is not a stream.
+        wrapped_by: name and revision of the stream format that contains values of this one, and the name of
+            the list of values there; None if there is no such format.
+        delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
+            value are not consumed.
+        capabilities: the capabilities that its cases may need.
+    """
+
+    name: str
+    revision: str
+    value: type
+    decode: Callable[[Reader, Options], Any]
+    encode: Callable[[Writer, Any, Options], None]
+    scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
+    wrapped_by: tuple[str, str, str] | None = None
+    delimited: bool = False
+    capabilities: tuple[str, ...] = ()
+
+    @property
+    def provisional(self) -> bool:
+        """Return whether the revision is one of a pre-release, whose format may still change."""
+        return self.revision.endswith(PROVISIONAL_SUFFIX)
+
+    @property
+    def format_id(self) -> str:
+        """Return the id of the format, such as `kafka.batch/v2`."""
+        return f"{self.name}/{self.revision}"
+
+    @property
+    def family(self) -> str:
+        """Return the name of the family, such as `kafka`."""
+        return self.name.partition(".")[0]
+
+
+def formats_of_codec(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields
+    """Yield the formats of a codec module that has a table `REVISIONS`, whose rows it takes first."""
+    for revision, row in codec.REVISIONS.items():
+        yield Format(
+            name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
+        )
+
+
+def deferred(place: str) -> Callable[..., Any]:
+    """Return a function that calls the one at `place`, `module:name`, and imports it at the first call."""
+    module, _, name = place.partition(":")
+    found: list[Callable[..., Any]] = []
+
+    def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - those of the function
+        if not found:
+            found.append(getattr(import_module(module), name))
+        return found[0](*arguments, **named)
+
+    return call
+
+
+@frozen
+class Family:
+    """A family of formats.
+
+    Attributes:
+        name: the beginning of the names of its formats, such as `kafka`.
+        formats: its formats, in the order in which they are listed.
+    """
+
+    name: str
+    formats: tuple[Format, ...]

@@ -1,0 +1,34 @@
+"""The family `heka`: messages and framed streams of Mozilla Heka."""
+
+from typing import Final
+
+from wireproof.family import Family, Format
+from wireproof.heka import message, scan, stream
+
+_FORMATS: Final = (
+    Format(
+        "heka.message",
+        "0.10",
+        message.HekaMessage,
+        message.decode,
+        message.encode,
+        capabilities=("codec:snappy",),
+    ),
+    Format(
+        "heka.stream",
+        "0.10",
+        stream.FrameStream,
+        stream.decode,
+        stream.encode,
+        scan.scan,
+        capabilities=(
+            "codec:snappy",
+            "feature:hmac",
+            "feature:resync-c",
+            "feature:resync-go",
+            "feature:given-header",
+        ),
+    ),
+)
+
+FAMILY: Final = Family("heka", _FORMATS)

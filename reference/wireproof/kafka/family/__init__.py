@@ -1,0 +1,60 @@
+"""The family `kafka`: entries and logs of Apache Kafka."""
+
+from functools import partial
+from typing import Final
+
+from wireproof.family import Family, Format
+from wireproof.kafka import entry, log, scan
+from wireproof.kafka.values import Log, Message, RecordBatch
+
+_CODECS: Final = ("codec:none", "codec:gzip", "codec:snappy", "codec:lz4")
+
+_MESSAGE: Final = (*_CODECS, "feature:wrapper")
+
+_V1: Final = (*_MESSAGE, "feature:log-append-time")
+
+_V2: Final = (
+    *_CODECS,
+    "codec:zstd",
+    "feature:control-batch",
+    "feature:delete-horizon",
+    "feature:empty-batch",
+    "feature:headers",
+    "feature:idempotent",
+    "feature:log-append-time",
+    "feature:transactional",
+)
+
+_LOG: Final = (
+    *_V2,
+    "feature:fetch-offset",
+    "feature:max-message",
+    "feature:segment-file",
+    "feature:mixed-magic",
+    "feature:partial-tail",
+    "feature:read-committed",
+    "feature:wrapper",
+)
+
+
+def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]) -> Format:
+    return Format(
+        "kafka.batch",
+        revision,
+        value,
+        decode=partial(entry.decode, magic=magic),
+        encode=partial(entry.encode, magic=magic),
+        wrapped_by=("kafka.log", "mixed", "batches"),
+        delimited=True,
+        capabilities=capabilities,
+    )
+
+
+_FORMATS: Final = (
+    _batch("v0", 0, Message, _MESSAGE),
+    _batch("v1", 1, Message, _V1),
+    _batch("v2", 2, RecordBatch, _V2),
+    Format("kafka.log", "mixed", Log, log.decode, log.encode, scan=scan.scan, capabilities=_LOG),
+)
+
+FAMILY: Final = Family("kafka", _FORMATS)
