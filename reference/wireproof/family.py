@@ -38,6 +38,7 @@ class Format:
         delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
             value are not consumed.
         capabilities: the capabilities that its cases may need.
+        is_json: True if the bytes are a JSON text.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Format:
     wrapped_by: tuple[str, str, str] | None = None
     delimited: bool = False
     capabilities: tuple[str, ...] = ()
+    is_json: bool = False
 
     @property
     def provisional(self) -> bool:
@@ -88,13 +90,32 @@ def deferred(place: str) -> Callable[..., Any]:
 
 
 @frozen
+class Redaction:
+    """Bytes of a format that are structure and no payload, and what replaces the others.
+
+    Attributes:
+        kept_paths: the ends of the paths of byte fields that are kept: names and identifiers.
+        filler: one byte; a payload becomes this byte, repeated.
+        kept_head_bytes: the number of bytes at the beginning that are kept even if they are not decoded.
+    """
+
+    kept_paths: tuple[str, ...] = ()
+    filler: bytes = b"x"
+    kept_head_bytes: int = 0
+
+
+@frozen
 class Family:
     """A family of formats.
 
     Attributes:
         name: the beginning of the names of its formats, such as `kafka`.
         formats: its formats, in the order in which they are listed.
+        dictionary: yields the words of the fuzzing dictionary of a format; None for boundary values only.
+        redaction: what stays of bytes whose payloads are replaced.
     """
 
     name: str
     formats: tuple[Format, ...]
+    dictionary: Callable[[Format], Iterable[bytes]] | None = None
+    redaction: Redaction = Redaction()

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wireproof.family import Family, Format
+from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
 
 _FORMATS: Final = (
@@ -31,4 +31,11 @@ _FORMATS: Final = (
     ),
 )
 
-FAMILY: Final = Family("heka", _FORMATS)
+FAMILY: Final = Family(
+    "heka",
+    _FORMATS,
+    dictionary=deferred("wireproof.heka.family.dictionary:words"),
+    redaction=Redaction(
+        ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")
+    ),
+)

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from wireproof.family import Family, Format, formats_of_codec
+from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec
 from wireproof.iggy import (
     frame,
     headers,
@@ -65,9 +65,9 @@ _FORMATS: Final[tuple[Format, ...]] = (
     ),
     *formats_of_codec("iggy.headers", headers),
     *formats_of_codec("iggy.send", send, capabilities=_SEND),
-    *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND),
+    *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),
     *formats_of_codec("iggy.poll", poll),
-    *formats_of_codec("iggy.json.poll", json_poll),
+    *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
     *(
         Format(
             "iggy.log",
@@ -81,4 +81,12 @@ _FORMATS: Final[tuple[Format, ...]] = (
     ),
 )
 
-FAMILY: Final = Family("iggy", _FORMATS)
+FAMILY: Final = Family(
+    "iggy",
+    _FORMATS,
+    dictionary=deferred("wireproof.iggy.family.dictionary:words"),
+    # header values have kinds: 1 is a boolean, a character and a part of any number
+    redaction=Redaction(
+        ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"), filler=b"\x01"
+    ),
+)

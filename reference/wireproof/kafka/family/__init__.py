@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from wireproof.family import Family, Format
+from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.kafka import entry, log, scan
 from wireproof.kafka.values import Log, Message, RecordBatch
 
@@ -57,4 +57,12 @@ _FORMATS: Final = (
     Format("kafka.log", "mixed", Log, log.decode, log.encode, scan=scan.scan, capabilities=_LOG),
 )
 
-FAMILY: Final = Family("kafka", _FORMATS)
+FAMILY: Final = Family(
+    "kafka",
+    _FORMATS,
+    dictionary=deferred("wireproof.kafka.family.dictionary:words"),
+    # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
+    redaction=Redaction(
+        (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"), kept_head_bytes=17
+    ),
+)
