@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.scan_items import Item
@@ -39,6 +40,7 @@ class Format:
             value are not consumed.
         capabilities: the capabilities that its cases may need.
         is_json: True if the bytes are a JSON text.
+        layout: the layout of its bytes; None if it is not declared yet.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Format:
     delimited: bool = False
     capabilities: tuple[str, ...] = ()
     is_json: bool = False
+    layout: Layout | None = None
 
     @property
     def provisional(self) -> bool:

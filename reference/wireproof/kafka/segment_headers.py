@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from wireproof.kafka import batch
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.control_record import ABORT, COMMIT
+from wireproof.kafka.control_types import ABORT, COMMIT
 from wireproof.kafka.size_and_magic import peek_size_and_magic, peek_whole_entry
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected

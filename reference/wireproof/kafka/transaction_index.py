@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.control_record import ABORT
+from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.index_file import (
     IndexFinding,
     RawEntries,

@@ -4,8 +4,9 @@ from functools import partial
 from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
-from wireproof.kafka import entry, log, scan
+from wireproof.kafka import entry, layouts, log, scan
 from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.wire.layout import Layout
 
 _CODECS: Final = ("codec:none", "codec:gzip", "codec:snappy", "codec:lz4")
 
@@ -37,7 +38,9 @@ _LOG: Final = (
 )
 
 
-def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]) -> Format:
+def _batch(
+    revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout | None = None
+) -> Format:
     return Format(
         "kafka.batch",
         revision,
@@ -47,13 +50,14 @@ def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]
         wrapped_by=("kafka.log", "mixed", "batches"),
         delimited=True,
         capabilities=capabilities,
+        layout=layout,
     )
 
 
 _FORMATS: Final = (
     _batch("v0", 0, Message, _MESSAGE),
     _batch("v1", 1, Message, _V1),
-    _batch("v2", 2, RecordBatch, _V2),
+    _batch("v2", 2, RecordBatch, _V2, layouts.BATCH),
     Format("kafka.log", "mixed", Log, log.decode, log.encode, scan=scan.scan, capabilities=_LOG),
 )
 

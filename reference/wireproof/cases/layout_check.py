@@ -1,0 +1,181 @@
+"""Check of a trace against the layout of its format: every field is declared, in its place and with its kind.
+
+The codecs are written by hand where a layout would be slower or harder to read. This check, run on every
+case, is the reason to believe that what is derived from a layout holds for its codec.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof.wire.compression import COMPRESSION_CODECS
+from wireproof.wire.layout import (
+    Checksum,
+    Count,
+    Layout,
+    Length,
+    Nested,
+    Number,
+    Octets,
+    OneOf,
+    Packed,
+    Part,
+    Repeated,
+    Tagged,
+    When,
+    Zero,
+)
+from wireproof.wire.trace import FieldSpan
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+IGNORED: Final = "ignored"
+"""The type of a span of bytes that a reader skips, with a remark or because nobody reads them."""
+
+PACKED_TYPES: Final = frozenset({IGNORED, *(codec.name for codec in COMPRESSION_CODECS.values())})
+
+_FRAMES: Final = re.compile(r"\.(gzip|lz4|zstd|xerial|snappy|trailing)(\[\])?(\.|$)")
+"""Fields of compressed data: their layout is that of the compression format, not of the message format."""
+
+
+@frozen
+class DeclaredField:
+    """A field as a layout declares it.
+
+    Attributes:
+        types: the types that its span may have.
+        cover: what it is of other bytes: a length, a count or a checksum; empty for other fields.
+        order: its place among the fields of its scope; None if alternatives have it in several places.
+        required: whether each element of its scope has it.
+    """
+
+    types: frozenset[str]
+    cover: str = ""
+    order: int | None = 0
+    required: bool = True
+
+
+def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField]:
+    """Return the fields of a layout by path; an index in a path is `[]`."""
+    nullable = {part.of for part in layout.parts if isinstance(part, Length) and part.null is not None}
+    found: dict[str, DeclaredField] = {}
+    for order, part in enumerate(layout.parts):
+        rows = _inner(part, prefix)
+        if row := _leaf(part):
+            required = row.required and part.name not in nullable
+            rows[f"{prefix}{part.name}"] = evolve(row, order=order, required=required)
+        _merge(found, rows)
+    return found
+
+
+def _merge(found: dict[str, DeclaredField], rows: Mapping[str, DeclaredField]) -> None:
+    """Add the fields of another alternative; a field that both have is required by neither."""
+    for path, row in rows.items():
+        known = found.get(path, row)
+        found[path] = evolve(
+            row,
+            types=known.types | row.types,
+            cover=known.cover or row.cover,
+            order=row.order if known.order == row.order else None,
+            required=path not in found and row.required,
+        )
+
+
+def _leaf(part: Part) -> DeclaredField | None:
+    """Return what is declared of the span of a part itself; None for a part without a span."""
+    match part:
+        case When(part=inner):
+            row = _leaf(inner)
+            return None if row is None else evolve(row, required=False)
+        case Octets():
+            return DeclaredField(frozenset({"bytes"}))
+        case Zero(kind=kind):
+            return DeclaredField(frozenset({kind or "bytes"}))
+        case Packed():
+            return DeclaredField(PACKED_TYPES, required=False)
+        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
+            return DeclaredField(frozenset({kind}), _cover(part))
+    return None
+
+
+def _cover(part: Part) -> str:
+    match part:
+        case Checksum(algorithm=algorithm):
+            return algorithm.label
+        case Length():
+            return "length"
+        case Count():
+            return "count"
+    return ""
+
+
+def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR0911 - one arm for each kind
+    """Return the fields inside a part."""
+    scope = f"{prefix}{part.name}." if part.name else prefix
+    match part:
+        case Octets(holds=inner) if inner is not None:
+            return _optional(declared_fields(Layout("", (inner,)), prefix))
+        case Repeated(of=layout):
+            return declared_fields(layout, f"{prefix}{part.name}[].")
+        case Nested(of=layout):
+            return declared_fields(layout, scope)
+        case Packed(of=inner):
+            return declared_fields(Layout("", (inner,)), prefix)
+        case When(part=inner):
+            return _optional(_inner(inner, prefix))
+        case Tagged(of=layout):
+            rows = _optional(declared_fields(layout, prefix))
+            return {path: evolve(row, order=None) for path, row in rows.items()}
+        case OneOf(layouts=layouts):
+            found: dict[str, DeclaredField] = {}
+            for layout in layouts.values():
+                _merge(found, declared_fields(layout, scope))
+            return _optional(found)
+    return {}
+
+
+def _optional(rows: Mapping[str, DeclaredField]) -> dict[str, DeclaredField]:
+    return {path: evolve(row, required=False) for path, row in rows.items()}
+
+
+def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
+    """Yield what a trace of accepted bytes has that its layout does not declare, one line each."""
+    declared = declared_fields(layout)
+    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {}
+    for span in spans:
+        path = _INDEX.sub("[]", span.path)
+        if _FRAMES.search(path):
+            continue
+        row = declared.get(path)
+        if row is None:
+            yield f"{span.path} at {span.at}: not declared"
+            continue
+        yield from _field_errors(span, row)
+        scopes.setdefault((span.space, span.path.rpartition(".")[0]), {})[span.path.rpartition(".")[2]] = span
+    for (_, scope), fields in scopes.items():
+        yield from _scope_errors(scope, fields, declared)
+
+
+def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
+    if span.type not in row.types:
+        yield f"{span.path} at {span.at}: {span.type}, declared {', '.join(sorted(row.types))}"
+    if span.cover is not None and span.cover.kind != row.cover:
+        yield f"{span.path} at {span.at}: a {span.cover.kind}, declared {row.cover or 'as none'}"
+
+
+def _scope_errors(
+    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField]
+) -> Iterator[str]:
+    """Yield the fields of one scope that are missing or in the wrong place."""
+    prefix = f"{_INDEX.sub('[]', scope)}." if scope else ""
+    ordered = sorted(fields.values(), key=lambda span: (span.start, span.end))
+    orders = [declared[f"{prefix}{_INDEX.sub('[]', span.path.rpartition('.')[2])}"].order for span in ordered]
+    places = [order for order in orders if order is not None]
+    if places != sorted(places):
+        yield f"{scope}: its fields are in another order"
+    for path, row in declared.items():
+        head, _, name = path.rpartition(".")
+        if row.required and f"{head}." == (prefix or ".") and name not in fields:
+            yield f"{scope}.{name}: missing"
