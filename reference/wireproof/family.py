@@ -7,16 +7,17 @@ The module of an entry point imports only this module and `wireproof.wire`: the 
 it is loaded. `deferred` names functions of other modules, which may import everything.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.remark_classes import RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
 
@@ -114,11 +115,13 @@ class Family:
     Attributes:
         name: the beginning of the names of its formats, such as `kafka`.
         formats: its formats, in the order in which they are listed.
+        remarks: its classes of remarks by name; its package registers them too.
         dictionary: yields the words of the fuzzing dictionary of a format; None for boundary values only.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
     name: str
     formats: tuple[Format, ...]
+    remarks: Mapping[str, RemarkClass] = field(factory=dict)
     dictionary: Callable[[Format], Iterable[bytes]] | None = None
     redaction: Redaction = Redaction()

@@ -17,6 +17,7 @@ from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.remark_classes import COMMON_REMARKS, RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import Writer
@@ -37,6 +38,7 @@ __all__ = [
     "get",
     "items_json",
     "matching_ids",
+    "remark_classes",
     "scan",
     "trace_with_reader",
 ]
@@ -78,6 +80,14 @@ FORMATS: Final[dict[str, Format]] = {
     fmt.format_id: fmt for family in FAMILIES.values() for fmt in family.formats
 }
 """Every format in every revision, by its id."""
+
+
+def remark_classes() -> dict[str, RemarkClass]:
+    """Return the classes of remarks by name: the common ones, then those of each family."""
+    return {
+        **COMMON_REMARKS,
+        **{name: one for family in FAMILIES.values() for name, one in family.remarks.items()},
+    }
 
 
 def family_of(fmt: Format) -> Family:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.family import Family
+from wireproof.wire.remark_classes import register
 from wireproof.wire.safe_text import one_line
 
 GROUP: Final = "wireproof.formats"
@@ -123,8 +124,13 @@ def _unfit(family: object, known: dict[str, Family]) -> str:
     names = [fmt.format_id for fmt in family.formats]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         return f"it has the format {twice} twice"
-    other = next((fmt.format_id for fmt in family.formats if fmt.family != family.name), "")
-    return f"the name of its format {other} does not begin with {family.name}." if other else ""
+    if other := next((fmt.format_id for fmt in family.formats if fmt.family != family.name), ""):
+        return f"the name of its format {other} does not begin with {family.name}."
+    try:
+        register(family.remarks)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 INSTALLED: Final = install((*_own(), *_others(sys.path)))

@@ -29,10 +29,7 @@ FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
-MISMATCH_REMARKS: Final = frozenset(
-    {"wrapper-crc", "iggy-payload-checksum", "iggy-message-checksum", "iggy-batch-checksum",
-     "iggy-batch-count", "iggy-request-checksum"}
-)  # fmt: skip
+MISMATCH_REMARKS: Final = frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
 """Remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
+from wireproof.heka.remark_classes import HEKA_REMARKS
 
 _FORMATS: Final = (
     Format(
@@ -34,6 +35,7 @@ _FORMATS: Final = (
 FAMILY: Final = Family(
     "heka",
     _FORMATS,
+    remarks=HEKA_REMARKS,
     dictionary=deferred("wireproof.heka.family.dictionary:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")

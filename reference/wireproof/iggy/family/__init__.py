@@ -19,6 +19,7 @@ from wireproof.iggy import (
 )
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.partitioning import Partitioning
+from wireproof.iggy.remark_classes import IGGY_REMARKS
 
 _SEND: Final = (
     "feature:headers",
@@ -84,6 +85,7 @@ _FORMATS: Final[tuple[Format, ...]] = (
 FAMILY: Final = Family(
     "iggy",
     _FORMATS,
+    remarks=IGGY_REMARKS,
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number
     redaction=Redaction(

@@ -5,6 +5,7 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.kafka import entry, layouts, log, scan
+from wireproof.kafka.remark_classes import KAFKA_REMARKS
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.layout import Layout
 
@@ -64,6 +65,7 @@ _FORMATS: Final = (
 FAMILY: Final = Family(
     "kafka",
     _FORMATS,
+    remarks=KAFKA_REMARKS,
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(
