@@ -7,13 +7,15 @@ The module of an entry point imports only this module and `wireproof.wire`: the 
 it is loaded. `deferred` names functions of other modules, which may import everything.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from attrs import field, frozen
 
+from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -94,6 +96,46 @@ def deferred(place: str) -> Callable[..., Any]:
 
 
 @frozen
+class OrderFault:
+    """An entry that does not follow the entry before it: its class, the wrong field, and a line about it."""
+
+    cls: str
+    at: int
+    path: str
+    text: str
+
+
+class OrderCheck(Protocol):
+    """Checks the order of the entries of a log, from the first one on."""
+
+    def after(self, item: Item, number: int, /) -> Iterable[OrderFault]:
+        """Yield the faults in the order of the next entry, which has this number in its log."""
+
+
+@frozen
+class StreamRules:
+    """The knowledge about a stream that its scan does not give.
+
+    Attributes:
+        derived_fields: returns the fields that the value of a stream has beside the list of its entries, from
+            these entries in JSON form.
+        damaged_length: returns the number of damaged bytes at the beginning of an item that is refused or
+            cut, if its length may be damaged; else 0. It gets the format, the bytes, the length of the item,
+            the options, and what precedes it: the entry before it in a tuple, an empty tuple at the
+            beginning, or None if that is unknown. Without this function the scan itself searches for entries.
+        lookahead: the number of bytes after the item that `damaged_length` gets.
+        bytes_needed: returns the size of the entry that begins with these bytes; 0 if they do not show it.
+        order: returns a new check of the order of entries, where no checksum covers it.
+    """
+
+    derived_fields: Callable[[Sequence[Json]], dict[str, Json]] = lambda _: {}
+    damaged_length: Callable[[Format, bytes, int, Options, tuple[Any, ...] | None], int] | None = None
+    lookahead: int = 0
+    bytes_needed: Callable[[Format, bytes], int] = lambda _, __: 0
+    order: Callable[[], OrderCheck] | None = None
+
+
+@frozen
 class Redaction:
     """Bytes of a format that are structure and no payload, and what replaces the others.
 
@@ -117,6 +159,9 @@ class Family:
         formats: its formats, in the order in which they are listed.
         remarks: its classes of remarks by name; its package registers them too.
         dictionary: yields the words of the fuzzing dictionary of a format; None for boundary values only.
+        marks: by the beginning of a format's name, a function that returns whether bytes begin like it.
+        file_names: patterns of the names of files, each with the beginning of the names of their formats.
+        streams: the rules of its streams, by the name of the format.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
@@ -124,4 +169,7 @@ class Family:
     formats: tuple[Format, ...]
     remarks: Mapping[str, RemarkClass] = field(factory=dict)
     dictionary: Callable[[Format], Iterable[bytes]] | None = None
+    marks: Mapping[str, Callable[[bytes], bool]] = field(factory=dict)
+    file_names: tuple[tuple[re.Pattern[str], str], ...] = ()
+    streams: Mapping[str, StreamRules] = field(factory=dict)
     redaction: Redaction = Redaction()

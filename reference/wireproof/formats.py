@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.family import PROVISIONAL_SUFFIX, Family, Format
+from wireproof.family import PROVISIONAL_SUFFIX, Family, Format, StreamRules
 from wireproof.installed_families import INSTALLED
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
@@ -40,6 +40,7 @@ __all__ = [
     "matching_ids",
     "remark_classes",
     "scan",
+    "stream_rules",
     "trace_with_reader",
 ]
 
@@ -93,6 +94,11 @@ def remark_classes() -> dict[str, RemarkClass]:
 def family_of(fmt: Format) -> Family:
     """Return the family of a format; one without any knowledge for a format that no family has."""
     return FAMILIES.get(fmt.family) or Family(fmt.family, (fmt,))
+
+
+def stream_rules(fmt: Format) -> StreamRules:
+    """Return the rules of a stream; those that know nothing if its family has none for it."""
+    return family_of(fmt).streams.get(fmt.name, StreamRules())
 
 
 def get(name: str, revision: str) -> Format:

@@ -4,6 +4,7 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
+from wireproof.heka.family.detection import FILE_NAMES, MARKS
 from wireproof.heka.remark_classes import HEKA_REMARKS
 
 _FORMATS: Final = (
@@ -36,6 +37,8 @@ FAMILY: Final = Family(
     "heka",
     _FORMATS,
     remarks=HEKA_REMARKS,
+    marks=MARKS,
+    file_names=FILE_NAMES,
     dictionary=deferred("wireproof.heka.family.dictionary:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")

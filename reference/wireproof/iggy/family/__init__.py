@@ -17,6 +17,8 @@ from wireproof.iggy import (
     reply,
     send,
 )
+from wireproof.iggy.family.detection import FILE_NAMES, MARKS
+from wireproof.iggy.family.streams import STREAMS
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.remark_classes import IGGY_REMARKS
@@ -86,6 +88,9 @@ FAMILY: Final = Family(
     "iggy",
     _FORMATS,
     remarks=IGGY_REMARKS,
+    marks=MARKS,
+    file_names=FILE_NAMES,
+    streams=STREAMS,
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number
     redaction=Redaction(

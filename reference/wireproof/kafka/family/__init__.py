@@ -5,6 +5,8 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.kafka import entry, layouts, log, scan
+from wireproof.kafka.family.detection import FILE_NAMES, MARKS
+from wireproof.kafka.family.streams import STREAMS
 from wireproof.kafka.remark_classes import KAFKA_REMARKS
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.layout import Layout
@@ -66,6 +68,9 @@ FAMILY: Final = Family(
     "kafka",
     _FORMATS,
     remarks=KAFKA_REMARKS,
+    marks=MARKS,
+    file_names=FILE_NAMES,
+    streams=STREAMS,
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(
