@@ -4,7 +4,8 @@ A package provides its families through the entry-point group `wireproof.formats
 them. The layers above read the object and never name a family (architecture.md#families).
 
 The module of an entry point imports only this module and `wireproof.wire`: the formats are not complete while
-it is loaded. `deferred` names functions of other modules, which may import everything.
+it is loaded. It names tables and functions of other modules by their place, `module:name`; these modules may
+import everything.
 """
 
 import re
@@ -21,6 +22,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.remark_classes import RemarkClass
 from wireproof.wire.scan_items import Item
+from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import Writer
 
 PROVISIONAL_SUFFIX: Final = "-edge"
@@ -82,14 +84,19 @@ def formats_of_codec(name: str, codec: Any, **more: Any) -> Iterator[Format]:  #
         )
 
 
+def object_at(place: str) -> Any:  # noqa: ANN401 - any object may be there
+    """Return the object at a place, `module:name`; this imports the module."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
 def deferred(place: str) -> Callable[..., Any]:
     """Return a function that calls the one at `place`, `module:name`, and imports it at the first call."""
-    module, _, name = place.partition(":")
     found: list[Callable[..., Any]] = []
 
     def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - those of the function
         if not found:
-            found.append(getattr(import_module(module), name))
+            found.append(object_at(place))
         return found[0](*arguments, **named)
 
     return call
@@ -152,7 +159,7 @@ class Redaction:
 
 @frozen
 class Family:
-    """A family of formats.
+    """A family of formats. Everything but its name and its formats is optional.
 
     Attributes:
         name: the beginning of the names of its formats, such as `kafka`.
@@ -162,6 +169,12 @@ class Family:
         marks: by the beginning of a format's name, a function that returns whether bytes begin like it.
         file_names: patterns of the names of files, each with the beginning of the names of their formats.
         streams: the rules of its streams, by the name of the format.
+        capabilities: yields the capabilities that decoded fields need under some options.
+        value_capabilities: yields those that a value in JSON form needs.
+        strategies: the place of a table of Hypothesis strategies for values, by format id; each entry is a
+            function that returns one. Empty if there is none.
+        option_strategies: the place of a table of functions by the name of a format, which get a value and
+            return a strategy for options.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
@@ -172,4 +185,8 @@ class Family:
     marks: Mapping[str, Callable[[bytes], bool]] = field(factory=dict)
     file_names: tuple[tuple[re.Pattern[str], str], ...] = ()
     streams: Mapping[str, StreamRules] = field(factory=dict)
+    capabilities: Callable[[Sequence[FieldSpan], Options], Iterable[str]] = lambda _, __: ()
+    value_capabilities: Callable[[Json], Iterable[str]] = lambda _: ()
+    strategies: str = ""
+    option_strategies: str = ""
     redaction: Redaction = Redaction()

@@ -39,6 +39,8 @@ FAMILY: Final = Family(
     remarks=HEKA_REMARKS,
     marks=MARKS,
     file_names=FILE_NAMES,
+    strategies="wireproof.heka.family.strategies:VALUES",
+    option_strategies="wireproof.heka.family.strategies:OPTIONS",
     dictionary=deferred("wireproof.heka.family.dictionary:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")

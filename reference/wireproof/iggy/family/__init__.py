@@ -17,6 +17,7 @@ from wireproof.iggy import (
     reply,
     send,
 )
+from wireproof.iggy.family import capabilities
 from wireproof.iggy.family.detection import FILE_NAMES, MARKS
 from wireproof.iggy.family.streams import STREAMS
 from wireproof.iggy.identifier import Identifier
@@ -91,6 +92,9 @@ FAMILY: Final = Family(
     marks=MARKS,
     file_names=FILE_NAMES,
     streams=STREAMS,
+    capabilities=capabilities.of_bytes,
+    strategies="wireproof.iggy.family.strategies:VALUES",
+    option_strategies="wireproof.iggy.family.strategies:OPTIONS",
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number
     redaction=Redaction(

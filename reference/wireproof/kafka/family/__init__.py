@@ -5,6 +5,7 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.kafka import entry, layouts, log, scan
+from wireproof.kafka.family import capabilities
 from wireproof.kafka.family.detection import FILE_NAMES, MARKS
 from wireproof.kafka.family.streams import STREAMS
 from wireproof.kafka.remark_classes import KAFKA_REMARKS
@@ -71,6 +72,10 @@ FAMILY: Final = Family(
     marks=MARKS,
     file_names=FILE_NAMES,
     streams=STREAMS,
+    capabilities=capabilities.of_bytes,
+    value_capabilities=capabilities.of_value,
+    strategies="wireproof.kafka.family.strategies:VALUES",
+    option_strategies="wireproof.kafka.family.strategies:OPTIONS",
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(
