@@ -8,8 +8,6 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 from attrs import fields, frozen
 
 from wireproof.cases.mutate.layout_facts import computed_fields
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HekaHeader
 from wireproof.iggy.batch import Batch, Batch111, BatchHeader, BatchHeader111, BatchMessage
 from wireproof.iggy.frame import RequestHeader
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
@@ -100,8 +98,6 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
 
 COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     Log: ("next_offset",),
-    HekaHeader: ("message_length",),
-    HekaFrame: ("signer",),
     PolledMessage40: ("checksum",),
     PolledMessage70: ("checksum",),
     PolledMessage90: ("checksum",),

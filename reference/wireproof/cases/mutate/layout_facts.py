@@ -7,10 +7,12 @@ from attrs import fields, frozen
 
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (
+    PROTO_INTEGERS,
     Checksum,
     Layout,
     Number,
     Part,
+    ProtoField,
     When,
     all_layouts,
     attribute_of,
@@ -45,10 +47,11 @@ def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]
     """Yield the integers whose number the writer of a value chooses; a code has names and a constant none."""
     names = {one.name for one in fields(value)}
     for part in map(_present, layout.parts):
-        if isinstance(part, Number) and part.const is None and part.codes is None:
-            name = attribute_of(part.name)
-            if name in names:
-                yield name, IntegerField(bits_of(part.kind), is_signed(part.kind))
+        match part:
+            case Number(const=None, codes=None, kind=kind) if (name := attribute_of(part.name)) in names:
+                yield name, IntegerField(bits_of(kind), is_signed(kind))
+            case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
+                yield name, IntegerField(*PROTO_INTEGERS[kind])
 
 
 @cache
@@ -56,9 +59,19 @@ def computed_fields() -> Mapping[type, tuple[str, ...]]:
     """Return the attributes of each value class that its encoder computes."""
     found: dict[type, dict[str, None]] = {}
     for layout, value in _layouts():
-        shown = (one.name for one in map(_present, layout.parts) if isinstance(one, Checksum) and one.shown)
+        shown = (one.name for one in map(_present, layout.parts) if _is_computed(one))
         found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
     return {value: tuple(names) for value, names in found.items()}
+
+
+def _is_computed(part: Part) -> bool:
+    """Return whether the encoder computes a part that the value has too."""
+    match part:
+        case Checksum(shown=shown):
+            return shown
+        case ProtoField(cover="length"):
+            return True
+    return False
 
 
 def _present(part: Part) -> Part:

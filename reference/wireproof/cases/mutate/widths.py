@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from wireproof.cases.mutate.layout_facts import integer_fields
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import DynamicField, HekaMessage
 from wireproof.iggy.batch import (
     PRODUCER_FIELDS,
     Batch,
@@ -71,10 +69,8 @@ _PREFIX: Final = {"partition_id": 32, "current_offset": 64}
 
 SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     Message: {"offset": 64, "attributes": 8, "timestamp": 64},
-    HekaMessage: {"timestamp": 64, "severity": 32, "pid": 32},
-    DynamicField: {"value_integer": 64},
 }
-"""Class and field to bits, for signed integers: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
+"""Class and field to bits, for signed integers: kafka.md §2.1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys(
@@ -134,9 +130,8 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     },
     ClassicReply: {"status": 32},
     SendConfirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
-    HekaHeader: {"hmac_key_version": 32},
 }
-"""Class and field to bits, for unsigned integers: iggy.md, section 3; heka.md, section 1."""
+"""Class and field to bits, for unsigned integers: iggy.md, section 3."""
 
 _NONE: Final[Mapping[str, int]] = {}
 

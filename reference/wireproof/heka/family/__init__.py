@@ -14,6 +14,7 @@ _FORMATS: Final = (
         message.HekaMessage,
         message.decode,
         message.encode,
+        layout=message.CONTENT,
         capabilities=("codec:snappy",),
     ),
     Format(
@@ -23,9 +24,11 @@ _FORMATS: Final = (
         stream.decode,
         stream.encode,
         scan.scan,
+        layout=stream.STREAM,
         capabilities=(
             "codec:snappy",
             "feature:hmac",
+            "feature:opaque-content",
             "feature:resync-c",
             "feature:resync-go",
             "feature:given-header",

@@ -7,14 +7,21 @@ from wireproof.cases.mutate.dictionary import INVALID_VARINTS, VARLONG_BOUNDARIE
 from wireproof.family import Format
 from wireproof.heka import header, message
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
+from wireproof.wire.layout import proto_fields
 
 SIGNERS: Final = (b"test", b"test_1", b"vic", b"trusted_signer", b"some_key", b"testkey")
 """The signers and keys in the examples of heka.md, section 3."""
 
 FIELD_NUMBERS: Final = range(
-    1, max(*message.MESSAGE_SCHEMA, *message.FIELD_SCHEMA, *header.HEADER_SCHEMA) + 3
+    1,
+    2
+    + max(
+        part.number
+        for layout in (message.MESSAGE, message.FIELD, header.HEADER)
+        for part in proto_fields(layout)
+    ),
 )
-"""The protobuf field numbers of all messages of Heka (`fields` is 10), and unused numbers after them."""
+"""The protobuf field numbers of all messages of Heka, and an unused one after them."""
 
 _UUID_FIELD: Final = bytes((1 << 3 | 2, message.UUID_SIZE)) + bytes(range(16))
 
