@@ -7,7 +7,7 @@ optional dependency; only this package imports it.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve
 from hypothesis import strategies as st
@@ -15,6 +15,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 RECENT_TIMESTAMP: Final = 1_700_000_000_000
 """A recent timestamp, in milliseconds."""
@@ -212,3 +213,25 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[LogEntry] | SearchStrategy[L
     "kafka.log/mixed": logs,
 }
 """Format id to the strategy for its values."""
+
+
+def _produce_options(_value: LogEntry) -> SearchStrategy[Options]:
+    """Return a strategy for options: now and then the profile of a producer."""
+    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
+
+
+def _fetch_options(value: Log) -> SearchStrategy[Options]:
+    """Return a strategy for a fetch from an offset, or of committed records only: kafka.md §1.9."""
+    offsets = [getattr(entry, "base_offset", getattr(entry, "offset", 0)) for entry in value.batches]
+    producers = [entry.producer_id for entry in value.batches if hasattr(entry, "producer_id")]
+    fetched = [Options(fetch_offset=max(offset + 1, 0)) for offset in offsets[:1]]
+    aborted = tuple(zip(producers, offsets, strict=False))
+    committed = [Options(isolation="read_committed", aborted=aborted)]
+    return st.sampled_from([*[DEFAULT_OPTIONS] * 8, *fetched, *committed])
+
+
+OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
+    "kafka.batch": _produce_options,
+    "kafka.log": _fetch_options,
+}
+"""Name of a format to the strategy for the options of a value."""

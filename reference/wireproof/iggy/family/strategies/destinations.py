@@ -5,7 +5,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.scalars import octets, texts, unsigned
+from wireproof.iggy.family.strategies.scalars import octets, texts, unsigned
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.partitioning import Partitioning
 

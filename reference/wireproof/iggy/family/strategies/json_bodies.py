@@ -7,10 +7,10 @@ from typing import Any, cast
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.destinations import partitionings
-from wireproof.cases.strategies.iggy.headers import header_maps, header_maps_or_blocks, header_maps_v2
-from wireproof.cases.strategies.iggy.messages import sent_lists
-from wireproof.cases.strategies.iggy.scalars import octets, unsigned
+from wireproof.iggy.family.strategies.destinations import partitionings
+from wireproof.iggy.family.strategies.headers import header_maps, header_maps_or_blocks, header_maps_v2
+from wireproof.iggy.family.strategies.messages import sent_lists
+from wireproof.iggy.family.strategies.scalars import octets, unsigned
 from wireproof.iggy.json_poll import JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100
 from wireproof.iggy.json_send import JsonSend, JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
 from wireproof.iggy.message import SentMessage

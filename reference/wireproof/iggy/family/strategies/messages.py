@@ -9,8 +9,8 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.strategies.iggy.headers import header_maps, header_maps_or_blocks
-from wireproof.cases.strategies.iggy.scalars import octets, unsigned
+from wireproof.iggy.family.strategies.headers import header_maps, header_maps_or_blocks
+from wireproof.iggy.family.strategies.scalars import octets, unsigned
 from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.message import PolledMessage30, PolledMessage40, SentMessage, SentMessage70, write_message
 from wireproof.wire.writer import Writer

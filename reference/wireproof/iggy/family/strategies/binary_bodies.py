@@ -8,16 +8,16 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.strategies.iggy.batches import producers
-from wireproof.cases.strategies.iggy.destinations import identifiers, partitionings
-from wireproof.cases.strategies.iggy.messages import (
+from wireproof.iggy.batch import Producer
+from wireproof.iggy.family.strategies.batches import producers
+from wireproof.iggy.family.strategies.destinations import identifiers, partitionings
+from wireproof.iggy.family.strategies.messages import (
     sent_lists,
     sent_lists_since_0_7,
     stored_lists,
     stored_messages_since_0_7,
 )
-from wireproof.cases.strategies.iggy.scalars import unsigned
-from wireproof.iggy.batch import Producer
+from wireproof.iggy.family.strategies.scalars import unsigned
 from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.message import PolledMessage30, PolledMessage40, SentMessage90
 from wireproof.iggy.poll import Poll30, Poll40, Poll60

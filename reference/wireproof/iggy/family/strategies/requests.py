@@ -8,8 +8,8 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.destinations import identifiers
-from wireproof.cases.strategies.iggy.scalars import unsigned
+from wireproof.iggy.family.strategies.destinations import identifiers
+from wireproof.iggy.family.strategies.scalars import unsigned
 from wireproof.iggy.frame import (
     FIRST_PARTITION_OPERATION,
     NON_REPLICATED,

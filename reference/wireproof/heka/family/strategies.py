@@ -8,7 +8,7 @@ imports it.
 import struct
 from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 from wireproof.heka.stream import FrameStream
-from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.writer import Writer
 
 RECENT_TIMESTAMP: Final = 1_700_000_000_000_000_000
@@ -133,3 +133,30 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[HekaMessage] | SearchStrateg
     "heka.stream/0.10": streams,
 }
 """Format id to the strategy for its values."""
+
+
+HMAC_KEYS: Final = {"test_0": b"zero", "test_1": b"testkey", "_1": b"noname", "test_127": b""}
+"""The HMAC keys of the signers that the strategy for frames uses: heka.md, section 4."""
+
+
+def _message_options(_value: HekaMessage) -> SearchStrategy[Options]:
+    """Return a strategy for options: sometimes a message is compressed as a whole."""
+    return st.sampled_from([DEFAULT_OPTIONS, DEFAULT_OPTIONS, Options(compression="snappy")])
+
+
+def _stream_options(value: FrameStream) -> SearchStrategy[Options]:
+    """Return a strategy for options: keys or none, any resync, maybe a tight limit for the message size."""
+    keys = st.sampled_from([None, HMAC_KEYS])
+    resync: SearchStrategy[Any] = st.sampled_from(["strict", "go", "c"])
+    sizes = [frame.header.message_length for frame in value.frames]
+    max_message = st.sampled_from(
+        [None, None, None, *(size - excess for size in sizes[:1] for excess in (0, 1))]
+    )
+    return st.builds(Options, keys=keys, resync=resync, max_message=max_message)
+
+
+OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
+    "heka.message": _message_options,
+    "heka.stream": _stream_options,
+}
+"""Name of a format to the strategy for the options of a value."""

@@ -6,8 +6,8 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
-from wireproof.cases.strategies.kafka import RECENT_TIMESTAMP
+from wireproof.kafka.family.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
+from wireproof.kafka.family.strategies import RECENT_TIMESTAMP
 from wireproof.kafka.values import RecordHeader
 
 CODECS: Final = (0, 0, 1, 2, 3, 4)

@@ -7,8 +7,6 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.strategies.iggy.headers import header_maps_or_blocks
-from wireproof.cases.strategies.iggy.scalars import octets, unsigned
 from wireproof.iggy.batch import (
     SEGMENT_RULES,
     SEGMENT_RULES_111,
@@ -22,6 +20,8 @@ from wireproof.iggy.batch import (
     write_header,
     write_length_and_checksum,
 )
+from wireproof.iggy.family.strategies.headers import header_maps_or_blocks
+from wireproof.iggy.family.strategies.scalars import octets, unsigned
 from wireproof.iggy.message import write_message
 from wireproof.iggy.poll import Poll110, Poll111
 from wireproof.wire.checksums import iggy_batch_checksum

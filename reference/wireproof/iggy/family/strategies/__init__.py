@@ -10,8 +10,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.batches import batched_polls, batched_polls_111, batches, batches_111
-from wireproof.cases.strategies.iggy.binary_bodies import (
+from wireproof.iggy.family.strategies.batches import batched_polls, batched_polls_111, batches, batches_111
+from wireproof.iggy.family.strategies.binary_bodies import (
     batched_sends,
     batched_sends_111,
     logs_since_0_7,
@@ -21,11 +21,15 @@ from wireproof.cases.strategies.iggy.binary_bodies import (
     sends,
     sends_since_0_7,
 )
-from wireproof.cases.strategies.iggy.destinations import identifiers, partitionings
-from wireproof.cases.strategies.iggy.headers import header_maps, header_maps_v2
-from wireproof.cases.strategies.iggy.json_bodies import json_polls_since_0_7, json_sends, json_sends_since_0_7
-from wireproof.cases.strategies.iggy.messages import stored_lists
-from wireproof.cases.strategies.iggy.requests import (
+from wireproof.iggy.family.strategies.destinations import identifiers, partitionings
+from wireproof.iggy.family.strategies.headers import header_maps, header_maps_v2
+from wireproof.iggy.family.strategies.json_bodies import (
+    json_polls_since_0_7,
+    json_sends,
+    json_sends_since_0_7,
+)
+from wireproof.iggy.family.strategies.messages import stored_lists
+from wireproof.iggy.family.strategies.requests import (
     COMMAND_CODES,
     STATUSES,
     frame_bodies,
@@ -68,6 +72,7 @@ from wireproof.iggy.poll import Poll70, Poll90
 from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.reply import ClassicReply
 from wireproof.iggy.send import Send70, Send90
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll-request/0.0.30": lambda: poll_requests(PollRequest30),
@@ -122,3 +127,12 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.11.1-edge": lambda: st.builds(Log111, batches=st.lists(batches_111(), max_size=3).map(tuple)),
 }
 """Format id to the strategy for its values."""
+
+
+def _produce_options(_value: object) -> SearchStrategy[Options]:
+    """Return a strategy for options: now and then the profile of a producer."""
+    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
+
+
+OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {"iggy.send": _produce_options}
+"""Name of a format to the strategy for the options of a value."""

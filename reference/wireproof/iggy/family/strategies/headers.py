@@ -5,7 +5,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.scalars import octets, texts
+from wireproof.iggy.family.strategies.scalars import octets, texts
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderKind, HeaderValue
 from wireproof.iggy.headers import HeaderMap
 
