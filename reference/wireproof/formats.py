@@ -4,7 +4,7 @@ The layers above use this table and never a codec directly (architecture.md#laye
 """
 
 import fnmatch
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -14,10 +14,14 @@ from wireproof.heka import message as heka_message
 from wireproof.heka import scan as heka_scan
 from wireproof.heka import stream as heka_stream
 from wireproof.iggy import (
+    deferred_poll,
+    fetch,
+    fetch_request,
     frame,
     headers,
     identifier,
     json_poll,
+    json_reply,
     json_send,
     partitioning,
     poll,
@@ -172,9 +176,14 @@ _SEND: Final = (
 )
 
 
-def _revisions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields
-    """Yield the formats of a codec module that has a table of its revisions."""
-    for revision, row in codec.REVISIONS.items():
+def _revisions(
+    name: str,
+    codec: Any,  # noqa: ANN401 - a module
+    rows: Mapping[str, Any] | None = None,
+    **more: Any,  # noqa: ANN401 - fields
+) -> Iterator[Format]:
+    """Yield the formats of a codec module: of its table of revisions, or of another table that it has."""
+    for revision, row in (codec.REVISIONS if rows is None else rows).items():
         yield Format(
             name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
         )
@@ -182,6 +191,9 @@ def _revisions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa:
 
 _IGGY: Final[tuple[Format, ...]] = (
     *_revisions("iggy.poll-request", poll_request, delimited=True),
+    *_revisions("iggy.deferred-poll-request", deferred_poll),
+    *_revisions("iggy.fetch-request", fetch_request),
+    *_revisions("iggy.fetch", fetch),
     *_revisions("iggy.frame", frame, delimited=True),
     *(
         Format(
@@ -221,6 +233,8 @@ _IGGY: Final[tuple[Format, ...]] = (
     *_revisions("iggy.json.send", json_send, capabilities=_SEND),
     *_revisions("iggy.poll", poll),
     *_revisions("iggy.json.poll", json_poll),
+    *_revisions("iggy.json.reply", json_reply),
+    *_revisions("iggy.json.error", json_reply, json_reply.ERRORS),
     *(
         Format(
             "iggy.log",

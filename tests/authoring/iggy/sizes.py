@@ -54,7 +54,8 @@ JSON_SENDS = {
     for name in ("0.0.30", "0.7", "0.8", "0.9", "0.10")
 }
 JSON_POLLS = {
-    name: Sized("§8.2", ("iggy.json.poll.shape", "iggy.json.base64")) for name in ("0.0.30", "0.0.40", "0.0.60")
+    name: Sized("§8.2", ("iggy.json.poll.shape", "iggy.json.base64"))
+    for name in ("0.0.30", "0.0.40", "0.0.60")
 } | {
     name: Sized("§8.2", ("iggy.json.poll.headed.shape", "iggy.json.base64"), large=name == "0.10")
     for name in ("0.7", "0.9", "0.10")

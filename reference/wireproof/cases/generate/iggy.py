@@ -182,9 +182,7 @@ def poll_70_value(recipe: Recipe, *, revision: str) -> Json:
             "headers": [],
             "payload": payload.hex(),
         }
-        for n, (data, payload) in enumerate(
-            zip(polled_rows(recipe, revision), payloads(recipe), strict=True)
-        )
+        for n, (data, payload) in enumerate(zip(polled_rows(recipe, revision), payloads(recipe), strict=True))
     ]
     return {"partition_id": "1", "current_offset": str(recipe.records - 1), "messages": rows}
 
