@@ -65,7 +65,7 @@ func decode(r *peer.Request, log *peer.Log) error {
 		from = *r.Options.FetchOffset
 	}
 	delivered, next, err := sarama.PeerDelivered(block, from, r.Committed())
-	if err == nil && next >= 0 {
+	if err == nil && (len(delivered) > 0 || next >= 0) {
 		log.NextOffset = &next
 	}
 	if r.Delivered() {
