@@ -33,11 +33,13 @@ from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.kafka import entry as kafka_entry
+from wireproof.kafka import layouts as kafka_layouts
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.layout import Layout
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejection import Rejected, Remark
@@ -64,6 +66,7 @@ class Format:
         delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
             value are not consumed.
         capabilities: the capabilities that its cases may need.
+        layout: the layout of its bytes; None if it is not declared yet.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Format:
     wrapped_by: tuple[str, str, str] | None = None
     delimited: bool = False
     capabilities: tuple[str, ...] = ()
+    layout: Layout | None = None
 
     @property
     def provisional(self) -> bool:
@@ -146,7 +150,9 @@ _LOG: Final = (
 )
 
 
-def _kafka_batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]) -> Format:
+def _kafka_batch(
+    revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout
+) -> Format:
     return Format(
         "kafka.batch",
         revision,
@@ -156,15 +162,23 @@ def _kafka_batch(revision: str, magic: int, value: type, capabilities: tuple[str
         wrapped_by=("kafka.log", "mixed", "batches"),
         delimited=True,
         capabilities=capabilities,
+        layout=layout,
     )
 
 
 _KAFKA: Final[tuple[Format, ...]] = (
-    _kafka_batch("v0", 0, Message, _MESSAGE),
-    _kafka_batch("v1", 1, Message, _V1),
-    _kafka_batch("v2", 2, RecordBatch, _V2),
+    _kafka_batch("v0", 0, Message, _MESSAGE, kafka_layouts.MESSAGE_V0),
+    _kafka_batch("v1", 1, Message, _V1, kafka_layouts.MESSAGE_V1),
+    _kafka_batch("v2", 2, RecordBatch, _V2, kafka_layouts.BATCH),
     Format(
-        "kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, capabilities=_LOG
+        "kafka.log",
+        "mixed",
+        Log,
+        kafka_log.decode,
+        kafka_log.encode,
+        scan=kafka_scan.scan,
+        capabilities=_LOG,
+        layout=kafka_layouts.LOG,
     ),
 )
 
@@ -255,6 +269,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_message.HekaMessage,
         heka_message.decode,
         heka_message.encode,
+        layout=heka_message.CONTENT,
         capabilities=("codec:snappy",),
     ),
     Format(
@@ -264,9 +279,11 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
+        layout=heka_stream.STREAM,
         capabilities=(
             "codec:snappy",
             "feature:hmac",
+            "feature:opaque-content",
             "feature:resync-c",
             "feature:resync-go",
             "feature:given-header",
