@@ -147,7 +147,7 @@ _LOG: Final = (
 
 
 def _kafka_batch(
-    revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout | None = None
+    revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout
 ) -> Format:
     return Format(
         "kafka.batch",
@@ -163,11 +163,18 @@ def _kafka_batch(
 
 
 _KAFKA: Final[tuple[Format, ...]] = (
-    _kafka_batch("v0", 0, Message, _MESSAGE),
-    _kafka_batch("v1", 1, Message, _V1),
+    _kafka_batch("v0", 0, Message, _MESSAGE, kafka_layouts.MESSAGE_V0),
+    _kafka_batch("v1", 1, Message, _V1, kafka_layouts.MESSAGE_V1),
     _kafka_batch("v2", 2, RecordBatch, _V2, kafka_layouts.BATCH),
     Format(
-        "kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, capabilities=_LOG
+        "kafka.log",
+        "mixed",
+        Log,
+        kafka_log.decode,
+        kafka_log.encode,
+        scan=kafka_scan.scan,
+        capabilities=_LOG,
+        layout=kafka_layouts.LOG,
     ),
 )
 
@@ -262,6 +269,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         capabilities=(
             "codec:snappy",
             "feature:hmac",
+            "feature:opaque-content",
             "feature:resync-c",
             "feature:resync-go",
             "feature:given-header",

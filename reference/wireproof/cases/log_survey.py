@@ -15,7 +15,7 @@ from wireproof.formats import Format
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
-from wireproof.kafka.scan import MAGIC_AT
+from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Position, Rejected
