@@ -8,7 +8,7 @@ from typing import Any, Final
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.formats import FORMATS
-from wireproof.report.kaitai import ITEMS, PACKED, SCALARS, ident
+from wireproof.report.kaitai import ITEMS, ONE_OF, PACKED, SCALARS, ident
 from wireproof.report.kaitai_shared import FIELDS, MORE_FIELDS
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.trace import FieldSpan
@@ -29,9 +29,14 @@ def frame_of(case: Case) -> bytes:
 
 
 def is_readable(case: Case) -> bool:
-    """Return whether a specification can read a case: accepted bytes, not compressed by an option."""
+    """Return whether a specification can read a case: accepted bytes whose layout no option changes."""
     accepted = isinstance(case.input, Data) and isinstance(case.expect, Accept)
-    return accepted and case.options.compression == "none" and bool(frame_of(case))
+    return (
+        accepted
+        and case.options.compression == "none"
+        and case.options.content != "opaque"
+        and bool(frame_of(case))
+    )
 
 
 def spans_of(case: Case) -> Sequence[FieldSpan]:
@@ -75,6 +80,7 @@ def at(found: Any, span: FieldSpan) -> Any:
         if isinstance(found, bytes) or hasattr(found, FIELDS):
             raise InsideError(found, ".".join(f"{one}[{at}]" if at else one for one, at in steps[:number]))
         last = number == len(steps) - 1
+        found = getattr(found, ONE_OF, found)
         found = getattr(found, ident(name) + (PACKED if last and span.type in COMPRESSED else ""))
         if index:
             found = getattr(found, ITEMS, found)[int(index)]

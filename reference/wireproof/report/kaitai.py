@@ -7,13 +7,14 @@ rules are no part of a Kaitai layout. Protobuf messages are lists of fields, bec
 import json
 import re
 from collections.abc import Container, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from attrs import Factory, define, field, frozen
 
 from wireproof.formats import FORMATS, Format
 from wireproof.report.kaitai_shared import SHARED_TYPES, protobuf_type
 from wireproof.wire.layout import (
+    OPAQUE_CONTENT,
     OPTION,
     REST,
     VARINTS,
@@ -146,7 +147,7 @@ class Specification:
         instances: Tree = {}
         for part in scope.parts:
             seq += self._attributes(part, scope, name)
-            instances |= _flag_instances(part, scope)
+            instances |= _flag_instances(part, scope) | _numbers_ahead(part)
         found: Tree = {"seq": seq}
         return found | ({"instances": instances} if instances else {})
 
@@ -170,8 +171,8 @@ class Specification:
 
     # --- attributes ---
 
-    def _attributes(self, part: Part, scope: Scope, name: str) -> list[Tree]:  # noqa: PLR0911 - one arm for each kind
-        head = {"id": ident(part.name)} | ({"doc": text} if (text := doc_text(part)) else {})
+    def _attributes(self, part: Part, scope: Scope, name: str) -> list[Tree]:  # noqa: C901, PLR0911 - one arm for each kind
+        head = {"id": ident(part.name) or ONE_OF} | ({"doc": text} if (text := doc_text(part)) else {})
         match part:
             case Number() | Length() | Count() | Checksum():
                 return [head | _integer(part)]
@@ -187,12 +188,19 @@ class Specification:
                 return [head | self._list(part, scope, name)]
             case Packed():
                 return list(self._packed(part, scope, name))
+            case When(number=number, part=Octets(holds=inner)) if number == OPAQUE_CONTENT and inner:
+                return self._attributes(inner, scope, name)
+            case When(number=number, values=values, part=Packed(codec_of=codec) as region) if (
+                number == codec and 0 not in values
+            ):
+                return [_if(_when(part, scope), _compressed(region, scope))]
             case When(part=inner):
                 test = _when(part, scope)
                 return [_if(test, one) for one in self._attributes(inner, scope, name)]
-            case OneOf(number=number, layouts=layouts):
-                cases = {code: self._type(one, scope, bounded=False) for code, one in layouts.items()}
-                return [head | {"type": {"switch-on": scope.reference(number), "cases": cases}}]
+            case OneOf(layouts=layouts):
+                sized = _size_ahead(part)
+                cases = {code: self._type(one, scope, bounded=bool(sized)) for code, one in layouts.items()}
+                return [head | {"type": {"switch-on": _selector(part, scope), "cases": cases}} | sized]
             case Tagged(of=layout):
                 count = {"repeat": "expr", "repeat-expr": scope.count_of(part.name)}
                 return [head | {"type": self._type(layout, scope, bounded=False)} | count]
@@ -217,12 +225,17 @@ class Specification:
         codec = f"({scope.reference(part.codec_of)} & {part.mask:#x})"
         for one in self._attributes(part.of, scope, name):
             yield _if(f"{codec} == 0", one)
-        packed = {"id": f"{ident(part.name)}{PACKED}", "doc": "compressed"} | _sized(part.name, scope)
-        yield _if(f"{codec} != 0", packed)
+        yield _if(f"{codec} != 0", _compressed(part, scope))
 
 
 ITEMS: Final = "items"
 """The list in a type that is only the bytes of that list."""
+
+ONE_OF: Final = "one_of"
+"""The attribute of one of several layouts that has no name of its own."""
+
+AHEAD: Final = "_ahead"
+"""The end of the name of a number that is read before what it is a part of."""
 
 PACKED: Final = "_packed"
 """The end of the name of a region of compressed bytes."""
@@ -242,6 +255,57 @@ def codes_text(codes: Mapping[int, str]) -> str:
 def lowest_bit(mask: int) -> int:
     """Return the number of the lowest bit of a mask."""
     return (mask & -mask).bit_length() - 1
+
+
+def _compressed(part: Packed, scope: Scope) -> Tree:
+    """Return the attribute of a compressed region."""
+    return {"id": f"{ident(part.name)}{PACKED}", "doc": "compressed"} | _sized(part.name, scope)
+
+
+def _selector(part: OneOf, scope: Scope) -> str:
+    """Return the expression of the number that selects a layout."""
+    return scope.reference(part.number) if part.number_at is None else f"{ident(part.number)}{AHEAD}"
+
+
+def _numbers_ahead(part: Part) -> Tree:
+    """Return what is read before one of several layouts, as instances: what selects it, and its length."""
+    if not isinstance(part, OneOf) or part.number_at is None:
+        return {}
+    layout = next(iter(part.layouts.values()))
+    numbers = filter(None, (layout.part(part.number), _common_length(part)))
+    return {
+        f"{ident(number.name)}{AHEAD}": {
+            "pos": f"_io.pos + {layout.offset(number.name)}",
+            "type": SCALARS[number.kind],
+        }
+        for number in numbers
+        if isinstance(number, FixedPart)
+    }
+
+
+def _common_length(part: OneOf) -> Length | None:
+    """Return the length of the rest that all layouts have at the same place, so that it can be read first."""
+    found = [
+        [(one.kind, layout.position(one.name)) for one in layout.parts if _is_rest_length(one)]
+        for layout in part.layouts.values()
+    ]
+    if part.number_at is None or not found[0] or any(one != found[0] for one in found):
+        return None
+    return next(one for one in next(iter(part.layouts.values())).parts if _is_rest_length(one))
+
+
+def _is_rest_length(part: Part) -> TypeGuard[Length]:
+    return isinstance(part, Length) and part.of == REST and part.kind not in VARINTS
+
+
+def _size_ahead(part: OneOf) -> Tree:
+    """Return the size of one of several layouts, if it can be read first."""
+    length = _common_length(part)
+    if length is None:
+        return {}
+    layout = next(iter(part.layouts.values()))
+    before = layout.offset(length.name) + (width_of(length) or 0)
+    return {"size": f"{ident(length.name)}{AHEAD} + {before}"}
 
 
 def _unused(name: str, taken: Container[str]) -> str:
