@@ -317,6 +317,11 @@ class Layout:
         return self._offsets.get(name)
 
     @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the integers that a value has: all but lengths, counts and checksums."""
+        return tuple(part for part in self.parts if isinstance(part, Number))
+
+    @cached_property
     def least_size(self) -> int:
         """Return the size of the smallest value, in bytes."""
         return sum(least_size_of(part) for part in self.parts)
