@@ -15,6 +15,7 @@ from wireproof.formats import Format
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
+from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -229,7 +230,8 @@ class _Order:
                 if epoch < self.epoch or epoch < -1:
                     text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
                     path = f"batches[{number}].partitionLeaderEpoch"
-                    yield DamagedRange(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
+                    at = item.at + BATCH.offset("partitionLeaderEpoch")
+                    yield DamagedRange(item.at, end, number, "leader-epoch-order", at, path, text)
                 self.epoch = epoch
                 last = first + delta
             case Message(offset=last, messages=inner):
