@@ -255,6 +255,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_message.HekaMessage,
         heka_message.decode,
         heka_message.encode,
+        layout=heka_message.CONTENT,
         capabilities=("codec:snappy",),
     ),
     Format(
@@ -264,9 +265,11 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
+        layout=heka_stream.STREAM,
         capabilities=(
             "codec:snappy",
             "feature:hmac",
+            "feature:opaque-content",
             "feature:resync-c",
             "feature:resync-go",
             "feature:given-header",

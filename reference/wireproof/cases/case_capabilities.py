@@ -117,3 +117,5 @@ def _of_options(options: Options) -> Iterator[str]:
         yield "feature:segment-file"
     if options.compression != DEFAULT_OPTIONS.compression:
         yield f"codec:{options.compression}"
+    if options.content != DEFAULT_OPTIONS.content:
+        yield "feature:opaque-content"

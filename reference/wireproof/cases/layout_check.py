@@ -5,7 +5,7 @@ case, is the reason to believe that what is derived from a layout holds for its 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -20,16 +20,29 @@ from wireproof.wire.layout import (
     Number,
     Octets,
     OneOf,
+    OtherFields,
     Packed,
     Part,
+    ProtoField,
     Repeated,
     Tagged,
     When,
     Zero,
 )
+from wireproof.wire.protobuf import FIXED32, FIXED64, LENGTH_DELIMITED, START_GROUP, VARINT
 from wireproof.wire.trace import FieldSpan
 
 _INDEX: Final = re.compile(r"\[\d+\]")
+"""The index of an element: `records[3]`."""
+
+_UNKNOWN: Final = re.compile(r"(?<=#)\d+")
+"""The number of an unknown field of protobuf: `#15`."""
+
+_PROTO_TYPES: Final = {
+    VARINT: "uvarint", FIXED64: "uint64le", LENGTH_DELIMITED: "bytes", START_GROUP: "group",
+    FIXED32: "uint32le",
+}  # fmt: skip
+"""The type of the span of a payload, by wire type."""
 
 _SELECTOR: Final = re.compile(r"\[(\w+)=\d+\]")
 """The name of a number that selects a layout, in a path of `declared_fields`."""
@@ -119,7 +132,7 @@ def _cover(part: Part) -> str:
     return ""
 
 
-def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR0911 - one arm for each kind
+def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: C901, PLR0911 - one arm for each kind
     """Return the fields inside a part."""
     scope = f"{prefix}{part.name}." if part.name else prefix
     match part:
@@ -142,12 +155,36 @@ def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR091
         case Tagged(of=layout):
             rows = _optional(declared_fields(layout, prefix))
             return {path: evolve(row, order=None) for path, row in rows.items()}
+        case ProtoField():
+            return _proto_rows(part, f"{prefix}{part.name}")
+        case OtherFields(name=name):
+            types = frozenset(_PROTO_TYPES.values())
+            return _payload_rows(f"{prefix}{name}", DeclaredField(types, order=None, required=False))
         case OneOf(layouts=layouts):
             found: dict[str, DeclaredField] = {}
             for layout in layouts.values():
                 _merge(found, declared_fields(layout, scope))
             return _optional(found)
     return {}
+
+
+def _proto_rows(part: ProtoField, path: str) -> dict[str, DeclaredField]:
+    """Return the fields of a protobuf field: its key, its length, and its payload or what is in it."""
+    element = f"{path}[]" if part.repeated and not part.packable else path
+    if isinstance(part.of, Layout):
+        inner = declared_fields(part.of, f"{element}.")
+        return inner | _payload_rows(path, None)
+    packed = part.packable and VARINT in part.wires  # then the payload is a list of numbers, with a span each
+    types = frozenset(_PROTO_TYPES[wire] for wire in part.wires[: 1 if packed else None])
+    row = DeclaredField(types, part.cover or "", order=None, required=part.required)
+    return {**_payload_rows(path, None), element: row}
+
+
+def _payload_rows(path: str, payload: DeclaredField | None) -> dict[str, DeclaredField]:
+    """Return the key and the length of a protobuf field, and its payload if it has a span."""
+    key = DeclaredField(frozenset({"uvarint"}), order=None, required=False)
+    rows = {f"{path}.key": key, f"{path}.length": evolve(key, cover="length")}
+    return rows if payload is None else {path: payload, **rows}
 
 
 def _optional(rows: Mapping[str, DeclaredField]) -> dict[str, DeclaredField]:
@@ -174,7 +211,10 @@ def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
         yield from _field_errors(span, row)
         scopes.setdefault((span.space, span.path.rpartition(".")[0]), {})[span.path.rpartition(".")[2]] = span
     for (_, scope), fields in scopes.items():
-        yield from _scope_errors(scope, fields, declared, general)
+        yield from _order_errors(scope, fields, declared, general)
+    for scope in {scope for _, scope in scopes}:
+        names = {name for (_, other), fields in scopes.items() if other == scope for name in fields}
+        yield from _missing_errors(scope, names, declared, general)
 
 
 @frozen
@@ -201,7 +241,8 @@ class _GeneralPaths:
 
     def path(self, path: str) -> str:
         """Return the path with `[]`, or the number that selects a layout, for each index."""
-        return _INDEX.sub(lambda found: self.numbers.get(path[: found.end()], "[]"), path)
+        known = _INDEX.sub(lambda found: self.numbers.get(path[: found.end()], "[]"), path)
+        return _UNKNOWN.sub("", known)
 
 
 def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
@@ -211,17 +252,23 @@ def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
         yield f"{span.path} at {span.at}: a {span.cover.kind}, declared {row.cover or 'as none'}"
 
 
-def _scope_errors(
+def _order_errors(
     scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField], general: _GeneralPaths
 ) -> Iterator[str]:
-    """Yield the fields of one scope that are missing or in the wrong place."""
-    prefix = f"{general.path(scope)}." if scope else ""
+    """Yield a line if the fields of one scope in one space are in another order."""
     ordered = sorted(fields.values(), key=lambda span: (span.start, span.end))
     orders = [declared[general.path(span.path)].order for span in ordered]
     places = [order for order in orders if order is not None]
     if places != sorted(places):
         yield f"{scope}: its fields are in another order"
+
+
+def _missing_errors(
+    scope: str, names: Container[str], declared: Mapping[str, DeclaredField], general: _GeneralPaths
+) -> Iterator[str]:
+    """Yield the fields of one scope that are missing; compression can put some of them in another space."""
+    prefix = f"{general.path(scope)}." if scope else ""
     for path, row in declared.items():
         head, _, name = path.rpartition(".")
-        if row.required and f"{head}." == (prefix or ".") and name not in fields:
+        if row.required and f"{head}." == (prefix or ".") and name not in names:
             yield f"{scope}.{name}: missing"

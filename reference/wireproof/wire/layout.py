@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.trace import CoverKind
 
@@ -22,6 +23,24 @@ VARINTS: Final[dict[str, tuple[int, bool]]] = {
     "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
 }  # fmt: skip
 """The integers of variable size: bits and sign."""
+
+OPTION: Final = "the option compression"
+"""The codec of a `Packed` part that no number on the wire declares: the option of the decode has it."""
+
+OPAQUE_CONTENT: Final = "the option content"
+"""The condition of bytes that are a field of their own if the option of the decode says so."""
+
+PROTO_WIRES: Final[dict[str, int]] = {
+    "bool": VARINT, "int32": VARINT, "int64": VARINT, "uint32": VARINT, "enum": VARINT,
+    "double": FIXED64,
+    "bytes": LENGTH_DELIMITED, "string": LENGTH_DELIMITED,
+}  # fmt: skip
+"""The wire type of each type of protobuf that a `ProtoField` may have."""
+
+PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
+    "int32": (32, True), "int64": (64, True), "uint32": (32, False)
+}  # fmt: skip
+"""The integers of protobuf: bits and sign."""
 
 INTEGERS: Final[dict[str, tuple[int, bool]]] = {
     **{kind: (8 * packing.size, not kind.startswith("u")) for kind, packing in FIXED_WIDTH.items()},
@@ -169,14 +188,14 @@ class Packed:
 
     Attributes:
         name: of the region, and of what is in it.
-        codec_of: the earlier number.
+        codec_of: the earlier number, or `OPTION`.
         mask: its bits with the number of the codec; 0 is no compression.
         of: the part that the bytes contain.
     """
 
     name: str = field(kw_only=False)
     codec_of: str
-    mask: int
+    mask: int = -1
     of: "Part"
     meaning: str = ""
 
@@ -229,10 +248,64 @@ class Tagged:
     meaning: str = ""
 
 
+@frozen(kw_only=True)
+class ProtoField:
+    """A field of a protobuf message: a key, then a payload. The fields of a message come in any order.
+
+    Attributes:
+        name, number: as in the schema.
+        of: a key of `PROTO_WIRES`, or the layout of the message that the payload is.
+        required, repeated: the label; neither means optional.
+        deprecated: whether readers ignore it; no value has it then.
+        size: of bytes that always have this size; 0 for others.
+        codes: the names of the numbers of an enum.
+        cover, over: the part of the surrounding layout that it is the length or the checksum of, and which
+            of them; empty for other fields.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    number: int = field(kw_only=False)
+    of: "str | Layout" = field(kw_only=False)
+    required: bool = False
+    repeated: bool = False
+    deprecated: bool = False
+    size: int = 0
+    codes: Mapping[int, str] | None = None
+    cover: CoverKind | None = None
+    over: str = ""
+    meaning: str = ""
+
+    @property
+    def packable(self) -> bool:
+        """Return whether one payload may have all its values: it is repeated, and its values are numbers."""
+        return self.repeated and isinstance(self.of, str) and PROTO_WIRES[self.of] != LENGTH_DELIMITED
+
+    @property
+    def wires(self) -> tuple[int, ...]:
+        """Return the wire types that a reader accepts."""
+        wire = PROTO_WIRES[self.of] if isinstance(self.of, str) else LENGTH_DELIMITED
+        return (wire, LENGTH_DELIMITED) if self.packable else (wire,)
+
+    def code(self, name: str) -> int:
+        """Return the number of an enum with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
+
+@frozen(kw_only=True)
+class OtherFields:
+    """Protobuf fields of any other number, which readers skip; a message without this part has none."""
+
+    name: str = "#"
+    meaning: str = "fields of other numbers, which readers skip"
+
+
 FixedPart: TypeAlias = Number | Length | Count | Checksum
 """The parts that are one integer."""
 
-Part: TypeAlias = FixedPart | Zero | Octets | Repeated | Nested | Packed | When | OneOf | Tagged
+Part: TypeAlias = (
+    FixedPart | Zero | Octets | Repeated | Nested | Packed | When | OneOf | Tagged | ProtoField | OtherFields
+)
 
 
 def tagged_fields() -> tuple[Part, ...]:
@@ -240,6 +313,11 @@ def tagged_fields() -> tuple[Part, ...]:
     size = Length("tagSize", "uvarint", of="tagged")
     one = Layout("TaggedField", (Number("tag", "uvarint"), size, Octets("tagged", structure=True)))
     return Count("tagCount", "uvarint", of="tags"), Tagged("tags", of=one)
+
+
+def proto_fields(layout: "Layout") -> tuple[ProtoField, ...]:
+    """Return the protobuf fields of a layout."""
+    return tuple(part for part in layout.parts if isinstance(part, ProtoField))
 
 
 def attribute_of(name: str) -> str:
@@ -353,3 +431,31 @@ class Layout:
                 break
             size += width
         return size
+
+
+def all_layouts(layout: Layout) -> Iterator[Layout]:
+    """Yield a layout and all layouts in it, outer ones first."""
+    yield layout
+    for part in layout.parts:
+        yield from _layouts_in(part)
+
+
+def _layouts_in(part: Part) -> Iterator[Layout]:
+    match part:
+        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout) | ProtoField(of=Layout() as layout):
+            yield from all_layouts(layout)
+        case When(part=inner) | Packed(of=inner) | Octets(holds=inner) if inner is not None:
+            yield from _layouts_in(inner)
+        case OneOf(layouts=layouts):
+            for layout in layouts.values():
+                yield from all_layouts(layout)
+
+
+def is_signed(kind: str) -> bool:
+    """Return whether a primitive reads a signed integer."""
+    return VARINTS[kind][1] if kind in VARINTS else kind.startswith("int")
+
+
+def bits_of(kind: str) -> int:
+    """Return the number of bits of an integer."""
+    return VARINTS[kind][0] if kind in VARINTS else 8 * WIDTHS[kind]

@@ -18,6 +18,7 @@ from wireproof.iggy.identifier import TAGS
 from wireproof.iggy.layout import MESSAGE_STATES
 from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.wire.compression import COMPRESSION_CODECS
+from wireproof.wire.layout import proto_fields
 from wireproof.wire.writer import Writer
 
 LONGEST_WORD: Final = 64
@@ -184,8 +185,14 @@ def _heka() -> Iterator[bytes]:
 
 
 FIELD_NUMBERS: Final = range(
-    1, max(*heka_message.MESSAGE_SCHEMA, *heka_message.FIELD_SCHEMA, *header.HEADER_SCHEMA) + 3
+    1,
+    2
+    + max(
+        part.number
+        for layout in (heka_message.MESSAGE, heka_message.FIELD, header.HEADER)
+        for part in proto_fields(layout)
+    ),
 )
-"""The protobuf field numbers of all messages of Heka (`fields` is 10), and unused numbers after them."""
+"""The protobuf field numbers of all messages of Heka, and an unused one after them."""
 
 _UUID_FIELD: Final = bytes((1 << 3 | 2, heka_message.UUID_SIZE)) + bytes(range(16))

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import DynamicField, HekaMessage
+from wireproof.cases.mutate.layout_facts import integer_fields
 from wireproof.iggy.batch import (
     PRODUCER_FIELDS,
     Batch,
@@ -52,7 +51,7 @@ from wireproof.iggy.poll_request import (
 )
 from wireproof.iggy.reply import ClassicReply, SendConfirmation
 from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.kafka.values import Message
 
 _ALL: Final = {"offset": 64, "timestamp": 64, "origin_timestamp": 64, "id": 128}
 """The fields of an Iggy message: iggy.md, sections 3 and 5."""
@@ -69,23 +68,9 @@ _BATCH: Final = {"partition_id": 64, "base_offset": 64, "base_timestamp": 64, "o
 _PREFIX: Final = {"partition_id": 32, "current_offset": 64}
 
 SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
-    RecordBatch: {
-        "base_offset": 64,
-        "partition_leader_epoch": 32,
-        "attributes": 16,
-        "last_offset_delta": 32,
-        "base_timestamp": 64,
-        "max_timestamp": 64,
-        "producer_id": 64,
-        "producer_epoch": 16,
-        "base_sequence": 32,
-    },
-    Record: {"attributes": 8, "timestamp_delta": 64, "offset_delta": 32},
     Message: {"offset": 64, "attributes": 8, "timestamp": 64},
-    HekaMessage: {"timestamp": 64, "severity": 32, "pid": 32},
-    DynamicField: {"value_integer": 64},
 }
-"""Class and field to bits, for signed integers: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
+"""Class and field to bits, for signed integers: kafka.md §2.1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys(
@@ -145,15 +130,17 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     },
     ClassicReply: {"status": 32},
     SendConfirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
-    HekaHeader: {"hmac_key_version": 32},
 }
-"""Class and field to bits, for unsigned integers: iggy.md, section 3; heka.md, section 1."""
+"""Class and field to bits, for unsigned integers: iggy.md, section 3."""
 
 _NONE: Final[Mapping[str, int]] = {}
 
 
 def fitted(owner: type, name: str, value: int) -> int:
     """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
+    row = integer_fields().get(owner, {}).get(name)
+    if row is not None:
+        return row.wrapped(value)
     bits = SIGNED.get(owner, _NONE).get(name)
     if bits is not None:
         return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
