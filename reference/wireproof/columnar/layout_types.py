@@ -4,24 +4,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from wireproof.columnar.optional_deps import np, pa
-from wireproof.wire.layout import INTEGERS, FixedPart, attribute_of
+from wireproof.wire.layout import FixedPart, attribute_of, bits_of, is_signed
 
 
 def numpy_dtype(parts: Iterable[FixedPart]) -> "np.dtype[Any]":
     """Return the type of a row of integers, the widest first, so that each is at a multiple of its size."""
-    widest_first = sorted(parts, key=lambda part: -INTEGERS[part.kind][0])
+    widest_first = sorted(parts, key=lambda part: -bits_of(part.kind))
     return np.dtype([(attribute_of(part.name), _numpy_code(part.kind)) for part in widest_first])
 
 
 def _numpy_code(kind: str) -> str:
-    bits, signed = INTEGERS[kind]
-    return f"{'i' if signed else 'u'}{bits // 8}"
+    return f"{'i' if is_signed(kind) else 'u'}{bits_of(kind) // 8}"
 
 
 def arrow_type(part: FixedPart, least_bits: int = 8) -> pa.DataType:
     """Return the type of a column of an integer, of `least_bits` or more."""
-    bits, signed = INTEGERS[part.kind]
-    kind: pa.DataType = getattr(pa, f"{'int' if signed else 'uint'}{max(bits, least_bits)}")()
+    sign = "int" if is_signed(part.kind) else "uint"
+    kind: pa.DataType = getattr(pa, f"{sign}{max(bits_of(part.kind), least_bits)}")()
     return kind
 
 

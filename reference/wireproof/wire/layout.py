@@ -42,13 +42,6 @@ PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
 }  # fmt: skip
 """The integers of protobuf: bits and sign."""
 
-INTEGERS: Final[dict[str, tuple[int, bool]]] = {
-    **{kind: (8 * packing.size, not kind.startswith("u")) for kind, packing in FIXED_WIDTH.items()},
-    "uint128le": (128, False),
-    **VARINTS,
-}
-"""The bits of each integer, and whether it has a sign."""
-
 
 @frozen
 class Flag:

@@ -14,10 +14,7 @@ import google_crc32c
 from wireproof.cases.generate.compressed import CODEC_NUMBERS, writer_of
 from wireproof.cases.generate.payload import Piece, joined, merged, size_of, value_pieces
 from wireproof.cases.generate.recipe import Recipe
-from wireproof.kafka.layouts import BATCH
-from wireproof.kafka.values import RecordBatch
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import attribute_of
 
 TIME: Final = 1_700_000_000_000
 """The timestamp of the first record."""
@@ -64,10 +61,17 @@ def _varint(value: int) -> bytes:
 def batch_value(recipe: Recipe, *, computed: bool) -> Json:
     """Return the value of the batch, with or without the fields that a decoder computes."""
     following: dict[str, Json] = {"nextOffset": str(recipe.records)} if computed else {}
-    codec, last = CODEC_NUMBERS[recipe.codec], recipe.records - 1
-    header = RecordBatch(0, 0, 2, codec, last, TIME, TIME + last, -1, -1, -1, records=())
     return {
-        **{part.name: str(getattr(header, attribute_of(part.name))) for part in BATCH.numbers},
+        "baseOffset": "0",
+        "partitionLeaderEpoch": "0",
+        "magic": "2",
+        "attributes": str(CODEC_NUMBERS[recipe.codec]),
+        "lastOffsetDelta": str(recipe.records - 1),
+        "baseTimestamp": str(TIME),
+        "maxTimestamp": str(TIME + recipe.records - 1),
+        "producerId": "-1",
+        "producerEpoch": "-1",
+        "baseSequence": "-1",
         "records": [_record_value(recipe, n, computed=computed) for n in range(recipe.records)],
         **following,
     }

@@ -17,7 +17,7 @@ from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME,
 from wireproof.kafka.batch import MAGIC
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
-from wireproof.wire.layout import INTEGERS, Number, attribute_of
+from wireproof.wire.layout import Number, attribute_of, bits_of
 
 RECENT_TIMESTAMP: Final = 1_700_000_000_000
 """A recent timestamp, in milliseconds."""
@@ -97,8 +97,7 @@ def _number(part: Number, codecs: tuple[int, ...]) -> SearchStrategy[int]:
             return st.sampled_from(codecs)
         case "baseTimestamp" | "maxTimestamp":
             return st.one_of(st.just(RECENT_TIMESTAMP), integers(64))
-    bits, _ = INTEGERS[part.kind]
-    return integers(bits)
+    return integers(bits_of(part.kind))
 
 
 @cache
