@@ -78,7 +78,7 @@ def read_content(reader: Reader, found: HekaHeader, options: Options) -> HekaFra
     reader.cover("header.hmac", "hmac", start, reader.pos)
     signer = hmac_signature.verify(window, found, window.data[start : reader.pos], options)
     if options.content == "opaque":
-        return HekaFrame(found, window.take("", window.left), signer)
+        return HekaFrame(found, window.take("message", window.left), signer)
     window.enter("message")
     return HekaFrame(found, message.read(message.decompressed(window, options)), signer)
 
