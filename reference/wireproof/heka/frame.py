@@ -10,6 +10,7 @@ from attrs import frozen
 from wireproof.heka import header, hmac_signature, message
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import HekaMessage
+from wireproof.wire.layout import OPAQUE_CONTENT, Layout, Length, Nested, Number, Octets, When
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -33,6 +34,25 @@ class HekaFrame:
     header: HekaHeader
     message: HekaMessage | bytes
     signer: bytes | None = None
+
+
+_MESSAGE: Final = Octets(
+    "message", holds=Nested("message", of=message.CONTENT), meaning="as long as message_length in the header"
+)
+
+FRAME: Final = Layout(
+    "Frame",
+    (
+        Number("record_separator", "uint8", const=RECORD_SEPARATOR),
+        Length("header_length", "uint8", of="header"),
+        Nested("header", of=header.HEADER),
+        Number("unit_separator", "uint8", const=UNIT_SEPARATOR),
+        When(_MESSAGE, number=OPAQUE_CONTENT, values=()),
+    ),
+    value=HekaFrame,
+    computed=("signer",),
+    cites="heka.md §2",
+)  # fmt: skip
 
 
 def read_header(reader: Reader, options: Options) -> HekaHeader | None:
