@@ -161,7 +161,12 @@ def test_opaque_content_comes_back_as_it_was(contents: list[bytes]) -> None:
     decoded = formats.decode(STREAM, data, OPAQUE)
     assert [frame.message for frame in decoded.value.frames] == contents
     assert decoded.consumed == len(data)
-    jsonschema.validate(to_json(decoded.value), json_schema(STREAM.value, STREAM.format_id))
+
+
+def test_the_schema_has_both_kinds_of_content() -> None:
+    schema = json_schema(STREAM.value, STREAM.format_id)
+    for options in (Options(), OPAQUE):
+        jsonschema.validate(to_json(formats.decode(STREAM, F, options).value), schema)
 
 
 @given(streams())

@@ -153,7 +153,7 @@ def _actual_kind(kind: PartType, now: object) -> PartType:
     The content of a Heka frame keeps its type: an option says which of the two is encoded.
     """
     if kind.holds == "value" and bytes in kind.of:
-        return part_type(type(now))
+        return part_type(cast("Hashable", type(now)))
     is_block = kind.holds == "list" and isinstance(now, bytes)
     return PartType("bytes", null=False, of=(), others=kind.others) if is_block else kind
 
