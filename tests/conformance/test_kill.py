@@ -1,10 +1,10 @@
 """Every mutant dies by a golden case that it fails itself. architecture.md#strength."""
 
 import pytest
-from goldens import load
+from goldens import BY_SIZE, cases_by_size, load
 
-from tests.mutants.kill import is_costly, verdict_on
-from tests.mutants.kill_history import known_survivors
+from tests.mutants.kill import first_kill, is_costly, verdict_on
+from tests.mutants.kill_history import cases_named_for, known_survivors
 from tests.mutants.registry import mutants, spec_of
 from wireproof.cases.case import Reject
 from wireproof.runner.engine import Engine
@@ -21,10 +21,9 @@ OPEN = {
 @pytest.mark.parametrize("name", sorted(set(mutants()) - known_survivors(load()) - set(OPEN)))
 def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
     suite = load()
-    killed = verdict_on(name, suite, in_process=not is_costly(name))
+    killed = first_kill(name, suite, cases_named_for(suite, name), in_process=not is_costly(name))
     assert killed.by in suite.by_id
     assert killed.label
-    assert killed.label != "blocked"
 
 
 @pytest.mark.sweeps
@@ -45,10 +44,12 @@ def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> No
     assert [(event.id, event.label) for event in events if event.verdict.startswith("pass")] == []
 
 
-def test_a_codec_that_refuses_everything_passes_no_golden_case_but_open_ones() -> None:
-    suite = load()
+@pytest.mark.parametrize("largest", BY_SIZE)
+def test_a_codec_that_refuses_everything_passes_no_golden_case_but_open_ones(*, largest: bool) -> None:
+    cases = cases_by_size(largest=largest)
     with Engine(spec_of("mutant:reject-everything"), in_process=True) as engine:
-        events = list(run(engine, Selection.of(engine.hello, suite.cases, suite, families=False)))
+        events = list(run(engine, Selection.of(engine.hello, cases, load(), families=False)))
+    assert len(events) == len(cases)
     assert [(event.id, event.label) for event in events if event.verdict == "pass"] == []
 
 

@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Final
+
+import pytest
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Case, Generated
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import is_large
+
+MANY_RECORDS: Final = 10_000
+"""A generated case of more records is one of the largest."""
 
 
 @cache
@@ -26,3 +33,21 @@ def stored_cases(system: str = "") -> list[Case]:
         for case in load().cases
         if case.format.startswith(system) and not isinstance(case.input, Generated)
     ]
+
+
+def is_largest(case: Case) -> bool:
+    """Return whether a case has 40 MiB of values, or 131,071 records, and so takes seconds."""
+    many = isinstance(case.input, Generated) and case.input.recipe.records > MANY_RECORDS
+    return many or is_large(case)
+
+
+def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
+    """Return the largest cases, or all others."""
+    return tuple(case for case in load().cases if is_largest(case) is largest)
+
+
+BY_SIZE: Final = (
+    pytest.param(False, id="but-the-largest"),
+    pytest.param(True, id="the-largest", marks=pytest.mark.sweeps),
+)
+"""Parameters of a test that runs all cases: the 19 largest take nine tenths of the time, and are sweeps."""
