@@ -1,14 +1,14 @@
 """A whole run of the reference: golden and derived cases of every format, judged, as events.
 
-With benchmarks switched off, as beside other workers, golden cases alone, without the largest: what is
-derived is judged by `wireproof check reference` in `.ci/run`, and its relations by
+With benchmarks switched off, as beside other workers, golden cases alone, those whose input is stored: what
+is derived is judged by `wireproof check reference` in `.ci/run`, and its relations by
 `tests/unit/cases/test_derived.py`.
 """
 
 import time
 from typing import Any
 
-from goldens import cases_by_size, load
+from goldens import load, stored_cases
 
 from wireproof.runner.engine import Engine
 from wireproof.runner.run import Selection, run
@@ -20,7 +20,7 @@ TARGET = 60
 
 def test_golden_and_derived_cases_of_the_reference(benchmark: Any) -> None:
     suite = load()
-    cases = suite.cases if benchmark.enabled else cases_by_size(largest=False)
+    cases = suite.cases if benchmark.enabled else stored_cases()
 
     def whole() -> dict[str, int]:
         counts: dict[str, int] = {}

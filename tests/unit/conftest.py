@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve, frozen
 from command_line import Command, Done
 from folders import TOP
-from goldens import cases_by_size, load
+from goldens import load, stored_cases
 
 import wireproof as package
 from tests.mutants.__main__ import main as run_mutants
@@ -70,12 +70,12 @@ def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def without_the_largest(
+def stored_cases_alone(
     monkeypatch: pytest.MonkeyPatch,
     fixtures_read_once: None,  # noqa: ARG001 - what it sets is replaced
 ) -> None:
-    """A command has all cases but the largest: for tests of what a run of all cases reports."""
-    cases = cases_by_size(largest=False)
+    """A command has the cases whose input is stored: for tests of what a run of all cases reports."""
+    cases = tuple(stored_cases())
     monkeypatch.setattr("wireproof.cli.options.load", lambda folders=(): evolve(_load(folders), cases=cases))
 
 
