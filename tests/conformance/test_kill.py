@@ -1,7 +1,8 @@
 """Every mutant dies by a golden case that it fails itself. architecture.md#strength."""
 
 import pytest
-from goldens import BY_SIZE, cases_by_size, load
+from attrs import evolve
+from goldens import by_size, cases_by_size, load
 
 from tests.mutants.kill import first_kill, is_costly, verdict_on
 from tests.mutants.kill_history import cases_named_for, known_survivors
@@ -26,10 +27,11 @@ def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
     assert killed.label
 
 
-@pytest.mark.sweeps
+@pytest.mark.parametrize("largest", by_size(others="sweeps"))
 @pytest.mark.parametrize("name", sorted(OPEN))
-def test_an_open_answer_fails_no_case_of_level_must_or_should(name: str) -> None:
-    assert verdict_on(name, load(), in_process=True).by == ""
+def test_an_open_answer_fails_no_case_of_level_must_or_should(name: str, *, largest: bool) -> None:
+    suite = evolve(load(), cases=cases_by_size(largest=largest))
+    assert verdict_on(name, suite, in_process=True).by == ""
 
 
 @pytest.mark.parametrize("name", ["mutant:reject-everything", "mutant:accept-everything"])
@@ -44,7 +46,7 @@ def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> No
     assert [(event.id, event.label) for event in events if event.verdict.startswith("pass")] == []
 
 
-@pytest.mark.parametrize("largest", BY_SIZE)
+@pytest.mark.parametrize("largest", by_size())
 def test_a_codec_that_refuses_everything_passes_no_golden_case_but_open_ones(*, largest: bool) -> None:
     cases = cases_by_size(largest=largest)
     with Engine(spec_of("mutant:reject-everything"), in_process=True) as engine:

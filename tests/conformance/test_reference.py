@@ -3,14 +3,14 @@
 from collections import Counter
 
 import pytest
-from goldens import BY_SIZE, cases_by_size, load
+from goldens import by_size, cases_by_size, load
 
 from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine
 from wireproof.runner.run import Selection, run
 
 
-@pytest.mark.parametrize("largest", BY_SIZE)
+@pytest.mark.parametrize("largest", by_size(largest="sweeps"))
 def test_the_reference_passes_every_golden_case(*, largest: bool) -> None:
     cases = cases_by_size(largest=largest)
     with Engine("reference") as engine:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -46,8 +46,12 @@ def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
     return tuple(case for case in load().cases if is_largest(case) is largest)
 
 
-BY_SIZE: Final = (
-    pytest.param(False, id="but-the-largest"),
-    pytest.param(True, id="the-largest", marks=pytest.mark.sweeps),
-)
-"""Parameters of a test that runs all cases: the 19 largest take nine tenths of the time, and are sweeps."""
+def by_size(*, others: str = "", largest: str = "largest") -> tuple[Any, ...]:
+    """Return the parameters of a test that runs all cases, with the markers of the two halves.
+
+    The 19 largest cases take nine tenths of the time.
+    """
+    return tuple(
+        pytest.param(size, id=name, marks=[getattr(pytest.mark, lane)] if lane else [])
+        for size, name, lane in ((False, "but-the-largest", others), (True, "the-largest", largest))
+    )

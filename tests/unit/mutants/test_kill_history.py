@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 from command_line import Command
-from goldens import load
+from goldens import by_size, cases_by_size, load
 
 from tests.mutants import (
     history_rest_kafka,
@@ -51,10 +51,12 @@ def test_the_cases_of_every_entry_kill_its_mutant(name: str) -> None:
     assert recall(BUGS[name]) == Recall(BUGS[name], BUGS[name].cases[0])
 
 
-@pytest.mark.sweeps
+@pytest.mark.parametrize("largest", by_size(others="sweeps"))
 @pytest.mark.parametrize("name", MISSED)
-def test_a_bug_that_is_said_to_be_missed_is_missed_and_found_by_what_it_names(name: str) -> None:
-    found = recall(BUGS[name])
+def test_a_bug_that_is_said_to_be_missed_is_missed_and_found_by_what_it_names(
+    name: str, *, largest: bool
+) -> None:
+    (found,) = recalls(evolve(load(), cases=cases_by_size(largest=largest)), [BUGS[name]])
     assert found.problems == ()
     assert bool(found.by) == bool(BUGS[name].found_by)
 
