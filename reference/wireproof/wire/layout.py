@@ -42,13 +42,6 @@ PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
 }  # fmt: skip
 """The integers of protobuf: bits and sign."""
 
-INTEGERS: Final[dict[str, tuple[int, bool]]] = {
-    **{kind: (8 * packing.size, not kind.startswith("u")) for kind, packing in FIXED_WIDTH.items()},
-    "uint128le": (128, False),
-    **VARINTS,
-}
-"""The bits of each integer, and whether it has a sign."""
-
 
 @frozen
 class Flag:
@@ -393,6 +386,11 @@ class Layout:
     def position(self, name: str) -> int | None:
         """Return the position of a part as `offset` does; None if there is no such part."""
         return self._offsets.get(name)
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the integers that a value has: all but lengths, counts and checksums."""
+        return tuple(part for part in self.parts if isinstance(part, Number))
 
     @cached_property
     def least_size(self) -> int:
