@@ -136,11 +136,21 @@ def _size(part: Part, layout: Layout) -> str:
             kind in VARINTS
         ):
             return f"1 to {-(-VARINTS[kind][0] // 7)}"
-        case When(part=inner):
-            return f"{size} or 0" if (size := _size(inner, layout)) != UNKNOWN else size
-    return next(
-        (one.name for one in layout.parts if isinstance(one, Length) and one.of == part.name), UNKNOWN
-    )
+        case When(part=inner, values=values):
+            size = _size(inner, layout)
+            return f"{size} or 0" if values and size != UNKNOWN else size
+    return next(_lengths(part.name, layout), UNKNOWN)
+
+
+def _lengths(name: str, layout: Layout) -> Iterator[str]:
+    """Yield the name of the length of a part: a field of the layout, or of a protobuf message in it."""
+    for part in layout.parts:
+        match part:
+            case Length(of=of) if of == name:
+                yield part.name
+            case Nested(of=inner):
+                fields = proto_fields(inner)
+                yield from (one.name for one in fields if one.cover == "length" and one.over == name)
 
 
 # --- types ---

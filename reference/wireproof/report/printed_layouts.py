@@ -1,6 +1,6 @@
 """The tables of a format's layout, each beside what a document prints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
@@ -45,3 +45,23 @@ def printed_tables(format_id: str, suite: Suite) -> Sequence[PrintedTable]:
         rows = tuple((row, fields.get(row.name)) for row in table.rows)
         found.append(PrintedTable(table, places[0] if places else None, rows))
     return found
+
+
+def markdown_table(printed: PrintedTable) -> Iterator[str]:
+    """Yield the lines of a table in Markdown: offset to meaning, and what the document prints beside it."""
+    titles = (*printed.table.titles, *(("in the document", "its type", "it says") if printed.place else ()))
+    yield _line(titles)
+    yield _line(["---"] * len(titles))
+    for row, one in printed.rows:
+        flags = (
+            f"`{flag.mask}` {flag.name}" + (f": {flag.codes}" if flag.codes else "") for flag in row.flags
+        )
+        meaning = "; ".join(filter(None, (row.meaning, *flags)))
+        cells = [row.place, row.size, f"`{row.name}`", row.type, meaning]
+        if printed.place:
+            cells += [f"`{one.name}`", one.type, one.says] if one else [""] * 3
+        yield _line(cells)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
