@@ -18,6 +18,8 @@ from wireproof.columnar.canonical_digest import EntryDigests
 from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
 from wireproof.kafka.family.capabilities import ATTRIBUTE_CAPABILITIES
+from wireproof.kafka.layouts import BY_MAGIC
+from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.runner.signature import Signature
 from wireproof.spark.split_points import HEKA, KAFKA, StreamFraming
 from wireproof.wire.json_values import Json, json_of
@@ -123,7 +125,8 @@ def _has_headers(value: Json) -> bool:
 
 
 def _attributes(data: bytes) -> int:
-    return int.from_bytes(data[21:23]) if data[16] == 2 else data[17]
+    at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
+    return int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
 
 
 @lru_cache(maxsize=1024)
