@@ -12,9 +12,9 @@ from attrs import evolve, frozen
 from wireproof.columnar.header_columns import CODECS
 from wireproof.columnar.kafka_scan import count_records
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.family.spark_reader import read_entries, read_records
 from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.spark.columnar_reader import read_entries, read_records
 from wireproof.spark.columns import (
     HEADER_BYTES,
     RAW,
