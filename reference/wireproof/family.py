@@ -76,9 +76,17 @@ class Format:
         return self.name.partition(".")[0]
 
 
-def formats_of_codec(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields
-    """Yield the formats of a codec module that has a table `REVISIONS`, whose rows it takes first."""
-    for revision, row in codec.REVISIONS.items():
+def formats_of_codec(
+    name: str,
+    codec: Any,  # noqa: ANN401 - a module
+    rows: Mapping[str, Any] | None = None,
+    **more: Any,  # noqa: ANN401 - fields
+) -> Iterator[Format]:
+    """Yield the formats of a codec module whose functions take a row of its table `REVISIONS` first.
+
+    `rows` is another table of the module.
+    """
+    for revision, row in (codec.REVISIONS if rows is None else rows).items():
         yield Format(
             name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
         )

@@ -7,13 +7,13 @@ used, the others still work, and `INSTALLED.faults` has one line about it.
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.family import Family
+from wireproof.family import Family, object_at
 from wireproof.wire.remark_classes import register
 from wireproof.wire.safe_text import one_line
 
@@ -67,7 +67,7 @@ class Provider:
 
 def _own() -> Iterator[Provider]:
     for name in OWN:
-        yield Provider("wireproof", name, lambda name=name: import_module(f"wireproof.{name}.family").FAMILY)
+        yield Provider("wireproof", name, partial(object_at, f"wireproof.{name}.family:FAMILY"))
 
 
 def _others(folders: Iterable[str]) -> Iterator[Provider]:

@@ -101,7 +101,7 @@ def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
 
 
 def kills(verdict: str, level: Level) -> bool:
-    """Return whether a verdict kills: whether a run with `--level should` fails, for such cases say what is right.
+    """Return whether a verdict kills: whether a run with `--level should` fails.
 
     There a refusal by an error that the library does not document fails too: the error was the bug.
     """

@@ -5,7 +5,7 @@ case, is the reason to believe that what is derived from a layout holds for its 
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -32,14 +32,20 @@ from wireproof.wire.layout import (
 from wireproof.wire.protobuf import FIXED32, FIXED64, LENGTH_DELIMITED, START_GROUP, VARINT
 from wireproof.wire.trace import FieldSpan
 
-_NUMBERS: Final = re.compile(r"(?<=[\[#])\d+")
-"""The index of an element, or the number of an unknown field of protobuf: `records[3]`, `#15`."""
+_INDEX: Final = re.compile(r"\[\d+\]")
+"""The index of an element: `records[3]`."""
+
+_UNKNOWN: Final = re.compile(r"(?<=#)\d+")
+"""The number of an unknown field of protobuf: `#15`."""
 
 _PROTO_TYPES: Final = {
     VARINT: "uvarint", FIXED64: "uint64le", LENGTH_DELIMITED: "bytes", START_GROUP: "group",
     FIXED32: "uint32le",
 }  # fmt: skip
 """The type of the span of a payload, by wire type."""
+
+_SELECTOR: Final = re.compile(r"\[(\w+)=\d+\]")
+"""The name of a number that selects a layout, in a path of `declared_fields`."""
 
 IGNORED: Final = "ignored"
 """The type of a span of bytes that a reader skips, with a remark or because nobody reads them."""
@@ -68,14 +74,19 @@ class DeclaredField:
 
 
 def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField]:
-    """Return the fields of a layout by path; an index in a path is `[]`."""
+    """Return the fields of a layout by path.
+
+    An index in a path is `[]`. Of an element that has one of several layouts it is `[magic=2]`, with the
+    number that selects the layout.
+    """
     nullable = {part.of for part in layout.parts if isinstance(part, Length) and part.null is not None}
+    orders = {name: order for order, name in enumerate(dict.fromkeys(part.name for part in layout.parts))}
     found: dict[str, DeclaredField] = {}
-    for order, part in enumerate(layout.parts):
+    for part in layout.parts:
         rows = _inner(part, prefix)
         if row := _leaf(part):
             required = row.required and part.name not in nullable
-            rows[f"{prefix}{part.name}"] = evolve(row, order=order, required=required)
+            rows[f"{prefix}{part.name}"] = evolve(row, order=orders[part.name], required=required)
         _merge(found, rows)
     return found
 
@@ -127,6 +138,12 @@ def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: C901, 
     match part:
         case Octets(holds=inner) if inner is not None:
             return _optional(declared_fields(Layout("", (inner,)), prefix))
+        case Repeated(of=Layout(parts=(OneOf(name="", number=name, number_at=int(), layouts=layouts),))):
+            return {
+                path: row
+                for number, layout in layouts.items()
+                for path, row in declared_fields(layout, f"{prefix}{part.name}[{name}={number}].").items()
+            }
         case Repeated(of=layout):
             return declared_fields(layout, f"{prefix}{part.name}[].")
         case Nested(of=layout):
@@ -175,12 +192,17 @@ def _optional(rows: Mapping[str, DeclaredField]) -> dict[str, DeclaredField]:
 
 
 def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
-    """Yield what a trace of accepted bytes has that its layout does not declare, one line each."""
+    """Yield what a trace of accepted bytes has that its layout does not declare, one line each.
+
+    Bytes that a reader skips need no declaration.
+    """
     declared = declared_fields(layout)
+    own = [span for span in spans if not _FRAMES.search(_INDEX.sub("[]", span.path))]
+    general = _GeneralPaths.of(declared, own)
     scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {}
-    for span in spans:
-        path = _NUMBERS.sub("", span.path)
-        if _FRAMES.search(path):
+    for span in own:
+        path = general.path(span.path)
+        if span.type == IGNORED and path not in declared:
             continue
         row = declared.get(path)
         if row is None:
@@ -189,10 +211,38 @@ def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
         yield from _field_errors(span, row)
         scopes.setdefault((span.space, span.path.rpartition(".")[0]), {})[span.path.rpartition(".")[2]] = span
     for (_, scope), fields in scopes.items():
-        yield from _order_errors(scope, fields, declared)
+        yield from _order_errors(scope, fields, declared, general)
     for scope in {scope for _, scope in scopes}:
         names = {name for (_, other), fields in scopes.items() if other == scope for name in fields}
-        yield from _missing_errors(scope, names, declared)
+        yield from _missing_errors(scope, names, declared, general)
+
+
+@frozen
+class _GeneralPaths:
+    """Paths of a trace as layouts have them.
+
+    Attributes:
+        numbers: the number that selects its layout, such as `[magic=2]`, by the path of an element.
+    """
+
+    numbers: Mapping[str, str]
+
+    @classmethod
+    def of(cls, declared: Iterable[str], spans: Iterable[FieldSpan]) -> "_GeneralPaths":
+        """Return the general paths of a trace."""
+        names = {name for path in declared for name in _SELECTOR.findall(path)}
+        numbers = (
+            (element, f"[{name}={span.value}]")
+            for span in spans
+            for element, _, name in [span.path.rpartition(".")]
+            if name in names
+        )
+        return cls(dict(numbers))
+
+    def path(self, path: str) -> str:
+        """Return the path with `[]`, or the number that selects a layout, for each index."""
+        known = _INDEX.sub(lambda found: self.numbers.get(path[: found.end()], "[]"), path)
+        return _UNKNOWN.sub("", known)
 
 
 def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
@@ -203,21 +253,21 @@ def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
 
 
 def _order_errors(
-    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField]
+    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField], general: _GeneralPaths
 ) -> Iterator[str]:
     """Yield a line if the fields of one scope in one space are in another order."""
     ordered = sorted(fields.values(), key=lambda span: (span.start, span.end))
-    orders = [declared[_NUMBERS.sub("", span.path)].order for span in ordered]
+    orders = [declared[general.path(span.path)].order for span in ordered]
     places = [order for order in orders if order is not None]
     if places != sorted(places):
         yield f"{scope}: its fields are in another order"
 
 
 def _missing_errors(
-    scope: str, names: Container[str], declared: Mapping[str, DeclaredField]
+    scope: str, names: Container[str], declared: Mapping[str, DeclaredField], general: _GeneralPaths
 ) -> Iterator[str]:
     """Yield the fields of one scope that are missing; compression can put some of them in another space."""
-    prefix = f"{_NUMBERS.sub('', scope)}." if scope else ""
+    prefix = f"{general.path(scope)}." if scope else ""
     for path, row in declared.items():
         head, _, name = path.rpartition(".")
         if row.required and f"{head}." == (prefix or ".") and name not in names:

@@ -122,7 +122,8 @@ def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
 
 def survey_items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
     """Yield the items of a scan, each damaged one no longer than the damage."""
-    at, spent, last = 0, 0, ()
+    at, spent = 0, 0
+    last: tuple[Any, ...] = ()
     while at < len(data):
         begun = at
         for found in formats.scan(row, _pieces(data, begun), options):

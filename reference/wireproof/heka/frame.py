@@ -10,7 +10,7 @@ from attrs import frozen
 from wireproof.heka import header, hmac_signature, message
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import HekaMessage
-from wireproof.wire.layout import Layout, Length, Nested, Number
+from wireproof.wire.layout import OPAQUE_CONTENT, Layout, Length, Nested, Number, Octets, When
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -36,6 +36,10 @@ class HekaFrame:
     signer: bytes | None = None
 
 
+_MESSAGE: Final = Octets(
+    "message", holds=Nested("message", of=message.CONTENT), meaning="as long as message_length in the header"
+)
+
 FRAME: Final = Layout(
     "Frame",
     (
@@ -43,7 +47,7 @@ FRAME: Final = Layout(
         Length("header_length", "uint8", of="header"),
         Nested("header", of=header.HEADER),
         Number("unit_separator", "uint8", const=UNIT_SEPARATOR),
-        Nested("message", of=message.CONTENT, meaning="as long as message_length in the header"),
+        When(_MESSAGE, number=OPAQUE_CONTENT, values=()),
     ),
     value=HekaFrame,
     computed=("signer",),
@@ -94,7 +98,7 @@ def read_content(reader: Reader, found: HekaHeader, options: Options) -> HekaFra
     reader.cover("header.hmac", "hmac", start, reader.pos)
     signer = hmac_signature.verify(window, found, window.data[start : reader.pos], options)
     if options.content == "opaque":
-        return HekaFrame(found, window.take("", window.left), signer)
+        return HekaFrame(found, window.take("message", window.left), signer)
     window.enter("message")
     return HekaFrame(found, message.read(message.decompressed(window, options)), signer)
 

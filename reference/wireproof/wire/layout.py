@@ -6,7 +6,7 @@ comes first, what a delta means) are in the codecs.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -26,6 +26,9 @@ VARINTS: Final[dict[str, tuple[int, bool]]] = {
 
 OPTION: Final = "the option compression"
 """The codec of a `Packed` part that no number on the wire declares: the option of the decode has it."""
+
+OPAQUE_CONTENT: Final = "the option content"
+"""The condition of bytes that are a field of their own if the option of the decode says so."""
 
 PROTO_WIRES: Final[dict[str, int]] = {
     "bool": VARINT, "int32": VARINT, "int64": VARINT, "uint32": VARINT, "enum": VARINT,
@@ -47,6 +50,14 @@ class Flag:
     name: str
     mask: int
     codes: Mapping[int, str] | None = None
+
+
+def named_bits(flags: Iterable[Flag]) -> int:
+    """Return the bits that have a name."""
+    bits = 0
+    for flag in flags:
+        bits |= flag.mask
+    return bits
 
 
 @frozen
@@ -204,12 +215,21 @@ class When:
 
 @frozen(kw_only=True)
 class OneOf:
-    """One of several layouts, selected by an earlier number."""
+    """One of several layouts, selected by a number: an earlier one, or one that all of them have.
+
+    Such a number is at the same position in all of them, so that a reader can look at it first.
+    """
 
     name: str = field(kw_only=False)
     number: str
     layouts: Mapping[int, "Layout"]
     meaning: str = ""
+
+    @property
+    def number_at(self) -> int | None:
+        """Return the position of the number inside the layouts; None if it is an earlier number."""
+        positions = {layout.position(self.number) for layout in self.layouts.values()}
+        return positions.pop() if len(positions) == 1 else None
 
 
 @frozen(kw_only=True)
@@ -310,6 +330,18 @@ def width_of(part: Part) -> int | None:
     return None
 
 
+def least_size_of(part: Part) -> int:
+    """Return the size of the smallest value of a part, in bytes."""
+    match part:
+        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
+            return WIDTHS.get(kind, 1)
+        case Nested(of=layout):
+            return layout.least_size
+        case OneOf(layouts=layouts):
+            return min(layout.least_size for layout in layouts.values())
+    return width_of(part) or 0
+
+
 WIDTHS: Final[dict[str, int]] = {
     **{name: packing.size for name, packing in FIXED_WIDTH.items()},
     "uint128le": 16,
@@ -350,6 +382,20 @@ class Layout:
             KeyError: there is no such part.
         """
         return self._offsets[name]
+
+    def position(self, name: str) -> int | None:
+        """Return the position of a part as `offset` does; None if there is no such part."""
+        return self._offsets.get(name)
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the integers that a value has: all but lengths, counts and checksums."""
+        return tuple(part for part in self.parts if isinstance(part, Number))
+
+    @cached_property
+    def least_size(self) -> int:
+        """Return the size of the smallest value, in bytes."""
+        return sum(least_size_of(part) for part in self.parts)
 
     @cached_property
     def _by_name(self) -> Mapping[str, Part]:

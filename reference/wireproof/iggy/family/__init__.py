@@ -5,10 +5,14 @@ from typing import Final
 
 from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec
 from wireproof.iggy import (
+    deferred_poll,
+    fetch,
+    fetch_request,
     frame,
     headers,
     identifier,
     json_poll,
+    json_reply,
     json_send,
     log,
     partitioning,
@@ -33,6 +37,9 @@ _SEND: Final = (
 
 _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_codec("iggy.poll-request", poll_request, delimited=True),
+    *formats_of_codec("iggy.deferred-poll-request", deferred_poll),
+    *formats_of_codec("iggy.fetch-request", fetch_request),
+    *formats_of_codec("iggy.fetch", fetch),
     *formats_of_codec("iggy.frame", frame, delimited=True),
     *(
         Format(
@@ -72,6 +79,8 @@ _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),
     *formats_of_codec("iggy.poll", poll),
     *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
+    *formats_of_codec("iggy.json.reply", json_reply, is_json=True),
+    *formats_of_codec("iggy.json.error", json_reply, json_reply.ERRORS, is_json=True),
     *(
         Format(
             "iggy.log",

@@ -42,9 +42,7 @@ _LOG: Final = (
 )
 
 
-def _batch(
-    revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout | None = None
-) -> Format:
+def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout) -> Format:
     return Format(
         "kafka.batch",
         revision,
@@ -59,10 +57,19 @@ def _batch(
 
 
 _FORMATS: Final = (
-    _batch("v0", 0, Message, _MESSAGE),
-    _batch("v1", 1, Message, _V1),
+    _batch("v0", 0, Message, _MESSAGE, layouts.MESSAGE_V0),
+    _batch("v1", 1, Message, _V1, layouts.MESSAGE_V1),
     _batch("v2", 2, RecordBatch, _V2, layouts.BATCH),
-    Format("kafka.log", "mixed", Log, log.decode, log.encode, scan=scan.scan, capabilities=_LOG),
+    Format(
+        "kafka.log",
+        "mixed",
+        Log,
+        log.decode,
+        log.encode,
+        scan=scan.scan,
+        capabilities=_LOG,
+        layout=layouts.LOG,
+    ),
 )
 
 FAMILY: Final = Family(

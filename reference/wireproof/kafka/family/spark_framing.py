@@ -5,8 +5,8 @@ from typing import Final
 
 from wireproof import formats
 from wireproof.family import deferred
-from wireproof.kafka.scan import MAGIC_AT, MAX_ENTRY
-from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_AT, MIN_SIZE_BY_MAGIC
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import FastScan, StreamFraming
 from wireproof.wire.options import Options

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
+from wireproof.kafka.batch import MAGIC
+from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.layout import Number, attribute_of, bits_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 RECENT_TIMESTAMP: Final = 1_700_000_000_000
@@ -77,23 +80,25 @@ def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBa
     if draw(st.integers(0, 4)) == 0:
         return draw(producer_batches(codecs))
     flags = draw(st.sampled_from([0, 0, 0, LOG_APPEND_TIME, TRANSACTIONAL, 0x40, 0x48, 0x80]))
-    header = RecordBatch(
-        base_offset=draw(integers(64)),
-        partition_leader_epoch=draw(integers(32)),
-        magic=2,
-        attributes=draw(st.sampled_from(codecs)) | flags,
-        last_offset_delta=draw(integers(32)),
-        base_timestamp=draw(st.one_of(st.just(RECENT_TIMESTAMP), integers(64))),
-        max_timestamp=draw(st.one_of(st.just(RECENT_TIMESTAMP), integers(64))),
-        producer_id=draw(integers(64)),
-        producer_epoch=draw(integers(16)),
-        base_sequence=draw(integers(32)),
-        records=(),
-    )
+    numbers = {attribute_of(part.name): draw(_number(part, codecs)) for part in BATCH.numbers}
+    header = RecordBatch(**numbers, records=())  # type: ignore[arg-type] # integers by name
+    header = evolve(header, attributes=header.attributes | flags)
     if draw(st.integers(0, 7)) == 0:
         return draw(_control_batch(header))
     records = draw(st.lists(_records(), max_size=4))
     return evolve(header, records=tuple(with_computed_fields(header, row) for row in records))
+
+
+def _number(part: Number, codecs: tuple[int, ...]) -> SearchStrategy[int]:
+    """Return a strategy for an integer of a batch; for the attributes, one of these codecs."""
+    match part.name:
+        case "magic":
+            return st.just(MAGIC)
+        case "attributes":
+            return st.sampled_from(codecs)
+        case "baseTimestamp" | "maxTimestamp":
+            return st.one_of(st.just(RECENT_TIMESTAMP), integers(64))
+    return integers(bits_of(part.kind))
 
 
 @cache

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from wireproof.family import Format, OrderFault, StreamRules
 from wireproof.kafka import resync
-from wireproof.kafka.scan import MAGIC_AT
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
@@ -27,7 +28,9 @@ class EntryOrder:
                 if epoch < self.epoch or epoch < -1:
                     text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
                     path = f"batches[{number}].partitionLeaderEpoch"
-                    yield OrderFault("leader-epoch-order", item.at + 12, path, text)
+                    yield OrderFault(
+                        "leader-epoch-order", item.at + BATCH.offset("partitionLeaderEpoch"), path, text
+                    )
                 self.epoch = epoch
                 last = first + delta
             case Message(offset=last, messages=inner):

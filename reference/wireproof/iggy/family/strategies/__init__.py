@@ -29,6 +29,12 @@ from wireproof.iggy.family.strategies.json_bodies import (
     json_sends_since_0_7,
 )
 from wireproof.iggy.family.strategies.messages import stored_lists
+from wireproof.iggy.family.strategies.replies_and_waits import (
+    deferred_polls,
+    fetch_requests,
+    fetches,
+    json_errors,
+)
 from wireproof.iggy.family.strategies.requests import (
     COMMAND_CODES,
     STATUSES,
@@ -48,6 +54,7 @@ from wireproof.iggy.json_poll import (
     JsonPolledMessage90,
     JsonPolledMessage100,
 )
+from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.json_send import (
     JsonSend,
     JsonSend70,
@@ -121,6 +128,12 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.9": lambda: logs_since_0_7(Log90, POLLED_90),
     "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
     "iggy.poll-request/0.11.1-edge": lambda: poll_requests(PollRequest111, 0),
+    "iggy.deferred-poll-request/0.11.1-edge": deferred_polls,
+    "iggy.fetch-request/0.11.1-edge": fetch_requests,
+    "iggy.fetch/0.11.1-edge": fetches,
+    "iggy.json.reply/0.11": send_replies,
+    "iggy.json.error/0.0.30": lambda: json_errors(JsonError),
+    "iggy.json.error/0.0.40": lambda: json_errors(JsonError40),
     "iggy.frame/0.11.1-edge": vsr_frames_111,
     "iggy.send/0.11.1-edge": batched_sends_111,
     "iggy.poll/0.11.1-edge": batched_polls_111,
