@@ -54,7 +54,7 @@ def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
 
 def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
     records = tuple(_record(block, header, slot) for slot in slots)
-    return RecordBatch(**batch_numbers(header), records=records)  # type: ignore[arg-type] # integers by name
+    return RecordBatch(**batch_numbers(header), records=records)
 
 
 def batch_numbers(header: Row) -> dict[str, int]:

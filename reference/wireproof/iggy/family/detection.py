@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-
 JSON_NAMES: Final = (b'"messages"', b'"partition', b'"confirmations"', b'"reason"')
 """Beginnings of members that a body of HTTP has: iggy.md §8."""
 
