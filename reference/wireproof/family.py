@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from attrs import field, frozen
@@ -189,6 +190,7 @@ class Family:
         sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
             `wireproof.spark.source_kind.SourceKind`. The first one of all families is the default of `scan`.
         redaction: what stays of bytes whose payloads are replaced.
+        fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
     """
 
     name: str
@@ -204,3 +206,4 @@ class Family:
     option_strategies: str = ""
     sources: Mapping[str, str] = field(factory=dict)
     redaction: Redaction = Redaction()
+    fixtures: Path | None = None
