@@ -20,13 +20,14 @@ type pipe struct {
 	decoder *pipeline.ProtobufDecoder
 	packs   chan *pipeline.PipelinePack
 	got     *frame
+	opaque  bool // no decoder: the content of a record is what its pack holds
 	logged  *bytes.Buffer
 }
 
 // A frame is a record of the splitter, and what became of it.
 type frame struct {
 	header  map[string]any
-	message map[string]any
+	message any
 	signer  any
 	err     error
 }
@@ -47,7 +48,9 @@ func (p *pipe) Done() {}
 
 // Deliver is what comes of a record that was let through.
 func (p *pipe) Deliver(pack *pipeline.PipelinePack) {
-	if _, p.got.err = p.decoder.Decode(pack); p.got.err == nil {
+	if p.opaque {
+		p.got.message, p.got.err = hex.EncodeToString(pack.MsgBytes), nil
+	} else if _, p.got.err = p.decoder.Decode(pack); p.got.err == nil {
 		p.got.message = shown(pack.Message)
 	}
 	if pack.Signer != "" {
@@ -59,6 +62,7 @@ func (p *pipe) Deliver(pack *pipeline.PipelinePack) {
 // opened is a pipe as its configuration makes it: without keys authentication is skipped.
 func opened(asked *request) *pipe {
 	p := &pipe{packs: make(chan *pipeline.PipelinePack, 1), logged: new(bytes.Buffer)}
+	p.opaque = asked.Options.Content == "opaque"
 	pipeline.LogInfo.SetOutput(io.Discard)
 	pipeline.LogError = log.New(p.logged, "", 0)
 	message.SetMaxMessageSize(64 * 1024)
