@@ -12,7 +12,7 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec
 from tests.mutants.kafka_helpers import KafkaMutant
 from tests.mutants.patched import Patched
-from wireproof.kafka import batch, consumer_view, control_record, message
+from wireproof.kafka import batch, consumer_view, control_record, control_types, message
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.message import MessageHeader
 from wireproof.kafka.record import BatchContext
@@ -126,7 +126,7 @@ class AbortedFromBaseOffset(PatchedKafka):
 class _ClosesAll(consumer_view.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         typed = marker.records[0].control if marker.records else None
-        if typed is not None and typed.type == control_record.ABORT:
+        if typed is not None and typed.type == control_types.ABORT:
             self._open.clear()
 
 

@@ -44,7 +44,7 @@ def clean_compressed(entry_headers: Array, magic: Array, clean: Array) -> list[i
 
     A compressed batch without records is marked as not clean: readers do not decompress it (N08).
     """
-    empty = (magic == 2) & (entry_headers["count"] == 0) & (entry_headers["attributes"] & CODEC != 0)
+    empty = (magic == 2) & (entry_headers["records_count"] == 0) & (entry_headers["attributes"] & CODEC != 0)
     clean &= ~empty
     indices: list[int] = np.flatnonzero(clean & (entry_headers["attributes"] & CODEC != 0)).tolist()
     return indices

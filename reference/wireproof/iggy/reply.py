@@ -60,10 +60,11 @@ class ReplyRevision:
     delimited: bool
 
 
-_CONFIRMATION: Final = (
+CONFIRMATION: Final = (
     *(FixedField(name, "uint32le") for name in ("stream_id", "topic_id", "partition_id")),
     FixedField("base_offset", "uint64le"),
 )
+"""The fields of a confirmation, in bytes as in JSON."""
 
 
 def decode(revision: ReplyRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -101,7 +102,7 @@ def _read_confirmations(reader: Reader) -> SendReply:
     while len(confirmations) < count:
         reader.enter("confirmations", len(confirmations))
         confirmations.append(
-            SendConfirmation(**{part.name: read_fixed(reader, part) for part in _CONFIRMATION})
+            SendConfirmation(**{part.name: read_fixed(reader, part) for part in CONFIRMATION})
         )
         reader.leave()
     if reader.left:
@@ -113,7 +114,7 @@ def _write_confirmations(writer: Writer, value: SendReply) -> None:
     writer.uint32le("count", len(value.confirmations))
     for index, confirmation in enumerate(value.confirmations):
         writer.enter("confirmations", index)
-        for part in _CONFIRMATION:
+        for part in CONFIRMATION:
             write_fixed(writer, part, getattr(confirmation, part.name))
         writer.leave()
 

@@ -4,39 +4,37 @@
 check (§1.5, last paragraphs) and that no conforming writer makes, `read` adds a remark.
 """
 
-from struct import Struct
 from typing import Final
 
 from attrs import evolve, frozen
 
 from wireproof.kafka import attribute_bits, record
 from wireproof.kafka.entry_remarks import EntryRemarks
+from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
+from wireproof.wire.layout import named_bits
+from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
 
-_HEADER: Final = Struct(">q4xib4xhiqqqhi4x")
-"""The fields of a header, without batchLength, crc and recordsCount: §1.1."""
+(HEADER,) = runs(BATCH)
+"""All integers of a batch, up to the records."""
 
-# Positions in the batch, in bytes: §1.1
-LENGTH_AT: Final = 8
-CRC_AT: Final = 17
-ATTRIBUTES_AT: Final = 21
-LAST_OFFSET_DELTA_AT: Final = 23
-BASE_TIME_AT: Final = 27
-MAX_TIME_AT: Final = 35
-PRODUCER_ID_AT: Final = 43
-RECORDS_COUNT_AT: Final = 57
-RECORDS_AT: Final = 61
+_UNTIL_CRC, _AFTER_CRC = runs(BATCH, "crc")
+_stored = HEADER.stored()
+"""The fields of a header that a batch has: all but length, CRC and count, which are computed."""
 
-UNUSED_BITS: Final = ~0x7F
+_numbers = HEADER.numbers()
+"""The integers of a header, from a batch and its length, CRC and count."""
+
+UNUSED_BITS: Final = ~named_bits(BATCH_FLAGS)
 """Attribute bits 7 to 15, which have no meaning: §1.2."""
 
 
@@ -61,10 +59,10 @@ def read(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
     header = _header(entry)
     codec = header.batch.attributes & attribute_bits.CODEC_MASK
     if codec and codec not in COMPRESSION_CODECS:  # C11, C12
-        at = header.start + ATTRIBUTES_AT
+        at = header.start + BATCH.offset("attributes")
         raise entry.reject("unknown-codec", "attributes", f"codec {codec}", at=at, detail="UNKNOWN_CODEC")
     if header.count < 0:  # N01, N10
-        at, text = header.start + RECORDS_COUNT_AT, f"{header.count} records"
+        at, text = header.start + BATCH.offset("recordsCount"), f"{header.count} records"
         raise entry.reject("negative-length", "recordsCount", text, at=at, detail="COUNT_NEGATIVE")
     remarks = EntryRemarks()
     _remark_header(entry, header, remarks)
@@ -88,45 +86,26 @@ def read_without_records(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
     return header.batch
 
 
-def peek_header(reader: Reader) -> RecordBatch:
-    """Return the batch at the current position without its records; nothing is checked, the reader stays."""
-    fields: tuple[int, ...] = _HEADER.unpack_from(reader.data, reader.pos)
-    base, epoch, magic, attributes, delta, first, most, producer, producer_epoch, sequence = fields
-    return RecordBatch(
-        base, epoch, magic, attributes, delta, first, most, producer, producer_epoch, sequence, records=()
-    )
+def peek_header(data: bytes, pos: int) -> RecordBatch:
+    """Return the batch at `pos` without its records; nothing is checked."""
+    return _without_records(HEADER.peek(data, pos))
 
 
 def _header(entry: Reader) -> RecordBatchHeader:
     """Read the 61 bytes of the header; check the CRC of all bytes after it: §1.1."""
     start = entry.pos
-    base_offset = entry.int64("baseOffset")
-    entry.int32("batchLength")
-    entry.cover("batchLength", "length", entry.pos, entry.end)
-    epoch = entry.int32("partitionLeaderEpoch")
-    magic = entry.int8("magic")
-    crc = entry.uint32("crc")
-    entry.cover("crc", "crc32c", entry.pos, entry.end)
-    computed = crc32c(entry.data[entry.pos : entry.end])
+    numbers = _UNTIL_CRC.read(entry)
+    crc, computed = numbers[-1], crc32c(entry.data[entry.pos : entry.end])
     if crc != computed:
         text = f"{crc:08x} stored, {computed:08x} computed"
-        raise entry.reject("crc-mismatch", "crc", text, at=start + CRC_AT, detail="CRC_MISMATCH")
-    batch = RecordBatch(
-        base_offset,
-        epoch,
-        magic,
-        attributes=entry.int16("attributes"),
-        last_offset_delta=entry.int32("lastOffsetDelta"),
-        base_timestamp=entry.int64("baseTimestamp"),
-        max_timestamp=entry.int64("maxTimestamp"),
-        producer_id=entry.int64("producerId"),
-        producer_epoch=entry.int16("producerEpoch"),
-        base_sequence=entry.int32("baseSequence"),
-        records=(),
-    )
-    count = entry.int32("recordsCount")
-    entry.cover("recordsCount", "count", entry.pos, entry.end)
-    return RecordBatchHeader(batch, count, start)
+        at = start + BATCH.offset("crc")
+        raise entry.reject("crc-mismatch", "crc", text, at=at, detail="CRC_MISMATCH")
+    numbers += _AFTER_CRC.read(entry)
+    return RecordBatchHeader(_without_records(numbers), numbers[-1], start)
+
+
+def _without_records(numbers: tuple[int, ...]) -> RecordBatch:
+    return RecordBatch(*_stored(numbers), records=())  # type: ignore[misc, arg-type] # integers, in order
 
 
 def _records(entry: Reader, header: RecordBatchHeader, codec: int, remarks: EntryRemarks) -> list[Record]:
@@ -173,24 +152,28 @@ def _with_batch(rejected: Rejected, batch: RecordBatch) -> Rejected:
 
 
 def _remark_header(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks) -> None:
-    batch, start = header.batch, header.start
-    attributes = batch.attributes
+    batch, attributes = header.batch, header.batch.attributes
     append, horizon = attributes & attribute_bits.LOG_APPEND_TIME, attributes & attribute_bits.DELETE_HORIZON
     short = batch.last_offset_delta < max(header.count - 1, 0)
     checks = (
-        (attributes & UNUSED_BITS, "unknown-attr-bits", "attributes", ATTRIBUTES_AT),
-        (batch.base_offset < 0, "offset-negative", "baseOffset", 0),
-        (short, "last-offset-delta", "lastOffsetDelta", LAST_OFFSET_DELTA_AT),
-        (_has_invalid_producer(batch), "producer-fields", "producerId", PRODUCER_ID_AT),
-        (append and horizon, "lat-and-horizon", "attributes", ATTRIBUTES_AT),  # X03
-        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp", MAX_TIME_AT),  # C27
-        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp", BASE_TIME_AT),  # C26
+        (attributes & UNUSED_BITS, "unknown-attr-bits", "attributes"),
+        (batch.base_offset < 0, "offset-negative", "baseOffset"),
+        (short, "last-offset-delta", "lastOffsetDelta"),
+        (_has_invalid_producer(batch), "producer-fields", "producerId"),
+        (append and horizon, "lat-and-horizon", "attributes"),  # X03
+        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp"),  # C27
+        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp"),  # C26
     )
-    for applies, cls, name, offset in checks:
+    for applies, cls, name in checks:
         if applies:
-            remarks.add(entry, cls, name, start + offset)
+            _remark(entry, header, remarks, cls, name)
     if attributes & attribute_bits.CONTROL:
         _remark_control(entry, header, remarks)
+
+
+def _remark(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks, cls: str, name: str) -> None:
+    """Add a remark on the field `name` of the header."""
+    remarks.add(entry, cls, name, header.start + BATCH.offset(name))
 
 
 def _has_invalid_producer(batch: RecordBatch) -> bool:
@@ -203,11 +186,10 @@ def _has_invalid_producer(batch: RecordBatch) -> bool:
 
 
 def _remark_control(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks) -> None:
-    at = header.start + ATTRIBUTES_AT
     if header.batch.attributes & attribute_bits.CODEC_MASK and header.count:  # K11
-        remarks.add(entry, "control-compressed", "attributes", at)
+        _remark(entry, header, remarks, "control-compressed", "attributes")
     if header.count > 1:  # K09
-        remarks.add(entry, "control-record-count", "recordsCount", header.start + RECORDS_COUNT_AT)
+        _remark(entry, header, remarks, "control-record-count", "recordsCount")
 
 
 def _remark_records(
@@ -215,21 +197,21 @@ def _remark_records(
 ) -> None:
     if not records:
         return
-    batch, start = header.batch, header.start
+    batch = header.batch
     deltas = [record.offset_delta for record in records]
     past_last = deltas[-1] > batch.last_offset_delta >= header.count - 1
     if deltas[0] < 0 or past_last or deltas != sorted(set(deltas)):  # R26 to R30, R33
-        remarks.add(entry, "offset-delta", "records", start + RECORDS_AT)
+        _remark(entry, header, remarks, "offset-delta", "records")
     control = records[0].control
     if control and control.type < 2 and not batch.attributes & attribute_bits.TRANSACTIONAL:  # K10
-        remarks.add(entry, "control-not-transactional", "attributes", start + ATTRIBUTES_AT)
+        _remark(entry, header, remarks, "control-not-transactional", "attributes")
     if batch.attributes & attribute_bits.LOG_APPEND_TIME:
         return
     timestamps = [record.timestamp for record in records]
     if min(timestamps) < -1:  # R32
-        remarks.add(entry, "negative-timestamp", "records", start + RECORDS_AT)
+        _remark(entry, header, remarks, "negative-timestamp", "records")
     elif max(timestamps) != batch.max_timestamp:  # C19
-        remarks.add(entry, "max-timestamp", "maxTimestamp", start + MAX_TIME_AT)
+        _remark(entry, header, remarks, "max-timestamp", "maxTimestamp")
 
 
 # --- writing ---
@@ -248,22 +230,10 @@ def write(writer: Writer, batch: RecordBatch) -> None:
     if codec and codec not in COMPRESSION_CODECS:
         raise writer.invalid("attributes", f"codec {codec}")
     start = len(writer.data)
-    writer.int64("baseOffset", batch.base_offset)
-    writer.int32("batchLength", 0)
-    writer.int32("partitionLeaderEpoch", batch.partition_leader_epoch)
-    writer.int8("magic", batch.magic)
-    writer.uint32("crc", 0)
-    writer.int16("attributes", batch.attributes)
-    writer.int32("lastOffsetDelta", batch.last_offset_delta)
-    writer.int64("baseTimestamp", batch.base_timestamp)
-    writer.int64("maxTimestamp", batch.max_timestamp)
-    writer.int64("producerId", batch.producer_id)
-    writer.int16("producerEpoch", batch.producer_epoch)
-    writer.int32("baseSequence", batch.base_sequence)
-    writer.int32("recordsCount", len(batch.records))
+    HEADER.write(writer, _numbers(batch, (0, 0, len(batch.records))))
     writer.cover("recordsCount", "count", len(writer.data), len(writer.data))
     _write_records(writer, batch, codec)
-    _patch_length_and_crc(writer, start)
+    patch_computed(writer, BATCH, start)
 
 
 def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
@@ -273,12 +243,3 @@ def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
     inner = Writer(scope=writer.scope)
     record.write_records(inner, batch.records)
     writer.put("records", compress(codec, bytes(inner.data)))
-
-
-def _patch_length_and_crc(writer: Writer, start: int) -> None:
-    """Write batchLength and crc, which depend on the bytes after them: §1.1."""
-    end = len(writer.data)
-    writer.patch("batchLength", "int32", start + LENGTH_AT, end - start - 12)
-    writer.cover("batchLength", "length", start + LENGTH_AT + 4, end)
-    writer.patch("crc", "uint32", start + CRC_AT, crc32c(bytes(writer.data[start + ATTRIBUTES_AT :])))
-    writer.cover("crc", "crc32c", start + ATTRIBUTES_AT, end)

@@ -10,7 +10,7 @@ from collections import deque
 
 from attrs import evolve
 
-from wireproof.kafka import control_record
+from wireproof.kafka import control_types
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
@@ -49,7 +49,7 @@ class AbortedTransactions:
     def _close(self, marker: RecordBatch) -> None:
         """End the transaction of an ABORT marker; only the first record of a control batch counts."""
         typed = marker.records[0].control if marker.records else None
-        if typed is not None and typed.type == control_record.ABORT:
+        if typed is not None and typed.type == control_types.ABORT:
             self._open.discard(marker.producer_id)
 
 

@@ -10,17 +10,18 @@ a remark.
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from wireproof.kafka.control_types import (
+    ABORT,
+    COMMIT,
+    KRAFT_VERSION,
+    KRAFT_VOTERS,
+    LEADER_CHANGE,
+    SNAPSHOT_FOOTER,
+    SNAPSHOT_HEADER,
+)
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-
-ABORT: Final = 0
-COMMIT: Final = 1
-LEADER_CHANGE: Final = 2
-SNAPSHOT_HEADER: Final = 3
-SNAPSHOT_FOOTER: Final = 4
-KRAFT_VERSION: Final = 5
-KRAFT_VOTERS: Final = 6
 
 T = TypeVar("T")
 

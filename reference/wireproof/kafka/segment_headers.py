@@ -4,27 +4,16 @@ kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. 
 large, so nothing is decompressed and no checksum is computed; only control batches are decoded.
 """
 
-import struct
 from collections.abc import Iterator
-from typing import Final
 
 from attrs import field, frozen
 
-from wireproof.kafka import batch
+from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.control_record import ABORT, COMMIT
+from wireproof.kafka.control_types import ABORT, COMMIT
 from wireproof.kafka.size_and_magic import peek_size_and_magic, peek_whole_entry
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-
-BATCH_STRUCT: Final = struct.Struct(">qiibIhiqqqhi")
-"""The header of a batch up to baseSequence: §1.1."""
-
-MESSAGE_STRUCT: Final = struct.Struct(">qiIbbq")
-"""The fields of a v1 message up to its timestamp, which v0 does not have: §2.1."""
-
-NO_TIMESTAMP: Final = -1
-"""The timestamp that means: none."""
 
 
 @frozen
@@ -93,14 +82,18 @@ def _heads(reader: Reader) -> Iterator[SegmentEntry]:
 
 def _batch_head(reader: Reader, size: int) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
-    at = reader.pos
-    base, _, _, magic, _, flags, last, _, timestamp, producer, _, _ = BATCH_STRUCT.unpack_from(
-        reader.data, at
-    )
-    marker = _marker(reader, size) if flags & CONTROL else None
-    transactional = bool(flags & TRANSACTIONAL)
+    header = batch.peek_header(reader.data, reader.pos)
+    last = wrap64(header.base_offset + header.last_offset_delta)
     return SegmentEntry(
-        at, size, magic, base, wrap64(base + last), timestamp, producer, transactional, marker
+        reader.pos,
+        size,
+        header.magic,
+        header.base_offset,
+        last,
+        header.max_timestamp,
+        header.producer_id,
+        transactional=bool(header.attributes & TRANSACTIONAL),
+        marker=_marker(reader, size) if header.attributes & CONTROL else None,
     )
 
 
@@ -117,6 +110,5 @@ def _marker(reader: Reader, size: int) -> int | None:
 
 def _message_head(reader: Reader, size: int) -> SegmentEntry:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
-    at = reader.pos
-    offset, _, _, magic, _, timestamp = MESSAGE_STRUCT.unpack_from(reader.data, at)
-    return SegmentEntry(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)
+    head = message.peek_header(reader.data, reader.pos)
+    return SegmentEntry(reader.pos, size, head.magic, head.offset, head.offset, head.timestamp)

@@ -1,4 +1,7 @@
-"""The columns of Heka streams: tables of frames and of the messages in them. heka.md, sections 1 and 2."""
+"""The columns of Heka streams: tables of frames and of the messages in them. heka.md, sections 1 and 2.
+
+The columns of fields have the names and types of the layouts.
+"""
 
 from collections.abc import Callable, Iterable
 from struct import unpack
@@ -8,8 +11,8 @@ import pyarrow as pa
 from attrs import evolve
 
 from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import DynamicField, HekaMessage
+from wireproof.heka.header import HEADER
+from wireproof.heka.message import FIELD, MESSAGE, DynamicField, HekaMessage
 from wireproof.spark.columns import (
     RAW,
     SHARED,
@@ -20,6 +23,33 @@ from wireproof.spark.columns import (
     item_row,
     read_part,
 )
+from wireproof.wire.layout import ProtoField, proto_fields
+
+TYPES: Final[dict[str, pa.DataType]] = {
+    "bool": pa.bool_(),
+    "bytes": pa.binary(),
+    "double": pa.float64(),
+    "enum": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "string": pa.string(),
+    "uint32": pa.int64(),
+}
+"""The type of the column of a field, by its type in protobuf."""
+
+_DECODED: Final[dict[str, Callable[[bytes], Any]]] = {
+    "double": lambda data: unpack(">d", data)[0],
+    "string": decode_text,
+}
+"""The functions that convert what a value of the reference has as bytes."""
+
+
+def _value(part: ProtoField, value: Any) -> Any:  # noqa: ANN401 - of any type
+    """Return what a column has for the value of a field."""
+    decoded = _DECODED.get(str(part.of))
+    if value is None or decoded is None:
+        return list(value) if part.repeated else value
+    return [decoded(one) for one in value] if part.repeated else decoded(value)
 
 
 def _frame(row: RowData) -> HekaFrame | None:
@@ -27,18 +57,20 @@ def _frame(row: RowData) -> HekaFrame | None:
     return frame
 
 
-def _header(name: str, kind: pa.DataType, read: Callable[[HekaHeader], Any]) -> SourceColumn:
-    return SourceColumn(name, kind, read_part(lambda frame: read(frame.header), _frame))
+def _column(part: ProtoField, of: Callable[[RowData], object]) -> SourceColumn:
+    return SourceColumn(
+        part.name, TYPES[str(part.of)], read_part(lambda value: _value(part, getattr(value, part.name)), of)
+    )
+
+
+_HEADER: Final = tuple(part for part in proto_fields(HEADER) if not part.deprecated and part.name != "hmac")
 
 
 FRAMES: Final = SourceTable(
     (
         *SHARED,
         SourceColumn("revision", pa.string(), lambda row: row.revision),
-        _header("message_length", pa.int64(), lambda header: header.message_length),
-        _header("hmac_hash_function", pa.string(), lambda header: header.hmac_hash_function),
-        _header("hmac_signer", pa.string(), lambda header: decode_text(header.hmac_signer)),
-        _header("hmac_key_version", pa.int64(), lambda header: header.hmac_key_version),
+        *(_column(part, read_part(lambda frame: frame.header, _frame)) for part in _HEADER),
         SourceColumn("signer", pa.string(), read_part(lambda frame: decode_text(frame.signer), _frame)),
         RAW,
     ),
@@ -58,57 +90,26 @@ def _message(row: RowData) -> HekaMessage | None:
     return message
 
 
-def _of(name: str, kind: pa.DataType) -> SourceColumn:
-    return SourceColumn(name, kind, read_part(lambda message: getattr(message, name), _message))
-
-
-def _text(name: str) -> SourceColumn:
-    return SourceColumn(
-        name, pa.string(), read_part(lambda message: decode_text(getattr(message, name)), _message)
-    )
-
-
 FIELDS: Final = pa.list_(
     pa.struct(
         [
-            ("name", pa.string()),
-            ("value_type", pa.string()),
-            ("representation", pa.string()),
-            ("value_string", pa.list_(pa.string())),
-            ("value_bytes", pa.list_(pa.binary())),
-            ("value_integer", pa.list_(pa.int64())),
-            ("value_double", pa.list_(pa.float64())),
-            ("value_bool", pa.list_(pa.bool_())),
+            (part.name, pa.list_(kind) if part.repeated else kind)
+            for part in proto_fields(FIELD)
+            for kind in (TYPES[str(part.of)],)
         ]
     )
 )
 
 
 def _field(field: DynamicField) -> dict[str, Any]:
-    return {
-        "name": decode_text(field.name),
-        "value_type": field.value_type or "STRING",
-        "representation": decode_text(field.representation),
-        "value_string": [decode_text(data) for data in field.value_string],
-        "value_bytes": list(field.value_bytes),
-        "value_integer": list(field.value_integer),
-        "value_double": [unpack(">d", data)[0] for data in field.value_double],
-        "value_bool": list(field.value_bool),
-    }
+    row = {part.name: _value(part, getattr(field, part.name)) for part in proto_fields(FIELD)}
+    return row | {"value_type": field.value_type or "STRING"}
 
 
 RECORDS: Final = SourceTable(
     (
         *SHARED,
-        _of("uuid", pa.binary()),
-        _of("timestamp", pa.int64()),
-        _text("type"),
-        _text("logger"),
-        _of("severity", pa.int32()),
-        _text("payload"),
-        _text("env_version"),
-        _of("pid", pa.int32()),
-        _text("hostname"),
+        *(_column(part, _message) for part in proto_fields(MESSAGE) if not part.repeated),
         SourceColumn(
             "fields", FIELDS, read_part(lambda message: [_field(field) for field in message.fields], _message)
         ),

@@ -12,11 +12,12 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
-from wireproof.cases.case_capabilities import ATTRIBUTE_CAPABILITIES, capabilities_of_case
+from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.columnar.canonical_digest import EntryDigests
 from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
+from wireproof.kafka.family.capabilities import ATTRIBUTE_CAPABILITIES
 from wireproof.runner.signature import Signature
 from wireproof.spark.split_points import HEKA, KAFKA, StreamFraming
 from wireproof.wire.json_values import Json, json_of

@@ -1,18 +1,25 @@
 """The columns of Kafka logs: tables of entries and of records. kafka.md §1.1, §1.3, §2.1, §2.2."""
 
 from collections.abc import Callable, Iterable
-from operator import attrgetter
-from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from attrs import evolve, frozen
+from attrs import evolve
 
-from wireproof.columnar.header_columns import CODECS
+from wireproof.columnar.header_columns import CODECS, FIELD_COLUMNS
 from wireproof.columnar.kafka_scan import count_records
-from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
+from wireproof.columnar.layout_types import arrow_type
+from wireproof.kafka import batch, message
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import (
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MIN_SIZE_BY_MAGIC,
+    SIZE_AT,
+)
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.spark.columnar_reader import read_entries, read_records
 from wireproof.spark.columns import (
@@ -26,91 +33,52 @@ from wireproof.spark.columns import (
     item_row,
     read_part,
 )
+from wireproof.wire.layout import Number, attribute_of
 
-_BATCH: Final = Struct(">qiiBIhiqqqhii")
-_V0: Final = Struct(">qiIBb")
-_V1: Final = Struct(">qiIBbq")
+EntryHeader: TypeAlias = RecordBatch | Message
+"""The header of an entry as it is in the bytes, valid or not, without records, key and value."""
 
+IN_MESSAGES: Final = {"base_offset": "offset", "attributes": "attributes", "max_timestamp": "timestamp"}
+"""The fields of a batch that messages have too, with the names that they have there."""
 
-@frozen
-class EntryHeader:
-    """The header of an entry as it is in the bytes, valid or not."""
-
-    magic: int
-    attributes: int
-    last_offset: int
-    base_offset: int | None = None
-    leader_epoch: int | None = None
-    base_timestamp: int | None = None
-    max_timestamp: int | None = None
-    producer_id: int | None = None
-    producer_epoch: int | None = None
-    base_sequence: int | None = None
-
-    @property
-    def codec(self) -> str:
-        """Return the name of the codec."""
-        return CODECS[self.attributes & 7]
+_DECODER_COLUMNS: Final = {field.name: name for name, field in FIELD_COLUMNS.items()}
+"""The decoder's column of each field of a batch."""
 
 
 def read_header(row: RowData) -> EntryHeader | None:
     """Return the header, if size and magic are valid and the entry is not cut; else None."""
     data, item = row.head, row.item
-    if item.kind == "tail" or len(data) < HEADER_SIZE_UP_TO_MAGIC or data[16] > 2:
+    if item.kind == "tail" or len(data) < HEADER_SIZE_UP_TO_MAGIC or data[MAGIC_AT] > 2:
         return None
-    size = int.from_bytes(data[8:LOG_OVERHEAD], "big", signed=True)
-    if item.length != size + LOG_OVERHEAD or size < MIN_SIZE_BY_MAGIC[data[16]]:
+    size = int.from_bytes(data[SIZE_AT:LOG_OVERHEAD], "big", signed=True)
+    if item.length != size + LOG_OVERHEAD or size < MIN_SIZE_BY_MAGIC[data[MAGIC_AT]]:
         return None
-    return _batch(data) if data[16] == 2 else _message(data)
+    return (batch if data[MAGIC_AT] == batch.MAGIC else message).peek_header(data, 0)
 
 
-def _batch(data: bytes) -> EntryHeader:
-    (
-        base_offset,
-        _,
-        leader_epoch,
-        magic,
-        _,
-        attributes,
-        last_offset_delta,
-        base_timestamp,
-        max_timestamp,
-        producer_id,
-        producer_epoch,
-        base_sequence,
-        _,
-    ) = _BATCH.unpack_from(data)
-    return EntryHeader(
-        magic,
-        attributes,
-        wrap64(base_offset + last_offset_delta),
-        base_offset=base_offset,
-        leader_epoch=leader_epoch,
-        base_timestamp=base_timestamp,
-        max_timestamp=max_timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-    )
+def _field(header: EntryHeader, name: str) -> int | None:
+    """Return a field of a batch; of a message the field that has its place, or None."""
+    own = name if isinstance(header, RecordBatch) else IN_MESSAGES.get(name)
+    return None if own is None else getattr(header, own)
 
 
-def _message(data: bytes) -> EntryHeader:
-    """Return the header of a message; a wrapper has the offset of its last inner message."""
-    offset, _, _, magic, attributes = _V0.unpack_from(data)
-    timestamp = _V1.unpack_from(data)[5] if magic else -1
-    return EntryHeader(magic, attributes, offset, base_offset=offset, max_timestamp=timestamp)
+def _last_offset(header: EntryHeader) -> int:
+    """Return the last offset of an entry; a wrapper has that of its last inner message."""
+    if isinstance(header, Message):
+        return header.offset
+    return wrap64(header.base_offset + header.last_offset_delta)
 
 
 def _header_column(
     name: str,
     kind: pa.DataType,
-    read: Callable[[EntryHeader], Any] | None = None,
+    read: Callable[[EntryHeader], Any],
     entries: Callable[[pa.RecordBatch], pa.Array] | None = None,
 ) -> SourceColumn:
     """Return a column of the header of an entry.
 
     Args:
-        name: its name; also that of the field, and of the decoder's column, unless functions are given.
+        name: its name; also that of the decoder's column, unless `entries` is given.
         kind: its type.
         read: returns the value from a header.
         entries: returns the values from rows of `columnar.HEADER_COLUMNS`.
@@ -118,8 +86,20 @@ def _header_column(
     return SourceColumn(
         name,
         kind,
-        read_part(read or attrgetter(name), read_header),
+        read_part(read, read_header),
         None if entries is None else lambda rows: rows.per_row(entries(rows.entries)),
+    )
+
+
+def _number(part: Number) -> SourceColumn:
+    """Return the column of an integer of a batch."""
+    attribute = attribute_of(part.name)
+    column = _DECODER_COLUMNS[attribute]
+    return _header_column(
+        {"partition_leader_epoch": "leader_epoch"}.get(attribute, attribute),
+        arrow_type(part, least_bits=32),
+        lambda header: _field(header, attribute),
+        lambda entries: entries.column(column),
     )
 
 
@@ -157,22 +137,29 @@ def _counts(rows: EntryColumns) -> pa.Array:
     return pc.if_else(pc.equal(rows.column("kind"), "frame"), rows.column("records"), None)
 
 
+_COMPUTED: Final = {
+    "baseOffset": (_header_column("last_offset", pa.int64(), _last_offset),),
+    "attributes": (
+        _header_column("codec", pa.string(), lambda header: CODECS[header.attributes & CODEC_MASK]),
+        _flag("transactional", TRANSACTIONAL),
+        _CONTROL,
+    ),
+}
+"""The columns that are computed from fields of a batch, which they follow."""
+
+_NOT_SHOWN: Final = ("magic", "lastOffsetDelta")
+"""The fields of a batch that have no column: `revision` and `last_offset` show them."""
+
+
+def _columns_of(part: Number) -> tuple[SourceColumn, ...]:
+    return () if part.name in _NOT_SHOWN else (_number(part), *_COMPUTED.get(part.name, ()))
+
+
 FRAMES: Final = SourceTable(
     (
         *SHARED,
         _REVISION,
-        _header_column("base_offset", pa.int64(), entries=lambda entries: entries.column("offset")),
-        _header_column("last_offset", pa.int64()),
-        _header_column("leader_epoch", pa.int32()),
-        _header_column("attributes", pa.int32()),
-        _header_column("codec", pa.string()),
-        _flag("transactional", TRANSACTIONAL),
-        _CONTROL,
-        _header_column("base_timestamp", pa.int64()),
-        _header_column("max_timestamp", pa.int64()),
-        _header_column("producer_id", pa.int64()),
-        _header_column("producer_epoch", pa.int32()),
-        _header_column("base_sequence", pa.int32()),
+        *(column for part in BATCH.numbers for column in _columns_of(part)),
         SourceColumn("records", pa.int64(), _count, _counts),
         RAW,
     ),
@@ -232,4 +219,4 @@ RECORDS: Final = SourceTable(
 )
 """One row for each record, at the position of its entry; other items have a row without record."""
 
-assert _BATCH.size == HEADER_BYTES, "the longest header"
+assert BATCH.fixed_size == HEADER_BYTES, "the longest header"

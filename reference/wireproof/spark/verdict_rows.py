@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from attrs import evolve, frozen
 
 from wireproof.cases.log_survey import MISMATCH_REMARKS
-from wireproof.kafka.scan import MAGIC_AT
+from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.runner.signature import Signature
 from wireproof.spark import damage_places, scan_tables
 from wireproof.spark.adapter_session import AdapterSession

@@ -3,7 +3,7 @@
 from random import Random
 
 from wireproof.cases.mutate.control_records import RECORD_VALUES, random_control_record
-from wireproof.kafka import control_record
+from wireproof.kafka import control_record, control_types
 from wireproof.kafka.values import Control, Record
 from wireproof.wire.reader import TracingReader
 from wireproof.wire.rejection import Rejected
@@ -26,7 +26,7 @@ def test_every_type_is_met_with_a_content_that_is_read_whole() -> None:
             continue
         if found is not None and not strange:
             kinds.add(found.type)
-    assert kinds >= {control_record.ABORT, control_record.COMMIT, *RECORD_VALUES}
+    assert kinds >= {control_types.ABORT, control_types.COMMIT, *RECORD_VALUES}
 
 
 def test_a_content_that_is_sound_leaves_no_byte() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from machine import needs
 
 from wireproof import formats
-from wireproof.cases.strategies.heka import messages, streams
 from wireproof.formats import FORMATS
+from wireproof.heka.family.strategies import messages, streams
 from wireproof.heka.message import HekaMessage
 from wireproof.heka.stream import FrameStream
 from wireproof.wire.json_values import json_schema, to_json

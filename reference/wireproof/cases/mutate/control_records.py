@@ -6,13 +6,13 @@ from struct import pack
 from typing import Final
 
 from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.kafka import control_record
+from wireproof.kafka import control_types
 from wireproof.kafka.values import Record
 
 VERSIONS: Final = (0, 0, 0, 1, -1)
 """Versions of the key and of the value of a control record; a negative version is invalid."""
 
-RECORD_TYPES: Final = (*(control_record.ABORT, control_record.COMMIT) * 3, *range(2, 7), 99)
+RECORD_TYPES: Final = (*(control_types.ABORT, control_types.COMMIT) * 3, *range(2, 7), 99)
 """Types of control records; the end of a transaction is the most frequent."""
 
 NO_TAGS: Final = b"\0"
@@ -48,10 +48,10 @@ def _voters(rng: Random) -> bytes:
 
 
 RECORD_VALUES: Final[dict[int, Callable[[Random], bytes]]] = {
-    control_record.LEADER_CHANGE: _leader_change,
-    control_record.SNAPSHOT_HEADER: lambda rng: pack(">h", 0) + rng.randbytes(8) + NO_TAGS,
-    control_record.SNAPSHOT_FOOTER: lambda _: pack(">h", 0) + NO_TAGS,
-    control_record.KRAFT_VERSION: lambda rng: pack(">hh", 0, below(rng, 2)) + NO_TAGS,
-    control_record.KRAFT_VOTERS: _voters,
+    control_types.LEADER_CHANGE: _leader_change,
+    control_types.SNAPSHOT_HEADER: lambda rng: pack(">h", 0) + rng.randbytes(8) + NO_TAGS,
+    control_types.SNAPSHOT_FOOTER: lambda _: pack(">h", 0) + NO_TAGS,
+    control_types.KRAFT_VERSION: lambda rng: pack(">hh", 0, below(rng, 2)) + NO_TAGS,
+    control_types.KRAFT_VOTERS: _voters,
 }
 """Type of a control record to a function that returns its value, in a version that §1.9 describes."""

@@ -7,12 +7,11 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 
 from attrs import fields, frozen
 
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HekaHeader
+from wireproof.cases.mutate.layout_facts import computed_fields
 from wireproof.iggy.batch import Batch, Batch111, BatchHeader, BatchHeader111, BatchMessage
 from wireproof.iggy.frame import RequestHeader
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
-from wireproof.kafka.values import Log, Record
+from wireproof.kafka.values import Log
 
 PathStep: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
@@ -92,15 +91,13 @@ def part_type(hint: Any) -> PartType:  # noqa: ANN401 - a type, as annotations h
 def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
     """Return the fields of a value class that its encoder uses, with their types."""
     assert isinstance(cls, type)
-    hints, computed = get_type_hints(cls), COMPUTED_FIELDS.get(cls, ())
+    hints = get_type_hints(cls)
+    computed = computed_fields().get(cls, COMPUTED_FIELDS.get(cls, ()))
     return tuple((a.name, part_type(hints[a.name])) for a in fields(cls) if a.name not in computed)
 
 
 COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
-    Record: ("offset", "timestamp", "control"),
     Log: ("next_offset",),
-    HekaHeader: ("message_length",),
-    HekaFrame: ("signer",),
     PolledMessage40: ("checksum",),
     PolledMessage70: ("checksum",),
     PolledMessage90: ("checksum",),

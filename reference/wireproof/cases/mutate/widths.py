@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import DynamicField, HekaMessage
+from wireproof.cases.mutate.layout_facts import integer_fields
 from wireproof.iggy.batch import (
     PRODUCER_FIELDS,
     Batch,
@@ -14,6 +13,9 @@ from wireproof.iggy.batch import (
     BatchMessage,
     Producer,
 )
+from wireproof.iggy.deferred_poll import DeferredPollRequest
+from wireproof.iggy.fetch import FetchSection
+from wireproof.iggy.fetch_request import FetchRequest, FetchTarget
 from wireproof.iggy.frame import (
     ClassicFrame,
     EvictionHeader,
@@ -30,6 +32,7 @@ from wireproof.iggy.json_poll import (
     JsonPolledMessage90,
     JsonPolledMessage100,
 )
+from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.json_send import JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
 from wireproof.iggy.message import (
     PolledMessage30,
@@ -52,7 +55,6 @@ from wireproof.iggy.poll_request import (
 )
 from wireproof.iggy.reply import ClassicReply, SendConfirmation
 from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.kafka.values import Message, Record, RecordBatch
 
 _ALL: Final = {"offset": 64, "timestamp": 64, "origin_timestamp": 64, "id": 128}
 """The fields of an Iggy message: iggy.md, sections 3 and 5."""
@@ -64,28 +66,16 @@ _HEADER: Final = {"client": 128, "timestamp": 64, "request": 64, "operation": 8}
 
 _REQUEST: Final = {"partition_id": 32, "count": 32}
 
+_WAIT: Final = {"wait_us": 64, "request_timeout_us": 64, "min_count": 32, "max_bytes": 32}
+"""The limits of requests that wait: iggy.md, section 6.2."""
+
+_ERROR: Final = {"id": 32}
+
+_OWNER: Final = {"incarnation": 64, "owner_generation": 64}
+
 _BATCH: Final = {"partition_id": 64, "base_offset": 64, "base_timestamp": 64, "origin_timestamp": 64}
 
 _PREFIX: Final = {"partition_id": 32, "current_offset": 64}
-
-SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
-    RecordBatch: {
-        "base_offset": 64,
-        "partition_leader_epoch": 32,
-        "attributes": 16,
-        "last_offset_delta": 32,
-        "base_timestamp": 64,
-        "max_timestamp": 64,
-        "producer_id": 64,
-        "producer_epoch": 16,
-        "base_sequence": 32,
-    },
-    Record: {"attributes": 8, "timestamp_delta": 64, "offset_delta": 32},
-    Message: {"offset": 64, "attributes": 8, "timestamp": 64},
-    HekaMessage: {"timestamp": 64, "severity": 32, "pid": 32},
-    DynamicField: {"value_integer": 64},
-}
-"""Class and field to bits, for signed integers: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys(
@@ -102,7 +92,8 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
         _ALL,
     ),
     **dict.fromkeys((Poll60, Poll70, Poll90, Poll110), _PREFIX),
-    Poll111: {**_PREFIX, "incarnation": 64, "owner_generation": 64, "metadata_op": 64},
+    Poll111: {**_PREFIX, **_OWNER, "metadata_op": 64},
+    FetchSection: {**_PREFIX, **_OWNER, "metadata_op": 64, "status": 32, "next_offset": 64},
     **dict.fromkeys((BatchHeader, Batch, BatchHeader111, Batch111), _BATCH),
     Producer: {name: most.bit_length() for name, (_, most) in PRODUCER_FIELDS.items()},
     **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _TOLD),
@@ -112,6 +103,10 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     BatchMessage: {"id": 128, "offset_delta": 32, "timestamp_delta": 32},
     RetainedBatch: {"base_offset": 64, "last_offset_delta": 32, "max_timestamp": 64},
     **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _REQUEST),
+    DeferredPollRequest: {**_REQUEST, **_WAIT},
+    FetchRequest: {**_WAIT, "count": 32},
+    FetchTarget: {**_OWNER, "partition_id": 32, "max_bytes": 32},
+    **dict.fromkeys((JsonError, JsonError40), _ERROR),
     Consumer30: {"id": 32},
     PollingStrategy: {"value": 64},
     ClassicFrame: {"code": 32},
@@ -145,17 +140,16 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     },
     ClassicReply: {"status": 32},
     SendConfirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
-    HekaHeader: {"hmac_key_version": 32},
 }
-"""Class and field to bits, for unsigned integers: iggy.md, section 3; heka.md, section 1."""
+"""Class and field to bits, for unsigned integers: iggy.md, section 3."""
 
 _NONE: Final[Mapping[str, int]] = {}
 
 
 def fitted(owner: type, name: str, value: int) -> int:
     """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
-    bits = SIGNED.get(owner, _NONE).get(name)
-    if bits is not None:
-        return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
+    row = integer_fields().get(owner, {}).get(name)
+    if row is not None:
+        return row.wrapped(value)
     bits = UNSIGNED.get(owner, _NONE).get(name)
     return value if bits is None else value & ((1 << bits) - 1)

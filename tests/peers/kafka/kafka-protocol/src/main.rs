@@ -23,9 +23,10 @@ const TRANSACTIONAL: i16 = 0x10;
 const CONTROL: i16 = 0x20;
 const HORIZON: i16 = 0x40;
 const KNOWN: i16 = 0x7f;
-const SHOWN: [&str; 12] = [
+const SHOWN: [&str; 14] = [
     "baseOffset", "partitionLeaderEpoch", "magic", "baseTimestamp", "producerId", "producerEpoch", "baseSequence",
     "records[].offset", "records[].timestamp", "records[].key", "records[].value", "records[].headers",
+    "records[].sequence", "records[].timestampType",
 ];
 
 /// Parts of an error's text that leave no doubt about the class.
@@ -101,8 +102,13 @@ fn entry(rest: &mut Bytes) -> Result<Value, Refusal> {
 
 fn shown(record: &Record) -> Value {
     let headers = record.headers.iter().map(|(key, value)| json!([hex(Some(key.as_bytes())), hex(value.as_deref())]));
+    let kind = match record.timestamp_type {
+        TimestampType::Creation => "create",
+        TimestampType::LogAppend => "log-append",
+    };
     json!({"offset": number(record.offset), "timestamp": number(record.timestamp), "key": hex(record.key.as_deref()),
-           "value": hex(record.value.as_deref()), "headers": headers.collect::<Vec<_>>()})
+           "value": hex(record.value.as_deref()), "headers": headers.collect::<Vec<_>>(),
+           "sequence": number(record.sequence), "timestampType": kind})
 }
 
 /// The encoder makes the header of its records: it is not asked for what it would make otherwise.

@@ -85,7 +85,8 @@ public final class Driver {
 
     private JsonObject hello() {
         Map<String, Object> written = Map.of("ops", List.of("encode"), "profiles", List.of("reader"));
-        Map<String, Object> read = Map.of("ops", List.of("decode"), "profiles", List.of("reader"));
+        Map<String, Object> read = Map.of("ops", List.of("decode"), "profiles", List.of("reader"),
+                "observes", Typed.observes());
         Map<String, Object> sent = Map.of("ops", List.of("encode"), "profiles", List.of("reader"), "features",
                 List.of("headers", "message-id", "partitioning-balanced", "partitioning-messages-key"));
         Map<String, Object> claims = new TreeMap<>(Map.of("iggy.send/0.9", sent));

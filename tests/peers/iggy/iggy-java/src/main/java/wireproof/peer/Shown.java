@@ -61,6 +61,9 @@ final class Shown {
         JsonObject value = new JsonObject();
         value.addProperty("kind", kind.name().toLowerCase(Locale.ROOT));
         value.addProperty("value", hex(bytes));
+        if (Typed.shows(kind)) {
+            value.add("typed", Typed.of(new HeaderValue(kind, bytes))); // a key has no accessors of its own
+        }
         return value;
     }
 

@@ -1,0 +1,459 @@
+"""The vocabulary of layouts. A layout is an ordered list of parts, declared once and read by everything else.
+
+A declaration is the table of a specification: one part for each field, in the order of the wire, with the
+field's name as the specification writes it. Rules that are not layout (what a reader remarks, which check
+comes first, what a delta means) are in the codecs.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+from attrs import field, frozen
+
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.trace import CoverKind
+
+REST: Final = "the rest"
+"""All bytes from the end of the field to the end of the layout."""
+
+VARINTS: Final[dict[str, tuple[int, bool]]] = {
+    "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
+}  # fmt: skip
+"""The integers of variable size: bits and sign."""
+
+OPTION: Final = "the option compression"
+"""The codec of a `Packed` part that no number on the wire declares: the option of the decode has it."""
+
+OPAQUE_CONTENT: Final = "the option content"
+"""The condition of bytes that are a field of their own if the option of the decode says so."""
+
+PROTO_WIRES: Final[dict[str, int]] = {
+    "bool": VARINT, "int32": VARINT, "int64": VARINT, "uint32": VARINT, "enum": VARINT,
+    "double": FIXED64,
+    "bytes": LENGTH_DELIMITED, "string": LENGTH_DELIMITED,
+}  # fmt: skip
+"""The wire type of each type of protobuf that a `ProtoField` may have."""
+
+PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
+    "int32": (32, True), "int64": (64, True), "uint32": (32, False)
+}  # fmt: skip
+"""The integers of protobuf: bits and sign."""
+
+
+@frozen
+class Flag:
+    """Named bits of a number. `codes`: the names of the numbers that these bits make."""
+
+    name: str
+    mask: int
+    codes: Mapping[int, str] | None = None
+
+
+def named_bits(flags: Iterable[Flag]) -> int:
+    """Return the bits that have a name."""
+    bits = 0
+    for flag in flags:
+        bits |= flag.mask
+    return bits
+
+
+@frozen
+class ChecksumAlgorithm:
+    """A checksum algorithm: its name in traces, and the function that computes it."""
+
+    label: CoverKind
+    of: Callable[[bytes], int]
+
+
+@frozen(kw_only=True)
+class Number:
+    """An integer.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it, such as `int32` or `varint`.
+        const: the only number that the field has in this revision; None if it varies.
+        codes: the names of its numbers, if it is a code.
+        flags: its named bits, if it has any.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    meaning: str = ""
+    const: int | None = None
+    codes: Mapping[int, str] | None = None
+    flags: tuple[Flag, ...] = ()
+
+    def mask(self, flag: str) -> int:
+        """Return the bits of the flag with this name."""
+        return next(one.mask for one in self.flags if one.name == flag)
+
+
+@frozen(kw_only=True)
+class Length:
+    """The number of bytes of the part `of`, or of `REST`. `null`: the number for a part that is absent."""
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    of: str
+    meaning: str = ""
+    null: int | None = None
+
+
+@frozen(kw_only=True)
+class Count:
+    """The number of elements of the part `of`."""
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    of: str
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Checksum:
+    """A checksum over the part `over`, or over `REST`. `shown`: whether the value has it too."""
+
+    name: str = field(kw_only=False)
+    kind: str = field(kw_only=False)
+    algorithm: ChecksumAlgorithm
+    over: str = REST
+    meaning: str = ""
+    shown: bool = False
+
+
+@frozen(kw_only=True)
+class Zero:
+    """Bytes that writers leave at 0 and that no value has: `size` bytes, or a number of `kind`."""
+
+    name: str = field(kw_only=False)
+    size: int = 0
+    kind: str = ""
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Octets:
+    """Bytes: `size` of them, or as many as an earlier `Length` says, or else all that are left.
+
+    Attributes:
+        name: as the specification writes it.
+        size: for a fixed size; 0 for others.
+        text: whether they are UTF-8.
+        structure: whether they name something (a key of a header, an id), so that redaction keeps them.
+        holds: a part that some of them contain, at the same positions, such as the key of a control record.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    size: int = 0
+    text: bool = False
+    structure: bool = False
+    holds: "Part | None" = None
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Repeated:
+    """Elements one after another: as many as an earlier `Count` says, else until the bytes end."""
+
+    name: str = field(kw_only=False)
+    of: "Layout"
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Nested:
+    """Another layout. Its fields have paths of their own unless `name` is empty."""
+
+    name: str = field(kw_only=False)
+    of: "Layout"
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class Packed:
+    """Bytes that are compressed if bits of an earlier number say so.
+
+    Attributes:
+        name: of the region, and of what is in it.
+        codec_of: the earlier number, or `OPTION`.
+        mask: its bits with the number of the codec; 0 is no compression.
+        of: the part that the bytes contain.
+    """
+
+    name: str = field(kw_only=False)
+    codec_of: str
+    mask: int = -1
+    of: "Part"
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class When:
+    """A part that is there only if an earlier number, masked, is one of `values`."""
+
+    part: "Part" = field(kw_only=False)
+    number: str
+    values: tuple[int, ...]
+    mask: int = -1
+
+    @property
+    def name(self) -> str:
+        """Return the name of the part."""
+        return self.part.name
+
+    @property
+    def meaning(self) -> str:
+        """Return the meaning of the part."""
+        return self.part.meaning
+
+
+@frozen(kw_only=True)
+class OneOf:
+    """One of several layouts, selected by a number: an earlier one, or one that all of them have.
+
+    Such a number is at the same position in all of them, so that a reader can look at it first.
+    """
+
+    name: str = field(kw_only=False)
+    number: str
+    layouts: Mapping[int, "Layout"]
+    meaning: str = ""
+
+    @property
+    def number_at(self) -> int | None:
+        """Return the position of the number inside the layouts; None if it is an earlier number."""
+        positions = {layout.position(self.number) for layout in self.layouts.values()}
+        return positions.pop() if len(positions) == 1 else None
+
+
+@frozen(kw_only=True)
+class Tagged:
+    """The tagged fields of KIP-482: a count, and for each field a tag, a size and as many bytes."""
+
+    name: str = field(kw_only=False)
+    of: "Layout"
+    meaning: str = ""
+
+
+@frozen(kw_only=True)
+class ProtoField:
+    """A field of a protobuf message: a key, then a payload. The fields of a message come in any order.
+
+    Attributes:
+        name, number: as in the schema.
+        of: a key of `PROTO_WIRES`, or the layout of the message that the payload is.
+        required, repeated: the label; neither means optional.
+        deprecated: whether readers ignore it; no value has it then.
+        size: of bytes that always have this size; 0 for others.
+        codes: the names of the numbers of an enum.
+        cover, over: the part of the surrounding layout that it is the length or the checksum of, and which
+            of them; empty for other fields.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    number: int = field(kw_only=False)
+    of: "str | Layout" = field(kw_only=False)
+    required: bool = False
+    repeated: bool = False
+    deprecated: bool = False
+    size: int = 0
+    codes: Mapping[int, str] | None = None
+    cover: CoverKind | None = None
+    over: str = ""
+    meaning: str = ""
+
+    @property
+    def packable(self) -> bool:
+        """Return whether one payload may have all its values: it is repeated, and its values are numbers."""
+        return self.repeated and isinstance(self.of, str) and PROTO_WIRES[self.of] != LENGTH_DELIMITED
+
+    @property
+    def wires(self) -> tuple[int, ...]:
+        """Return the wire types that a reader accepts."""
+        wire = PROTO_WIRES[self.of] if isinstance(self.of, str) else LENGTH_DELIMITED
+        return (wire, LENGTH_DELIMITED) if self.packable else (wire,)
+
+    def code(self, name: str) -> int:
+        """Return the number of an enum with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
+
+@frozen(kw_only=True)
+class OtherFields:
+    """Protobuf fields of any other number, which readers skip; a message without this part has none."""
+
+    name: str = "#"
+    meaning: str = "fields of other numbers, which readers skip"
+
+
+FixedPart: TypeAlias = Number | Length | Count | Checksum
+"""The parts that are one integer."""
+
+Part: TypeAlias = (
+    FixedPart | Zero | Octets | Repeated | Nested | Packed | When | OneOf | Tagged | ProtoField | OtherFields
+)
+
+
+def tagged_fields() -> tuple[Part, ...]:
+    """Return the parts of tagged fields; they are in the scope of the fields before them."""
+    size = Length("tagSize", "uvarint", of="tagged")
+    one = Layout("TaggedField", (Number("tag", "uvarint"), size, Octets("tagged", structure=True)))
+    return Count("tagCount", "uvarint", of="tags"), Tagged("tags", of=one)
+
+
+def proto_fields(layout: "Layout") -> tuple[ProtoField, ...]:
+    """Return the protobuf fields of a layout."""
+    return tuple(part for part in layout.parts if isinstance(part, ProtoField))
+
+
+def attribute_of(name: str) -> str:
+    """Return the attribute of a value class for the field `name`: `baseOffset` is `base_offset`."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
+
+
+def width_of(part: Part) -> int | None:
+    """Return the number of bytes that a part always has, or None."""
+    match part:
+        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
+            return WIDTHS.get(kind)
+        case Zero(size=size, kind=kind):
+            return size or WIDTHS[kind]
+        case Octets(size=size):
+            return size or None
+    return None
+
+
+def least_size_of(part: Part) -> int:
+    """Return the size of the smallest value of a part, in bytes."""
+    match part:
+        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
+            return WIDTHS.get(kind, 1)
+        case Nested(of=layout):
+            return layout.least_size
+        case OneOf(layouts=layouts):
+            return min(layout.least_size for layout in layouts.values())
+    return width_of(part) or 0
+
+
+WIDTHS: Final[dict[str, int]] = {
+    **{name: packing.size for name, packing in FIXED_WIDTH.items()},
+    "uint128le": 16,
+}
+"""The size in bytes of each integer of fixed width."""
+
+
+@frozen(kw_only=True, eq=False)  # a layout is one object, and its tables have no hash
+class Layout:
+    """An ordered list of parts.
+
+    Attributes:
+        name: of the layout, as the specification writes it.
+        parts: in the order of the wire.
+        value: the class of its values; None if it has no class of its own.
+        computed: the attributes of `value` that decode computes and that no part has.
+        cites: the section of the specification.
+    """
+
+    name: str = field(kw_only=False)
+    parts: tuple[Part, ...] = field(kw_only=False)
+    value: type[Any] | None = None
+    computed: tuple[str, ...] = ()
+    cites: str = ""
+
+    def part(self, name: str) -> Part:
+        """Return the part with this name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return self._by_name[name]
+
+    def offset(self, name: str) -> int:
+        """Return the position of a part that only parts of fixed width precede.
+
+        Raises:
+            KeyError: there is no such part.
+        """
+        return self._offsets[name]
+
+    def position(self, name: str) -> int | None:
+        """Return the position of a part as `offset` does; None if there is no such part."""
+        return self._offsets.get(name)
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the integers that a value has: all but lengths, counts and checksums."""
+        return tuple(part for part in self.parts if isinstance(part, Number))
+
+    @cached_property
+    def least_size(self) -> int:
+        """Return the size of the smallest value, in bytes."""
+        return sum(least_size_of(part) for part in self.parts)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Part]:
+        return {part.name: part for part in self.parts}
+
+    @cached_property
+    def _offsets(self) -> Mapping[str, int]:
+        return dict(self._positions())
+
+    def _positions(self) -> Iterator[tuple[str, int]]:
+        at = 0
+        for part in self.parts:
+            yield part.name, at
+            width = width_of(part)
+            if width is None:
+                return
+            at += width
+
+    @cached_property
+    def fixed_size(self) -> int:
+        """Return the size of the parts of fixed width at the beginning, in bytes."""
+        size = 0
+        for part in self.parts:
+            width = width_of(part)
+            if width is None:
+                break
+            size += width
+        return size
+
+
+def all_layouts(layout: Layout) -> Iterator[Layout]:
+    """Yield a layout and all layouts in it, outer ones first."""
+    yield layout
+    for part in layout.parts:
+        yield from _layouts_in(part)
+
+
+def _layouts_in(part: Part) -> Iterator[Layout]:
+    match part:
+        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout) | ProtoField(of=Layout() as layout):
+            yield from all_layouts(layout)
+        case When(part=inner) | Packed(of=inner) | Octets(holds=inner) if inner is not None:
+            yield from _layouts_in(inner)
+        case OneOf(layouts=layouts):
+            for layout in layouts.values():
+                yield from all_layouts(layout)
+
+
+def present(part: Part) -> Part:
+    """Return an optional part as if it were there."""
+    return part.part if isinstance(part, When) else part
+
+
+def is_signed(kind: str) -> bool:
+    """Return whether a primitive reads a signed integer."""
+    return VARINTS[kind][1] if kind in VARINTS else kind.startswith("int")
+
+
+def bits_of(kind: str) -> int:
+    """Return the number of bits of an integer."""
+    return VARINTS[kind][0] if kind in VARINTS else 8 * WIDTHS[kind]
