@@ -14,7 +14,16 @@ from wireproof.family import Family, Format
 from wireproof.wire.checksums import crc32
 from wireproof.wire.compression import compress, decompress_prefix
 from wireproof.wire.layout import (
-    REST, Checksum, ChecksumAlgorithm, Flag, Layout, Length, Number, Octets, Packed, Repeated,
+    REST,
+    Checksum,
+    ChecksumAlgorithm,
+    Flag,
+    Layout,
+    Length,
+    Number,
+    Octets,
+    Packed,
+    Repeated,
 )  # fmt: skip
 from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.options import Options

@@ -23,7 +23,9 @@ class TallyCodec:
             body, data = data[8 : 4 + length], data[4 + length :]
             if sync != 0x7A or length < 4 or zlib.crc32(body) != crc or flags > 1:
                 raise ValueError("not an entry")
-            entries.append({"flags": str(flags), "amounts": amounts(gzip.decompress(body) if flags else body)})
+            entries.append(
+                {"flags": str(flags), "amounts": amounts(gzip.decompress(body) if flags else body)}
+            )
         if data and data[0] != 0x7A:
             raise ValueError("not an entry")
         return Accepted({"entries": entries}, consumed=len(request.data) - len(data))
