@@ -132,15 +132,33 @@ def _iggy() -> Iterator[bytes]:
 def _json(fmt: Format) -> Iterator[bytes]:
     """Yield the names of members, the words of enumerations, and difficult JSON: §8."""
     yield from (json.dumps(name).encode() + b":" for name in _names(fmt.value))
-    yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-    yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
     yield from (json.dumps(word).encode() for word in _enumerated_words(fmt.value))
-    yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
-    yield from (b"null", b"true", b"false", b"-0", b"1e0", b"1.0", b"[]", b"{}", b'""', b'"AA=="', b'"AB=="')
-    yield from (rb"\u0000", rb"\ud800", rb"\ud83d\ude00", rb"\/", b"[[[[[[[[", b"\xef\xbb\xbf", b"\xff")
+    if "messages" in _names(fmt.value):
+        yield from _json_of_messages()
+    yield from (b"null", b"true", b"false", b"-0", b"1e0", b"1.0", b"[]", b"{}", b'""')
+    yield from (b"NaN", b"Infinity", b"01", b"+1", b".5", b"1e400", b"-1", b"%d" % ((1 << 53) + 1), b"//")
+    yield from (
+        rb"\u0000",
+        rb"\ud800",
+        rb"\ud83d\ude00",
+        rb"\/",
+        rb"\n",
+        rb"\"",
+        b"[[[[[[[[",
+        b"\xef\xbb\xbf",
+        b"\xff",
+    )
     yield from (
         b"%d" % number for bits in (31, 32, 63, 64, 127, 128) for number in ((1 << bits) - 1, 1 << bits)
     )
+
+
+def _json_of_messages() -> Iterator[bytes]:
+    """Yield what only bodies with messages have: headers and their kinds, computed members, base64."""
+    yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
+    yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
+    yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
+    yield from (b'"AA=="', b'"AB=="')
 
 
 def _all_parts(cls: type) -> Iterator[tuple[str, PartType]]:
