@@ -174,8 +174,8 @@ def _all_parts(cls: type) -> Iterator[tuple[str, PartType]]:
 
 
 def _names(cls: type) -> list[str]:
-    """Return the names of the fields, and `checksum`, a member that is computed."""
-    return [*(name for name, _ in _all_parts(cls) if name), "checksum"]
+    """Return the names of the fields."""
+    return [name for name, _ in _all_parts(cls) if name]
 
 
 def _enumerated_words(cls: type) -> list[str]:
