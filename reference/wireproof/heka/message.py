@@ -107,7 +107,7 @@ MESSAGE: Final = Layout(
 )  # fmt: skip
 
 CONTENT: Final = Layout(
-    "Message, or Message in snappy",
+    "Message",
     (Packed("message", codec_of=OPTION, of=Nested("", of=MESSAGE)),),
     value=HekaMessage,
     cites="heka.md §1, §5",

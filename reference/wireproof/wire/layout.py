@@ -42,13 +42,6 @@ PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
 }  # fmt: skip
 """The integers of protobuf: bits and sign."""
 
-INTEGERS: Final[dict[str, tuple[int, bool]]] = {
-    **{kind: (8 * packing.size, not kind.startswith("u")) for kind, packing in FIXED_WIDTH.items()},
-    "uint128le": (128, False),
-    **VARINTS,
-}
-"""The bits of each integer, and whether it has a sign."""
-
 
 @frozen
 class Flag:
@@ -395,6 +388,11 @@ class Layout:
         return self._offsets.get(name)
 
     @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the integers that a value has: all but lengths, counts and checksums."""
+        return tuple(part for part in self.parts if isinstance(part, Number))
+
+    @cached_property
     def least_size(self) -> int:
         """Return the size of the smallest value, in bytes."""
         return sum(least_size_of(part) for part in self.parts)
@@ -444,6 +442,11 @@ def _layouts_in(part: Part) -> Iterator[Layout]:
         case OneOf(layouts=layouts):
             for layout in layouts.values():
                 yield from all_layouts(layout)
+
+
+def present(part: Part) -> Part:
+    """Return an optional part as if it were there."""
+    return part.part if isinstance(part, When) else part
 
 
 def is_signed(kind: str) -> bool:

@@ -55,7 +55,6 @@ from wireproof.iggy.poll_request import (
 )
 from wireproof.iggy.reply import ClassicReply, SendConfirmation
 from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.kafka.values import Message
 
 _ALL: Final = {"offset": 64, "timestamp": 64, "origin_timestamp": 64, "id": 128}
 """The fields of an Iggy message: iggy.md, sections 3 and 5."""
@@ -77,11 +76,6 @@ _OWNER: Final = {"incarnation": 64, "owner_generation": 64}
 _BATCH: Final = {"partition_id": 64, "base_offset": 64, "base_timestamp": 64, "origin_timestamp": 64}
 
 _PREFIX: Final = {"partition_id": 32, "current_offset": 64}
-
-SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
-    Message: {"offset": 64, "attributes": 8, "timestamp": 64},
-}
-"""Class and field to bits, for signed integers: kafka.md §2.1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys(
@@ -157,8 +151,5 @@ def fitted(owner: type, name: str, value: int) -> int:
     row = integer_fields().get(owner, {}).get(name)
     if row is not None:
         return row.wrapped(value)
-    bits = SIGNED.get(owner, _NONE).get(name)
-    if bits is not None:
-        return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
     bits = UNSIGNED.get(owner, _NONE).get(name)
     return value if bits is None else value & ((1 << bits) - 1)
