@@ -104,6 +104,7 @@ FAMILY: Final = Family(
     capabilities=capabilities.of_bytes,
     strategies="wireproof.iggy.family.strategies:VALUES",
     option_strategies="wireproof.iggy.family.strategies:OPTIONS",
+    sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number
     redaction=Redaction(

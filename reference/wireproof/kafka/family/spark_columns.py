@@ -12,6 +12,7 @@ from wireproof.columnar.kafka_scan import count_records
 from wireproof.columnar.layout_types import arrow_type
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.family.spark_reader import read_entries, read_records
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
@@ -21,7 +22,6 @@ from wireproof.kafka.size_and_magic import (
     SIZE_AT,
 )
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.spark.columnar_reader import read_entries, read_records
 from wireproof.spark.columns import (
     HEADER_BYTES,
     RAW,
