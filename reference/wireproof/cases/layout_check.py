@@ -31,6 +31,10 @@ from wireproof.wire.trace import FieldSpan
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 
+_LAST_INDEX: Final = re.compile(r"\[\d+\]$")
+
+_INNERMOST: Final = re.compile(r"[^.]+\.$")
+
 IGNORED: Final = "ignored"
 """The type of a span of bytes that a reader skips, with a remark or because nobody reads them."""
 
@@ -48,13 +52,18 @@ class DeclaredField:
         types: the types that its span may have.
         cover: what it is of other bytes: a length, a count or a checksum; empty for other fields.
         order: its place among the fields of its scope; None if alternatives have it in several places.
+            A part that has the fields of another layout has no types, but a place.
         required: whether each element of its scope has it.
     """
 
     types: frozenset[str]
     cover: str = ""
-    order: int | None = 0
+    order: tuple[int, ...] | None = ()
     required: bool = True
+
+
+_CONTAINER: Final = DeclaredField(frozenset(), required=False)
+"""A part whose fields have paths that begin with its name."""
 
 
 def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField]:
@@ -62,12 +71,19 @@ def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField
     nullable = {part.of for part in layout.parts if isinstance(part, Length) and part.null is not None}
     found: dict[str, DeclaredField] = {}
     for order, part in enumerate(layout.parts):
-        rows = _inner(part, prefix)
+        rows = {path: _placed(row, path, prefix, order) for path, row in _inner(part, prefix).items()}
         if row := _leaf(part):
             required = row.required and part.name not in nullable
-            rows[f"{prefix}{part.name}"] = evolve(row, order=order, required=required)
+            rows[f"{prefix}{part.name}"] = evolve(row, order=(order,), required=required)
         _merge(found, rows)
     return found
+
+
+def _placed(row: DeclaredField, path: str, prefix: str, order: int) -> DeclaredField:
+    """Return the row of a field inside the part `order`: its place counts if it has the scope of the part."""
+    if row.order is None or "." in path.removeprefix(prefix):
+        return row
+    return evolve(row, order=(order, *row.order))
 
 
 def _merge(found: dict[str, DeclaredField], rows: Mapping[str, DeclaredField]) -> None:
@@ -89,8 +105,8 @@ def _leaf(part: Part) -> DeclaredField | None:
         case When(part=inner):
             row = _leaf(inner)
             return None if row is None else evolve(row, required=False)
-        case Octets():
-            return DeclaredField(frozenset({"bytes"}))
+        case Octets(read_as=read_as):
+            return DeclaredField(frozenset({"bytes", read_as}))
         case Zero(kind=kind):
             return DeclaredField(frozenset({kind or "bytes"}))
         case Packed():
@@ -113,14 +129,18 @@ def _cover(part: Part) -> str:
 
 def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR0911 - one arm for each kind
     """Return the fields inside a part."""
-    scope = f"{prefix}{part.name}." if part.name else prefix
+    scope = f"{prefix}{part.name}."
     match part:
         case Octets(holds=inner) if inner is not None:
             return _optional(declared_fields(Layout("", (inner,)), prefix))
+        case Repeated(of=layout, joined=True):
+            return declared_fields(layout, f"{_outside(prefix)}{part.name}[].")
         case Repeated(of=layout):
-            return declared_fields(layout, f"{prefix}{part.name}[].")
+            return {f"{prefix}{part.name}": _CONTAINER} | declared_fields(layout, f"{prefix}{part.name}[].")
+        case Nested(of=layout, name=name, inline=inline) if inline or not name:
+            return declared_fields(layout, prefix)
         case Nested(of=layout):
-            return declared_fields(layout, scope)
+            return {f"{prefix}{part.name}": _CONTAINER} | declared_fields(layout, scope)
         case Packed(of=inner):
             return declared_fields(Layout("", (inner,)), prefix)
         case When(part=inner):
@@ -129,11 +149,16 @@ def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR091
             rows = _optional(declared_fields(layout, prefix))
             return {path: evolve(row, order=None) for path, row in rows.items()}
         case OneOf(layouts=layouts):
-            found: dict[str, DeclaredField] = {}
+            found = {f"{prefix}{part.name}": _CONTAINER}
             for layout in layouts.values():
                 _merge(found, declared_fields(layout, scope))
             return _optional(found)
     return {}
+
+
+def _outside(prefix: str) -> str:
+    """Return the prefix of the scope around the innermost one."""
+    return _INNERMOST.sub("", prefix)
 
 
 def _optional(rows: Mapping[str, DeclaredField]) -> dict[str, DeclaredField]:
@@ -153,9 +178,25 @@ def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
             yield f"{span.path} at {span.at}: not declared"
             continue
         yield from _field_errors(span, row)
-        scopes.setdefault((span.space, span.path.rpartition(".")[0]), {})[span.path.rpartition(".")[2]] = span
-    for (_, scope), fields in scopes.items():
-        yield from _scope_errors(scope, fields, declared)
+        scope, _, name = span.path.rpartition(".")
+        scopes.setdefault((span.space, scope), {})[name] = span
+    inner = _first_fields(scopes)
+    for (space, scope), fields in scopes.items():
+        yield from _order_errors(scope, {**inner.get((space, scope), {}), **fields}, declared)
+        yield from _missing(scope, fields, declared)
+
+
+def _first_fields(
+    scopes: Mapping[tuple[str, str], Mapping[str, FieldSpan]],
+) -> dict[tuple[str, str], dict[str, FieldSpan]]:
+    """Return, for each scope, the first field inside each of its parts that has fields of its own."""
+    found: dict[tuple[str, str], dict[str, FieldSpan]] = {}
+    for (space, scope), fields in scopes.items():
+        outer, _, name = _LAST_INDEX.sub("", scope).rpartition(".")
+        first = min(fields.values(), key=lambda span: span.start)
+        if scope:
+            found.setdefault((space, outer), {}).setdefault(name, first)
+    return found
 
 
 def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
@@ -165,16 +206,23 @@ def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
         yield f"{span.path} at {span.at}: a {span.cover.kind}, declared {row.cover or 'as none'}"
 
 
-def _scope_errors(
+def _order_errors(
     scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField]
 ) -> Iterator[str]:
-    """Yield the fields of one scope that are missing or in the wrong place."""
     prefix = f"{_INDEX.sub('[]', scope)}." if scope else ""
-    ordered = sorted(fields.values(), key=lambda span: (span.start, span.end))
-    orders = [declared[f"{prefix}{_INDEX.sub('[]', span.path.rpartition('.')[2])}"].order for span in ordered]
-    places = [order for order in orders if order is not None]
+    rows = ((span, declared.get(f"{prefix}{name}")) for name, span in fields.items())
+    placed = sorted(
+        ((span.start, span.end), row.order) for span, row in rows if row is not None and row.order is not None
+    )
+    places = [order for _, order in placed]
     if places != sorted(places):
         yield f"{scope}: its fields are in another order"
+
+
+def _missing(
+    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField]
+) -> Iterator[str]:
+    prefix = f"{_INDEX.sub('[]', scope)}." if scope else ""
     for path, row in declared.items():
         head, _, name = path.rpartition(".")
         if row.required and f"{head}." == (prefix or ".") and name not in fields:

@@ -8,7 +8,7 @@ comes first, what a delta means) are in the codecs.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -17,6 +17,12 @@ from wireproof.wire.trace import CoverKind
 
 REST: Final = "the rest"
 """All bytes from the end of the field to the end of the layout."""
+
+WHOLE: Final = "the whole"
+"""All bytes of the layout, the field itself too."""
+
+Treatment = Literal["accept", "remark", "reject"]
+"""How a reader treats bytes that no writer makes: it accepts them, with or without a remark, or refuses them."""
 
 VARINTS: Final[dict[str, tuple[int, bool]]] = {
     "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
@@ -49,6 +55,7 @@ class Number:
         name: as the specification writes it.
         kind: the primitive of `Reader` that reads it, such as `int32` or `varint`.
         const: the only number that the field has in this revision; None if it varies.
+        most: the largest number that it may have, if `kind` has room for larger ones.
         codes: the names of its numbers, if it is a code.
         flags: its named bits, if it has any.
         meaning: one line for the field tables.
@@ -58,6 +65,7 @@ class Number:
     kind: str = field(kw_only=False)
     meaning: str = ""
     const: int | None = None
+    most: int | None = None
     codes: Mapping[int, str] | None = None
     flags: tuple[Flag, ...] = ()
 
@@ -68,13 +76,23 @@ class Number:
 
 @frozen(kw_only=True)
 class Length:
-    """The number of bytes of the part `of`, or of `REST`. `null`: the number for a part that is absent."""
+    """The number of bytes of the part `of`, which a surrounding layout may have, or of `REST` or `WHOLE`.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it.
+        of: the part.
+        meaning: one line for the field tables.
+        null: the number for a part that is absent.
+        up_to: of an element of an index, whether it counts all elements of `of` up to the one that it indexes.
+    """
 
     name: str = field(kw_only=False)
     kind: str = field(kw_only=False)
     of: str
     meaning: str = ""
     null: int | None = None
+    up_to: bool = False
 
 
 @frozen(kw_only=True)
@@ -89,7 +107,7 @@ class Count:
 
 @frozen(kw_only=True)
 class Checksum:
-    """A checksum over the part `over`, or over `REST`. `shown`: whether the value has it too."""
+    """A checksum over the part `over`, `REST` or `WHOLE`. `shown`: whether the value has it too."""
 
     name: str = field(kw_only=False)
     kind: str = field(kw_only=False)
@@ -101,11 +119,24 @@ class Checksum:
 
 @frozen(kw_only=True)
 class Zero:
-    """Bytes that writers leave at 0 and that no value has: `size` bytes, or a number of `kind`."""
+    """Bytes that writers leave at 0 and that no value has.
+
+    Attributes:
+        name: as the specification writes it.
+        size: of bytes; 0 for others.
+        kind: of a number; empty for bytes.
+        until: the position in the layout where bytes without a fixed size end.
+        nonzero: how a reader treats other bytes.
+        error: the reader's name for the refusal of other bytes, if it has one.
+        meaning: one line for the field tables.
+    """
 
     name: str = field(kw_only=False)
     size: int = 0
     kind: str = ""
+    until: int = 0
+    nonzero: Treatment = "accept"
+    error: str = ""
     meaning: str = ""
 
 
@@ -119,6 +150,7 @@ class Octets:
         text: whether they are UTF-8.
         structure: whether they name something (a key of a header, an id), so that redaction keeps them.
         holds: a part that some of them contain, at the same positions, such as the key of a control record.
+        read_as: the type of their span in a trace if they were read as the part that they hold.
         meaning: one line for the field tables.
     """
 
@@ -127,24 +159,34 @@ class Octets:
     text: bool = False
     structure: bool = False
     holds: "Part | None" = None
+    read_as: str = "bytes"
     meaning: str = ""
 
 
 @frozen(kw_only=True)
 class Repeated:
-    """Elements one after another: as many as an earlier `Count` says, else until the bytes end."""
+    """Elements one after another: as many as an earlier `Count` says, else until the bytes end.
+
+    Attributes:
+        name: as the specification writes it.
+        of: the layout of an element.
+        joined: whether the elements of all such parts of an outer list are one list, beside the outer one.
+        meaning: one line for the field tables.
+    """
 
     name: str = field(kw_only=False)
     of: "Layout"
+    joined: bool = False
     meaning: str = ""
 
 
 @frozen(kw_only=True)
 class Nested:
-    """Another layout. Its fields have paths of their own unless `name` is empty."""
+    """Another layout. Its fields have paths of their own unless `name` is empty or they are `inline`."""
 
     name: str = field(kw_only=False)
     of: "Layout"
+    inline: bool = False
     meaning: str = ""
 
 
@@ -229,7 +271,7 @@ def width_of(part: Part) -> int | None:
         case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
             return WIDTHS.get(kind)
         case Zero(size=size, kind=kind):
-            return size or WIDTHS[kind]
+            return size or WIDTHS.get(kind)
         case Octets(size=size):
             return size or None
     return None

@@ -48,7 +48,14 @@ def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]
         if isinstance(part, Number) and part.const is None and part.codes is None:
             name = attribute_of(part.name)
             if name in names:
-                yield name, IntegerField(bits_of(part.kind), is_signed(part.kind))
+                yield name, _integer(part)
+
+
+def _integer(part: Number) -> IntegerField:
+    """Return the width that the largest number of a field has, or else that of its primitive."""
+    if part.most is not None:
+        return IntegerField(part.most.bit_length(), signed=False)
+    return IntegerField(bits_of(part.kind), is_signed(part.kind))
 
 
 @cache
