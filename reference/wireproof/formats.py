@@ -183,7 +183,13 @@ def _revisions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa:
     """Yield the formats of a codec module that has a table of its revisions."""
     for revision, row in codec.REVISIONS.items():
         yield Format(
-            name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
+            name,
+            revision,
+            row.value,
+            partial(codec.decode, row),
+            partial(codec.encode, row),
+            layout=getattr(row, "layout", None),
+            **more,
         )
 
 
@@ -198,6 +204,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(reply.decode, row),
             partial(reply.encode, row),
             delimited=row.delimited,
+            layout=row.layout,
         )
         for revision, row in reply.REVISIONS.items()
     ),
@@ -209,6 +216,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(identifier.decode, row),
             partial(identifier.encode, row),
             delimited=True,
+            layout=identifier.LAYOUT,
         )
         for revision, row in identifier.REVISIONS.items()
     ),
@@ -220,6 +228,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(partitioning.decode, row),
             partial(partitioning.encode, row),
             delimited=True,
+            layout=partitioning.LAYOUT,
         )
         for revision, row in partitioning.REVISIONS.items()
     ),
@@ -236,6 +245,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(iggy_log.decode, row),
             partial(iggy_log.encode, row),
             partial(iggy_log.scan, row),
+            layout=row.layout,
         )
         for revision, row in iggy_log.REVISIONS.items()
     ),

@@ -31,6 +31,9 @@ from wireproof.wire.trace import FieldSpan
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 
+_ALSO: Final = {"uint128le": ("bytes",)}
+"""The type of a second span that a reader records for a primitive."""
+
 _LAST_INDEX: Final = re.compile(r"\[\d+\]$")
 
 _INNERMOST: Final = re.compile(r"[^.]+\.$")
@@ -112,7 +115,7 @@ def _leaf(part: Part) -> DeclaredField | None:
         case Packed():
             return DeclaredField(PACKED_TYPES, required=False)
         case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
-            return DeclaredField(frozenset({kind}), _cover(part))
+            return DeclaredField(frozenset({kind, *_ALSO.get(kind, ())}), _cover(part))
     return None
 
 
@@ -129,31 +132,50 @@ def _cover(part: Part) -> str:
 
 def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR0911 - one arm for each kind
     """Return the fields inside a part."""
-    scope = f"{prefix}{part.name}."
     match part:
-        case Octets(holds=inner) if inner is not None:
-            return _optional(declared_fields(Layout("", (inner,)), prefix))
-        case Repeated(of=layout, joined=True):
-            return declared_fields(layout, f"{_outside(prefix)}{part.name}[].")
-        case Repeated(of=layout):
-            return {f"{prefix}{part.name}": _CONTAINER} | declared_fields(layout, f"{prefix}{part.name}[].")
-        case Nested(of=layout, name=name, inline=inline) if inline or not name:
-            return declared_fields(layout, prefix)
-        case Nested(of=layout):
-            return {f"{prefix}{part.name}": _CONTAINER} | declared_fields(layout, scope)
+        case Octets(holds=inner, read_as=read_as) if inner is not None:
+            rows = declared_fields(Layout("", (inner,)), prefix)
+            if read_as == "bytes":  # a reader may stop inside bytes that are valid in any case
+                return {path: evolve(row, required=False) for path, row in rows.items()}
+            return _optional(rows, prefix)
         case Packed(of=inner):
             return declared_fields(Layout("", (inner,)), prefix)
         case When(part=inner):
-            return _optional(_inner(inner, prefix))
+            return _optional(_inner(inner, prefix), prefix)
+        case Repeated(of=layout, joined=True):
+            return declared_fields(layout, f"{_outside(prefix)}{part.name}[].")
+        case Repeated(of=layout):
+            return _inside(part, prefix, declared_fields(layout, f"{prefix}{part.name}[]."))
+        case Nested(of=layout, inline=inline) if inline or not part.name:
+            return declared_fields(layout, prefix)
+        case Nested(of=layout):
+            return _inside(part, prefix, declared_fields(layout, f"{prefix}{part.name}."))
+    return _alternatives(part, prefix)
+
+
+def _alternatives(part: Part, prefix: str) -> dict[str, DeclaredField]:
+    """Return the fields inside a part of which each value has some."""
+    match part:
         case Tagged(of=layout):
-            rows = _optional(declared_fields(layout, prefix))
+            rows = _optional(declared_fields(layout, prefix), prefix)
             return {path: evolve(row, order=None) for path, row in rows.items()}
         case OneOf(layouts=layouts):
-            found = {f"{prefix}{part.name}": _CONTAINER}
-            for layout in layouts.values():
-                _merge(found, declared_fields(layout, scope))
-            return _optional(found)
+            scope = f"{prefix}{part.name}."
+            rows_of_each = [declared_fields(layout, scope) for layout in layouts.values()]
+            found: dict[str, DeclaredField] = {}
+            for rows in rows_of_each:
+                _merge(found, rows)
+            common = {
+                path for path in found if all(path in rows and rows[path].required for rows in rows_of_each)
+            }
+            return _inside(
+                part, prefix, {path: evolve(row, required=path in common) for path, row in found.items()}
+            )
     return {}
+
+
+def _inside(part: Part, prefix: str, rows: dict[str, DeclaredField]) -> dict[str, DeclaredField]:
+    return {f"{prefix}{part.name}": _CONTAINER, **rows}
 
 
 def _outside(prefix: str) -> str:
@@ -161,14 +183,18 @@ def _outside(prefix: str) -> str:
     return _INNERMOST.sub("", prefix)
 
 
-def _optional(rows: Mapping[str, DeclaredField]) -> dict[str, DeclaredField]:
-    return {path: evolve(row, required=False) for path, row in rows.items()}
+def _optional(rows: Mapping[str, DeclaredField], prefix: str) -> dict[str, DeclaredField]:
+    """Return the rows with those of the scope itself optional; a scope inside it has all fields or none."""
+    return {
+        path: row if "." in path.removeprefix(prefix) else evolve(row, required=False)
+        for path, row in rows.items()
+    }
 
 
 def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
     """Yield what a trace of accepted bytes has that its layout does not declare, one line each."""
     declared = declared_fields(layout)
-    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {}
+    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {("", ""): {}} if spans else {}
     for span in spans:
         path = _INDEX.sub("[]", span.path)
         if _FRAMES.search(path):
@@ -193,8 +219,8 @@ def _first_fields(
     found: dict[tuple[str, str], dict[str, FieldSpan]] = {}
     for (space, scope), fields in scopes.items():
         outer, _, name = _LAST_INDEX.sub("", scope).rpartition(".")
-        first = min(fields.values(), key=lambda span: span.start)
         if scope:
+            first = min(fields.values(), key=lambda span: span.start)
             found.setdefault((space, outer), {}).setdefault(name, first)
     return found
 

@@ -22,7 +22,7 @@ WHOLE: Final = "the whole"
 """All bytes of the layout, the field itself too."""
 
 Treatment = Literal["accept", "remark", "reject"]
-"""How a reader treats bytes that no writer makes: it accepts them, with or without a remark, or refuses them."""
+"""How a reader treats bytes that no writer makes: accept them, with or without a remark, or refuse them."""
 
 VARINTS: Final[dict[str, tuple[int, bool]]] = {
     "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
@@ -73,6 +73,10 @@ class Number:
         """Return the bits of the flag with this name."""
         return next(one.mask for one in self.flags if one.name == flag)
 
+    def code(self, name: str) -> int:
+        """Return the number of the code with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
 
 @frozen(kw_only=True)
 class Length:
@@ -84,7 +88,7 @@ class Length:
         of: the part.
         meaning: one line for the field tables.
         null: the number for a part that is absent.
-        up_to: of an element of an index, whether it counts all elements of `of` up to the one that it indexes.
+        up_to: in an element of an index, whether it is the length of all elements up to the indexed one.
     """
 
     name: str = field(kw_only=False)
@@ -170,12 +174,14 @@ class Repeated:
     Attributes:
         name: as the specification writes it.
         of: the layout of an element.
+        like: the part that has as many elements, if the `Count` is of that part.
         joined: whether the elements of all such parts of an outer list are one list, beside the outer one.
         meaning: one line for the field tables.
     """
 
     name: str = field(kw_only=False)
     of: "Layout"
+    like: str = ""
     joined: bool = False
     meaning: str = ""
 
@@ -277,6 +283,14 @@ def width_of(part: Part) -> int | None:
     return None
 
 
+def end_of(part: Part, start: int) -> int | None:
+    """Return the position in the layout where a part ends that begins at `start`; None if it varies."""
+    if isinstance(part, Zero) and part.until:
+        return part.until
+    width = width_of(part)
+    return None if width is None else start + width
+
+
 WIDTHS: Final[dict[str, int]] = {
     **{name: packing.size for name, packing in FIXED_WIDTH.items()},
     "uint128le": 16,
@@ -330,20 +344,20 @@ class Layout:
         at = 0
         for part in self.parts:
             yield part.name, at
-            width = width_of(part)
-            if width is None:
+            end = end_of(part, at)
+            if end is None:
                 return
-            at += width
+            at = end
 
     @cached_property
     def fixed_size(self) -> int:
         """Return the size of the parts of fixed width at the beginning, in bytes."""
         size = 0
         for part in self.parts:
-            width = width_of(part)
-            if width is None:
+            end = end_of(part, size)
+            if end is None:
                 break
-            size += width
+            size = end
         return size
 
 

@@ -15,7 +15,7 @@ from wireproof.heka import message as heka_message
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
 from wireproof.iggy.header_kinds import HEADER_KINDS
 from wireproof.iggy.identifier import TAGS
-from wireproof.iggy.layout import MESSAGE_STATES
+from wireproof.iggy.message import MESSAGE_STATES
 from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.writer import Writer

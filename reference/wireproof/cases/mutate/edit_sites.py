@@ -10,9 +10,6 @@ from attrs import fields, frozen
 from wireproof.cases.mutate.layout_facts import computed_fields
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HekaHeader
-from wireproof.iggy.batch import Batch, Batch111, BatchHeader, BatchHeader111, BatchMessage
-from wireproof.iggy.frame import RequestHeader
-from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.kafka.values import Log
 
 PathStep: TypeAlias = str | int
@@ -102,14 +99,6 @@ COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     Log: ("next_offset",),
     HekaHeader: ("message_length",),
     HekaFrame: ("signer",),
-    PolledMessage40: ("checksum",),
-    PolledMessage70: ("checksum",),
-    PolledMessage90: ("checksum",),
-    RequestHeader: ("request_checksum",),
-    BatchMessage: ("checksum", "offset", "timestamp", "origin_timestamp"),
-    **dict.fromkeys((BatchHeader, BatchHeader111), ("batch_checksum", "message_count")),
-    **dict.fromkeys((Batch, Batch111), ("batch_checksum",)),
-    StoredMessage30: ("checksum",),
 }
 """Class to fields that the encoder computes: an edit of such a field has no effect."""
 

@@ -12,7 +12,7 @@ from attrs import evolve, has
 
 from wireproof.cases.mutate.edit_sites import constructor_fields
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.iggy.batch import PRODUCER_FIELDS, BatchHeader, BatchHeader111, Producer
+from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, Producer
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.message import PolledMessage70, SentMessage70
@@ -23,6 +23,7 @@ from wireproof.iggy.send import Send90, Send111
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import COMPRESSION_CODECS
+from wireproof.wire.layout import Number
 
 WHOLE: Final = (Record, bytes, int, str, bool, type(None))
 """Classes without parts that depend on one another."""
@@ -167,8 +168,8 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
 
 def _producer(producer: Producer) -> Producer:
     """Limit the numbers of a producer: iggy.md, section 6.1."""
-    numbers = {name: min(getattr(producer, name), most) for name, (_, most) in PRODUCER_FIELDS.items()}
-    return Producer(**numbers)
+    parts = (part for part in PRODUCER.parts if isinstance(part, Number))
+    return Producer(**{part.name: min(getattr(producer, part.name), part.most or 0) for part in parts})
 
 
 def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
