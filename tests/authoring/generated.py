@@ -26,9 +26,9 @@ LONG = {"ms": 30_000}
 def add_generated(
     writer: FixtureWriter, name: str, title: str, recipe: dict[str, Any], *, rules: tuple[str, ...], why: str,
     doc: str, op: str = "decode", needs: tuple[str, ...] = (), remarks: tuple[str, ...] = (), level: str = "must",
-    options: dict[str, Any] | None = None,
+    options: dict[str, Any] | None = None, limits: dict[str, int] | None = None, profile: str | None = None,
 ) -> str:  # fmt: skip
-    """Add a generated case under `<kind of the recipe>/<name>`."""
+    """Add a generated case under `<kind of the recipe>/<name>`; `limits` replace those of its size."""
     ident = f"{recipe['kind']}/{name}"
     made = Recipe(**recipe)
     source, accept = _stated(ident, recipe_json(made), op)
@@ -37,7 +37,8 @@ def add_generated(
     case = {
         "id": ident, "title": title, "why": why, "op": op, "level": level, "rules": list(rules), "input": source,
         "expect": {"accept": accept}, "needs": list(needs), "source": {"origin": "builder", "document": doc},
-        "options": options, "limits": _limits(made), "flags": ["resource"] if made.payload > MAX_ASKED else [],
+        "options": options, "limits": limits or _limits(made), "profile": profile,
+        "flags": ["resource"] if limits or made.payload > MAX_ASKED else [],
     }  # fmt: skip
     return writer.add(case)
 

@@ -1,13 +1,14 @@
 """Record which independent implementations were run on the golden cases and agree.
 
 Run: `python -m tests.authoring.record_witnesses --all`, or name peers: `… kafka-clients protobuf-upb frames`. `--all`
-takes every peer that is ready on this machine, and `frames`, the libraries of compression. `--run PATTERN`, which
-may be repeated, takes some cases only; `--missing` only those of level `must` that have neither witness nor reason;
-`--dry-run` prints and writes nothing.
+takes every peer that is ready on this machine, `frames`, the libraries of compression, and `headers`, protobuf on the
+headers of Heka's frames. `--run PATTERN`, which may be repeated, takes some cases only; `--missing` only those of level
+`must` that have neither witness nor reason; `--dry-run` prints and writes nothing.
 
 A case gets a witness only by a verdict that says the implementation did what the case expects; one that departs
 from it, or that does not do such a thing at all, is none. Each peer runs in a process of its own: one that fails is
-a line, and what it witnessed before stays as it is.
+a line, and what it witnessed before stays as it is. The files are written after each peer, so that a run can be
+stopped at any time, and continued with `--missing`.
 """
 
 import json
@@ -15,23 +16,26 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.authoring.shared_code import without_shared_code
-from tests.authoring.witness_run import FRAMES, Agreement, options_parser, refusal, selected, unexplained
+from tests.authoring.witness_run import LIBRARIES, Agreement, options_parser, refusal, selected, unexplained
 from wireproof.adapters import peers
 from wireproof.adapters.readiness import ready
+from wireproof.cases.fixture_writer import sorted_page_text
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.witness_reasons import count_line
+from wireproof.files import replace_text
 
 SECONDS = 1800
 """The maximum time of one peer."""
 
 
 def ready_peers() -> Iterator[str]:
-    """Yield `frames` and every peer that can be started here; print a line for each other one."""
-    yield FRAMES
+    """Yield the libraries and every peer that can be started here; print a line for each other one."""
+    yield from LIBRARIES
     for name, path in peers.files().items():
         state = ready(peers.read(path))
         if state.state == "ready":
@@ -65,14 +69,29 @@ def _last_line(error: Exception) -> str:
     return lines[-1] if lines else type(error).__name__
 
 
-def record(suite: Suite, asked: set[str], found: Sequence[Agreement]) -> None:
-    """Write the witnesses of the cases that were asked into their files."""
-    for path in sorted(set(suite.files.values())):
-        page = json.loads(path.read_text(encoding="utf-8"))
-        for case in page["cases"]:
-            if case["id"] in asked:
-                add(case, found)
-        path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def record_each(paths: Iterable[Path], asked: Collection[str], found: Iterable[Agreement]) -> list[Agreement]:
+    """Write the witnesses of the cases that were asked into their files after each peer; return all that was found.
+
+    Each time everything found so far is written: of a group that shares code, an earlier peer takes the place of a
+    later one that does not agree any more.
+    """
+    files, so_far = sorted(set(paths)), []
+    for one in found:
+        so_far.append(one)
+        for path in files:
+            record(path, asked, so_far)
+    return so_far
+
+
+def record(path: Path, asked: Collection[str], found: Sequence[Agreement]) -> None:
+    """Write the witnesses of the cases that were asked into one file, if they change it."""
+    text = path.read_text(encoding="utf-8")
+    page = json.loads(text)
+    for case in page["cases"]:
+        if case["id"] in asked:
+            add(case, found)
+    if (wanted := sorted_page_text(json.dumps(page))) != text:
+        replace_text(path, wanted, durable=False)
 
 
 def add(case: dict[str, Any], found: Sequence[Agreement]) -> None:
@@ -89,21 +108,26 @@ def main() -> None:
     """Run the peers, write what they witness, and print the figures."""
     parser = ArgumentParser(parents=[options_parser()], description="record the witnesses of golden cases")
     parser.add_argument("specs", nargs="*", metavar="PEER")
-    parser.add_argument("--all", action="store_true", help="every peer that is ready, and frames")
+    parser.add_argument("--all", action="store_true", help="every peer that is ready, and the libraries")
     parser.add_argument("--dry-run", action="store_true", help="write nothing")
     given = parser.parse_args()
     specs = list(dict.fromkeys([*given.specs, *(ready_peers() if given.all else ())]))
     refusals = [reason for spec in specs if (reason := refusal(spec))]
     if refusals or not specs:
         parser.error("\n".join(refusals) or "name peers, or give --all")
-    options = [word for pattern in given.patterns or () for word in ("--run", pattern)]
-    found = list(gathered(specs, options + ["--missing"] * given.missing))
     suite = load()
+    asked = {case.id for case in selected(suite, given)}
+    found = gathered(specs if asked else (), case_options(asked))
     if given.dry_run:
-        _print_rest(suite, found)
+        _print_rest(suite, list(found))
         return
-    record(suite, {case.id for case in selected(suite, given)}, found)
+    record_each(suite.files.values(), asked, found)
     print(count_line(load()))
+
+
+def case_options(ids: Iterable[str]) -> list[str]:
+    """Return the options for these cases: each peer gets the same, however many an earlier one witnessed."""
+    return [word for name in sorted(ids) for word in ("--run", name)]
 
 
 def _print_rest(suite: Suite, found: Sequence[Agreement]) -> None:

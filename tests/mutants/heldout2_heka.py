@@ -14,8 +14,9 @@ from wireproof.adapters.contract import Request
 from wireproof.heka import frame, hmac_signature, message, scan
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HekaHeader
-from wireproof.heka.schema import CollectedFields, SchemaField, collect_fields
+from wireproof.heka.schema import CollectedFields, SchemaField, collect_fields, write_field
 from wireproof.wire.json_values import Json
+from wireproof.wire.layout import ProtoField
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -65,19 +66,16 @@ class NameFirst(PatchedHeka):
     patches = ((message, "collect_fields", _collect_name_first),)
 
 
-_put = message._put  # noqa: SLF001 - the part that is wrong in the mutant
-
-
-def _put_unless_default(writer: Writer, number: int, slot: SchemaField, value: bytes | int | None) -> None:
-    if value:
-        _put(writer, number, slot, value)
+def _write_unless_default(writer: Writer, part: ProtoField, value: bytes | int | str) -> None:
+    if value or part not in message.MESSAGE.parts:
+        write_field(writer, part, value)
 
 
 class EncodeDefaultsOmitted(PatchedHeka):
     """Leaves out numbers of 0 and empty texts of a message, as proto3 does."""
 
     name = "heka-encode-defaults-omitted"
-    patches = ((message, "_put", _put_unless_default),)
+    patches = ((message, "write_field", _write_unless_default),)
 
 
 # --- framing: heka.md, section 2 ---

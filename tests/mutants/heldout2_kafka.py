@@ -19,6 +19,8 @@ from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch
 from wireproof.wire import gzip, lz4
 from wireproof.wire.checksums import crc32
 from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Layout
+from wireproof.wire.layout_codec import patch_computed
 from wireproof.wire.options import Options
 from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
@@ -138,18 +140,17 @@ class WrapperOffsetZeroRebased(PatchedKafka):
     patches = ((message, "_base", _base_below_none),)
 
 
-def _seal_from_attributes(writer: Writer, start: int) -> None:
-    end = len(writer.data)
-    writer.patch("size", "int32", start + 8, end - start - 12)
-    covered = bytes(writer.data[start + message.ATTRIBUTES_AT :])
-    writer.patch("crc", "uint32", start + message.CRC_AT, crc32(covered))
+def _seal_from_attributes(writer: Writer, layout: Layout, start: int) -> None:
+    patch_computed(writer, layout, start)
+    covered = bytes(writer.data[start + layout.offset("attributes") :])
+    writer.patch("crc", "uint32", start + layout.offset("crc"), crc32(covered))
 
 
 class EncodeLegacyCrcFromAttributes(PatchedKafka):
     """Writes the CRC of a v0 or v1 message from the attributes on, as in v2, where it begins at the magic."""
 
     name = "encode-legacy-crc-from-attributes"
-    patches = ((message, "_patch_size_and_crc", _seal_from_attributes),)
+    patches = ((message, "patch_computed", _seal_from_attributes),)
 
 
 # --- logs: kafka.md, sections 1.6 and 1.9 ---

@@ -15,6 +15,7 @@ from wireproof.cases.outcome import Outcome
 from wireproof.formats import Format
 from wireproof.heka import header as heka_header
 from wireproof.heka import message as heka_message
+from wireproof.heka import schema
 from wireproof.heka.header import MAX_HEADER, MAX_MESSAGE, HekaHeader, max_message_size
 from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA
 from wireproof.heka.schema import SchemaField
@@ -290,7 +291,9 @@ class RoomForOneByteOfLength(HekaBug):
 
     name = "bytebuffer-js-20-room-for-one-byte-of-length"
     bug = "https://github.com/protobufjs/bytebuffer.js/issues/20"
-    patches = ((heka_message, "write_bytes", _room_for_one_byte_of_length),)
+    patches = tuple(
+        (module, "write_bytes", _room_for_one_byte_of_length) for module in (heka_message, schema)
+    )
     trigger = Trigger("encode", "heka.message/0.10", value=_message_value(payload="61" * 128))
 
 

@@ -19,10 +19,10 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.outcome import Accepted
-from wireproof.cases.strategies import kafka
 from wireproof.formats import Format
 from wireproof.heka.message import HekaMessage
 from wireproof.kafka.attribute_bits import CODEC_MASK
+from wireproof.kafka.family import strategies as kafka
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.observed_fields import project

@@ -96,7 +96,7 @@ ROWS = (
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        REMARK_CLASSES, "toy-open", RemarkClass("toy, section 1", rejectable=True, others=("zero",))
+        REMARK_CLASSES, "toy-open", RemarkClass("toy, section 1", "kind 7", rejectable=True, others=("zero",))
     )
     for row in ROWS:
         monkeypatch.setitem(formats.FORMATS, row.format_id, row)

@@ -15,6 +15,7 @@ from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.cache import cache_folder
 from wireproof.install_hint import install_command
+from wireproof.installed_families import INSTALLED
 
 State = Literal["ready", "missing", "too old", "not built"]
 
@@ -62,7 +63,7 @@ SECONDS: Final = 20
 class InstallationCheck:
     """Result of one check; `fix` is empty if nothing is missing."""
 
-    area: Literal["python", "extra", "tool", "adapter"]
+    area: Literal["python", "extra", "tool", "formats", "adapter"]
     name: str
     state: State
     version: str
@@ -72,7 +73,7 @@ class InstallationCheck:
 
 def examined() -> tuple[InstallationCheck, ...]:
     """Return every result, in the order in which a user would install what is missing."""
-    return (_python(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *_adapters())
+    return (_python(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *families(), *_adapters())
 
 
 def _python() -> InstallationCheck:
@@ -121,6 +122,16 @@ def version_of(tool: Tool) -> str:
         return ""
     found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
     return found[0] if found else ""
+
+
+def families() -> Iterator[InstallationCheck]:
+    """Yield the families of formats, and those of other packages that cannot be used."""
+    for family in INSTALLED.families.values():
+        names = ", ".join(dict.fromkeys(fmt.name for fmt in family.formats))
+        yield InstallationCheck("formats", family.name, "ready", "", names)
+    for fault in INSTALLED.faults:
+        fix = f"update or remove the package {fault.package}"
+        yield InstallationCheck("formats", fault.package, "missing", "", fault.text, fix)
 
 
 def _adapters() -> Iterator[InstallationCheck]:

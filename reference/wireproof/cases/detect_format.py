@@ -6,69 +6,22 @@ is a damaged log. Then the formats whose mark begins the bytes, then those that 
 A few bytes that parse as a small value, and rejections without a mark, are no evidence.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from attrs import frozen
 
 from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.file_signatures import looks_like
-from wireproof.cases.log_survey import LOG_FORMATS, LogSurvey, quick_survey, survey_log
-from wireproof.formats import FORMATS, Format, TracedDecode
+from wireproof.cases.log_survey import LogSurvey, quick_survey, survey_log
+from wireproof.formats import FORMATS, Format, TracedDecode, family_of, stream_rules
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-
-MAX_PLAUSIBLE_SIZE: Final = 1 << 24
-"""Maximum plausible bytes of an entry."""
 
 EMPTY_KINDS: Final = ("zeros", "an empty file")
 """Contents of no format, whatever the file name."""
 
 FEW_BYTES: Final = 4096
 """Bytes of a small input; the rest of a segment after a damaged first entry is larger."""
-
-MIN_ENTRY_SIZE: Final = 14
-"""Minimum of the size field of an entry: kafka.md §1.4."""
-
-
-def _json(data: bytes) -> bool:
-    """Return whether it is a JSON text with a key of a request or an answer: iggy.md §8."""
-    return data.lstrip()[:1] == b"{" and (b'"messages"' in data or b'"partition' in data)
-
-
-def _framed(data: bytes) -> bool:
-    """Return whether there is a record separator and the tag of message_length in the header: heka.md §2."""
-    return len(data) > 2 and data[0] == 0x1E and data[2] == 0x08
-
-
-def _uuid(data: bytes) -> bool:
-    """Return whether there is the tag of a uuid with a length near its own: heka.md §1."""
-    return len(data) > 2 and data[0] == 0x0A and data[1] in range(15, 18)
-
-
-def _entry(data: bytes) -> bool:
-    """Return whether there is a magic of 0 to 2, and a plausible size and offset: kafka.md §1.4."""
-    if len(data) < 17 or data[16] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
-        return False
-    return MIN_ENTRY_SIZE <= int.from_bytes(data[8:12], "big") < MAX_PLAUSIBLE_SIZE
-
-
-FORMAT_MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
-    "iggy.json.": _json,
-    "heka.stream": _framed,
-    "heka.message": _uuid,
-    "kafka.": _entry,
-}
-"""Checks for the beginning of the bytes, by the beginning of a format's name."""
-
-
-FILE_NAME_PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"\d{20}\.log(\.(deleted|cleaned|swap))?"), "kafka.log"),
-    (re.compile(r"\d{20}\.log"), "iggy.log"),
-    (re.compile(r".*\.heka"), "heka.stream"),
-    (re.compile(r".*\.json"), "iggy.json."),
-)
-"""File names of each system, and the beginning of the format's name."""
 
 
 @frozen
@@ -138,9 +91,9 @@ def rank_formats(
         FormatFit(
             row,
             layout_of_damaged(row, data, options),
-            _marked(row.name, data),
+            _marked(row, data),
             len(data),
-            _named(row.name, name),
+            _named(row, name),
             surveys.get(row.format_id),
         )
         for row in tried
@@ -151,7 +104,7 @@ def rank_formats(
 def is_foreign(data: bytes, name: str = "") -> bool:
     """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
-    named = any(_named(row, name) for row in LOG_FORMATS)
+    named = any(_named(row, name) for row in FORMATS.values() if row.scan is not None)
     return like in EMPTY_KINDS or (like not in ("", "JSON") and not named)
 
 
@@ -171,13 +124,13 @@ def _surveys(
     A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
     if nothing is; for a small input without a name it does not run.
     """
-    logs = [row for row in rows or FORMATS.values() if row.name in LOG_FORMATS]
+    logs = [row for row in rows or FORMATS.values() if row.scan is not None]
     found = {row.format_id: quick_survey(row, data, options) for row in logs}
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.format_id].proven] if some else logs
-    doubted = [row for row in doubted if not found[row.format_id].whole and row.name != "heka.stream"]
-    if not (some or rows or len(data) > FEW_BYTES or any(_named(row.name, name) for row in logs)):
+    doubted = [row for row in doubted if not found[row.format_id].whole and stream_rules(row).damaged_length]
+    if not (some or rows or len(data) > FEW_BYTES or any(_named(row, name) for row in logs)):
         return
     for row in sorted(doubted, key=lambda row: found[row.format_id].proven, reverse=True):
         again = survey_log(row, data, options)
@@ -191,11 +144,10 @@ def _system(surveys: dict[str, LogSurvey], size: int) -> str:
     return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
 
 
-def _marked(name: str, data: bytes) -> bool:
-    return any(mark(data) for start, mark in FORMAT_MARKS.items() if name.startswith(start))
+def _marked(row: Format, data: bytes) -> bool:
+    return any(mark(data) for start, mark in family_of(row).marks.items() if row.name.startswith(start))
 
 
-def _named(row: str, name: str) -> bool:
-    return any(
-        row.startswith(start) and known_name.fullmatch(name) for known_name, start in FILE_NAME_PATTERNS
-    )
+def _named(row: Format, name: str) -> bool:
+    names = family_of(row).file_names
+    return any(row.name.startswith(start) and known.fullmatch(name) for known, start in names)

@@ -5,7 +5,7 @@ case, is the reason to believe that what is derived from a layout holds for its 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -20,16 +20,32 @@ from wireproof.wire.layout import (
     Number,
     Octets,
     OneOf,
+    OtherFields,
     Packed,
     Part,
+    ProtoField,
     Repeated,
     Tagged,
     When,
     Zero,
 )
+from wireproof.wire.protobuf import FIXED32, FIXED64, LENGTH_DELIMITED, START_GROUP, VARINT
 from wireproof.wire.trace import FieldSpan
 
 _INDEX: Final = re.compile(r"\[\d+\]")
+"""The index of an element: `records[3]`."""
+
+_UNKNOWN: Final = re.compile(r"(?<=#)\d+")
+"""The number of an unknown field of protobuf: `#15`."""
+
+_PROTO_TYPES: Final = {
+    VARINT: "uvarint", FIXED64: "uint64le", LENGTH_DELIMITED: "bytes", START_GROUP: "group",
+    FIXED32: "uint32le",
+}  # fmt: skip
+"""The type of the span of a payload, by wire type."""
+
+_SELECTOR: Final = re.compile(r"\[(\w+)=\d+\]")
+"""The name of a number that selects a layout, in a path of `declared_fields`."""
 
 _ALSO: Final = {"uint128le": ("bytes",)}
 """The type of a second span that a reader records for a primitive."""
@@ -70,10 +86,16 @@ _CONTAINER: Final = DeclaredField(frozenset(), required=False)
 
 
 def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField]:
-    """Return the fields of a layout by path; an index in a path is `[]`."""
+    """Return the fields of a layout by path.
+
+    An index in a path is `[]`. Of an element that has one of several layouts it is `[magic=2]`, with the
+    number that selects the layout.
+    """
     nullable = {part.of for part in layout.parts if isinstance(part, Length) and part.null is not None}
+    orders = {name: order for order, name in enumerate(dict.fromkeys(part.name for part in layout.parts))}
     found: dict[str, DeclaredField] = {}
-    for order, part in enumerate(layout.parts):
+    for part in layout.parts:
+        order = orders[part.name]
         rows = {path: _placed(row, path, prefix, order) for path, row in _inner(part, prefix).items()}
         if row := _leaf(part):
             required = row.required and part.name not in nullable
@@ -138,6 +160,12 @@ def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR091
             if read_as == "bytes":  # a reader may stop inside bytes that are valid in any case
                 return {path: evolve(row, required=False) for path, row in rows.items()}
             return _optional(rows, prefix)
+        case Repeated(of=Layout(parts=(OneOf(name="", number=name, number_at=int(), layouts=layouts),))):
+            return {
+                path: row
+                for number, layout in layouts.items()
+                for path, row in declared_fields(layout, f"{prefix}{part.name}[{name}={number}].").items()
+            }
         case Packed(of=inner):
             return declared_fields(Layout("", (inner,)), prefix)
         case When(part=inner):
@@ -159,6 +187,11 @@ def _alternatives(part: Part, prefix: str) -> dict[str, DeclaredField]:
         case Tagged(of=layout):
             rows = _optional(declared_fields(layout, prefix), prefix)
             return {path: evolve(row, order=None) for path, row in rows.items()}
+        case ProtoField():
+            return _proto_rows(part, f"{prefix}{part.name}")
+        case OtherFields(name=name):
+            types = frozenset(_PROTO_TYPES.values())
+            return _payload_rows(f"{prefix}{name}", DeclaredField(types, order=None, required=False))
         case OneOf(layouts=layouts):
             scope = f"{prefix}{part.name}."
             rows_of_each = [declared_fields(layout, scope) for layout in layouts.values()]
@@ -172,6 +205,25 @@ def _alternatives(part: Part, prefix: str) -> dict[str, DeclaredField]:
                 part, prefix, {path: evolve(row, required=path in common) for path, row in found.items()}
             )
     return {}
+
+
+def _proto_rows(part: ProtoField, path: str) -> dict[str, DeclaredField]:
+    """Return the fields of a protobuf field: its key, its length, and its payload or what is in it."""
+    element = f"{path}[]" if part.repeated and not part.packable else path
+    if isinstance(part.of, Layout):
+        inner = declared_fields(part.of, f"{element}.")
+        return inner | _payload_rows(path, None)
+    packed = part.packable and VARINT in part.wires  # then the payload is a list of numbers, with a span each
+    types = frozenset(_PROTO_TYPES[wire] for wire in part.wires[: 1 if packed else None])
+    row = DeclaredField(types, part.cover or "", order=None, required=part.required)
+    return {**_payload_rows(path, None), element: row}
+
+
+def _payload_rows(path: str, payload: DeclaredField | None) -> dict[str, DeclaredField]:
+    """Return the key and the length of a protobuf field, and its payload if it has a span."""
+    key = DeclaredField(frozenset({"uvarint"}), order=None, required=False)
+    rows = {f"{path}.key": key, f"{path}.length": evolve(key, cover="length")}
+    return rows if payload is None else {path: payload, **rows}
 
 
 def _inside(part: Part, prefix: str, rows: dict[str, DeclaredField]) -> dict[str, DeclaredField]:
@@ -192,12 +244,17 @@ def _optional(rows: Mapping[str, DeclaredField], prefix: str) -> dict[str, Decla
 
 
 def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
-    """Yield what a trace of accepted bytes has that its layout does not declare, one line each."""
+    """Yield what a trace of accepted bytes has that its layout does not declare, one line each.
+
+    Bytes that a reader skips need no declaration.
+    """
     declared = declared_fields(layout)
-    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {("", ""): {}} if spans else {}
-    for span in spans:
-        path = _INDEX.sub("[]", span.path)
-        if _FRAMES.search(path):
+    own = [span for span in spans if not _FRAMES.search(_INDEX.sub("[]", span.path))]
+    general = _GeneralPaths.of(declared, own)
+    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {("", ""): {}} if own else {}
+    for span in own:
+        path = general.path(span.path)
+        if span.type == IGNORED and path not in declared:
             continue
         row = declared.get(path)
         if row is None:
@@ -207,22 +264,52 @@ def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
         scope, _, name = span.path.rpartition(".")
         scopes.setdefault((span.space, scope), {})[name] = span
     inner = _first_fields(scopes)
-    for (space, scope), fields in scopes.items():
-        yield from _order_errors(scope, {**inner.get((space, scope), {}), **fields}, declared)
-        yield from _missing(scope, fields, declared)
+    for place, fields in scopes.items():
+        yield from _order_errors(fields, inner.get(place, {}), declared, general)
+    for scope in {scope for _, scope in scopes}:
+        names = {name for (_, other), fields in scopes.items() if other == scope for name in fields}
+        yield from _missing_errors(scope, names, declared, general)
 
 
 def _first_fields(
     scopes: Mapping[tuple[str, str], Mapping[str, FieldSpan]],
 ) -> dict[tuple[str, str], dict[str, FieldSpan]]:
-    """Return, for each scope, the first field inside each of its parts that has fields of its own."""
+    """Return, for each scope, the first field inside each of its parts, by the path of the part."""
     found: dict[tuple[str, str], dict[str, FieldSpan]] = {}
     for (space, scope), fields in scopes.items():
-        outer, _, name = _LAST_INDEX.sub("", scope).rpartition(".")
         if scope:
+            path = _LAST_INDEX.sub("", scope)
             first = min(fields.values(), key=lambda span: span.start)
-            found.setdefault((space, outer), {}).setdefault(name, first)
+            found.setdefault((space, path.rpartition(".")[0]), {}).setdefault(path, first)
     return found
+
+
+@frozen
+class _GeneralPaths:
+    """Paths of a trace as layouts have them.
+
+    Attributes:
+        numbers: the number that selects its layout, such as `[magic=2]`, by the path of an element.
+    """
+
+    numbers: Mapping[str, str]
+
+    @classmethod
+    def of(cls, declared: Iterable[str], spans: Iterable[FieldSpan]) -> "_GeneralPaths":
+        """Return the general paths of a trace."""
+        names = {name for path in declared for name in _SELECTOR.findall(path)}
+        numbers = (
+            (element, f"[{name}={span.value}]")
+            for span in spans
+            for element, _, name in [span.path.rpartition(".")]
+            if name in names
+        )
+        return cls(dict(numbers))
+
+    def path(self, path: str) -> str:
+        """Return the path with `[]`, or the number that selects a layout, for each index."""
+        known = _INDEX.sub(lambda found: self.numbers.get(path[: found.end()], "[]"), path)
+        return _UNKNOWN.sub("", known)
 
 
 def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
@@ -233,23 +320,28 @@ def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
 
 
 def _order_errors(
-    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField]
+    fields: Mapping[str, FieldSpan],
+    inner: Mapping[str, FieldSpan],
+    declared: Mapping[str, DeclaredField],
+    general: _GeneralPaths,
 ) -> Iterator[str]:
-    prefix = f"{_INDEX.sub('[]', scope)}." if scope else ""
-    rows = ((span, declared.get(f"{prefix}{name}")) for name, span in fields.items())
+    """Yield a line if fields of one scope and one space, or those inside its parts, are in another order."""
+    rows = [(span, declared.get(general.path(span.path))) for span in fields.values()]
+    rows += [(span, declared.get(general.path(path))) for path, span in inner.items()]
     placed = sorted(
         ((span.start, span.end), row.order) for span, row in rows if row is not None and row.order is not None
     )
     places = [order for _, order in placed]
     if places != sorted(places):
-        yield f"{scope}: its fields are in another order"
+        yield f"{rows[0][0].path} and the fields beside it are in another order"
 
 
-def _missing(
-    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField]
+def _missing_errors(
+    scope: str, names: Container[str], declared: Mapping[str, DeclaredField], general: _GeneralPaths
 ) -> Iterator[str]:
-    prefix = f"{_INDEX.sub('[]', scope)}." if scope else ""
+    """Yield the fields of one scope that are missing; compression can put some of them in another space."""
+    prefix = f"{general.path(scope)}." if scope else ""
     for path, row in declared.items():
         head, _, name = path.rpartition(".")
-        if row.required and f"{head}." == (prefix or ".") and name not in fields:
+        if row.required and f"{head}." == (prefix or ".") and name not in names:
             yield f"{scope}.{name}: missing"

@@ -5,34 +5,24 @@ cut it doubts the entry's size; it also checks the order of the entries, which n
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
 from wireproof import formats
-from wireproof.formats import Format
-from wireproof.iggy import log as iggy_log
-from wireproof.iggy import resync as iggy_resync
-from wireproof.kafka import resync as kafka_resync
-from wireproof.kafka.scan import MAGIC_AT
-from wireproof.kafka.values import Message, RecordBatch
+from wireproof.family import OrderCheck
+from wireproof.formats import Format, stream_rules
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Position, Rejected
 from wireproof.wire.scan_items import Item
-
-LOG_FORMATS: Final = ("kafka.log", "iggy.log", "heka.stream")
-"""Formats of many entries, which have a scan."""
 
 PIECE_BYTES: Final = 1 << 16
 FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
-MISMATCH_REMARKS: Final = frozenset(
-    {"wrapper-crc", "iggy-payload-checksum", "iggy-message-checksum", "iggy-batch-checksum",
-     "iggy-batch-count", "iggy-request-checksum"}
-)  # fmt: skip
+MISMATCH_REMARKS: Final = frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
 """Remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
 
 
@@ -86,7 +76,7 @@ class LogSurvey:
 
 
 def survey_log(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
-    """Survey all the bytes of a log; `row` is a format in `LOG_FORMATS`."""
+    """Survey all the bytes of a log; `row` is a format with a scan."""
     return _survey(row, data, options, survey_items(row, data, options))
 
 
@@ -98,7 +88,8 @@ def quick_survey(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -
 def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item]) -> LogSurvey:
     sound, proven, remarks = [0, 0], 0, Counter[str]()
     damages: list[DamagedRange] = []
-    order = _Order()
+    order_of = stream_rules(row).order
+    order = order_of() if order_of is not None else None
     tail = 0
     for item in scanned:
         match item.kind:
@@ -108,7 +99,8 @@ def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item])
                 proven += item.length * _proven(item.value)
                 remarks.update(remark.cls for remark in item.remarks)
                 damages += _misfits(item, sound[0] + len(damages) - 1)
-                damages += order.after(item, sound[0] + len(damages) - 1)
+                if order is not None:
+                    damages += _disordered(order, item, sound[0] + len(damages) - 1)
             case "garbage":
                 _add(damages, _damage(row, data, item, options, sound[0] + len(damages)))
             case "tail":
@@ -127,12 +119,11 @@ def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
 
 # --- items ---
 
-Resumed = Callable[[bytes, int, Any], int]
-
 
 def survey_items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
     """Yield the items of a scan, each damaged one no longer than the damage."""
-    at, spent, last = 0, 0, None
+    at, spent = 0, 0
+    last: tuple[Any, ...] = ()
     while at < len(data):
         begun = at
         for found in formats.scan(row, _pieces(data, begun), options):
@@ -140,9 +131,9 @@ def survey_items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
             at = item.at + item.length
             stop = 0
             if item.kind != "frame" and spent <= FREE_BYTES + WORK_FACTOR * item.at:
-                spent += item.length + kafka_resync.LOOKAHEAD
+                spent += item.length + stream_rules(row).lookahead
                 stop = _resumed(row, data, item, options, last)
-            last = item.value if item.kind == "frame" else last
+            last = (item.value,) if item.kind == "frame" else last
             if stop:
                 at = item.at + stop
                 yield Item("garbage", item.at, stop, cls="bad-length")
@@ -154,17 +145,13 @@ def _pieces(data: bytes, at: int) -> Iterator[bytes]:
     return (data[place : place + PIECE_BYTES] for place in range(at, len(data), PIECE_BYTES))
 
 
-def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) -> int:  # noqa: ANN401 - a value
+def _resumed(row: Format, data: bytes, item: Item, options: Options, last: tuple[Any, ...]) -> int:
     """Return the damaged bytes of an item; 0 for all of them."""
-    match row.name:
-        case "kafka.log":
-            here = data[item.at : item.at + item.length + kafka_resync.LOOKAHEAD]
-            return kafka_resync.damaged_length(here, item.length, options)
-        case "iggy.log":
-            here = data[item.at : item.at + item.length + iggy_resync.LOOKAHEAD]
-            before = -1 if last is None else iggy_resync.last_offset(last)
-            return iggy_resync.damaged_length(iggy_log.REVISIONS[row.revision], here, item.length, before)
-    return 0
+    rules = stream_rules(row)
+    if rules.damaged_length is None:
+        return 0
+    here = data[item.at : item.at + item.length + rules.lookahead]
+    return rules.damaged_length(row, here, item.length, options, last)
 
 
 # --- damage ---
@@ -206,6 +193,12 @@ def _misfits(item: Item, number: int) -> Iterator[DamagedRange]:
             )
 
 
+def _disordered(order: OrderCheck, item: Item, number: int) -> Iterator[DamagedRange]:
+    for fault in order.after(item, number):
+        end = item.at + item.length
+        yield DamagedRange(item.at, end, number, fault.cls, fault.at, fault.path, fault.text)
+
+
 def shift_position(at: Position, base: int) -> Position:
     """Return the position `at` of bytes that begin at `base` of other bytes."""
     place, _, inner = str(at).partition(">")
@@ -214,40 +207,6 @@ def shift_position(at: Position, base: int) -> Position:
     return f"{int(place) + base}>{inner}" if inner else int(place) + base
 
 
-class _Order:
-    """Checks the rising offsets and leader epochs of a Kafka log: kafka.md §1.5; no checksum covers them."""
-
-    def __init__(self) -> None:
-        self.last: int | None = None
-        self.epoch = -1
-
-    def after(self, item: Item, number: int) -> Iterator[DamagedRange]:
-        """Yield the faults in the order of the next entry."""
-        end = item.at + item.length
-        match item.value:
-            case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
-                if epoch < self.epoch or epoch < -1:
-                    text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
-                    path = f"batches[{number}].partitionLeaderEpoch"
-                    yield DamagedRange(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
-                self.epoch = epoch
-                last = first + delta
-            case Message(offset=last, messages=inner):
-                first = inner[0].offset if inner else last
-            case _:
-                return
-        if self.last is not None and first <= self.last:
-            text = f"offset {first} after {self.last}: one of the two is damaged"
-            path = f"batches[{number}].baseOffset"
-            yield DamagedRange(item.at, end, number, "offsets-not-monotonic", item.at, path, text)
-        self.last = last
-
-
 def bytes_needed(row: Format, tail: bytes) -> int:
     """Return the bytes that a cut entry needs; 0 if its header is cut too."""
-    if row.name == "kafka.log" and len(tail) > MAGIC_AT:
-        return int.from_bytes(tail[8:12], "big", signed=True) + 12
-    if row.name == "iggy.log":
-        size, known = iggy_log.REVISIONS[row.revision].record.extent(tail)
-        return size if known else 0
-    return 0
+    return stream_rules(row).bytes_needed(row, tail)

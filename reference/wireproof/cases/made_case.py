@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Data, Generated, PlainInput, Value
-from wireproof.cases.generate import heka, iggy, kafka
+from wireproof.cases.generate import heka, iggy, iggy_json, iggy_log, kafka
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe
 from wireproof.cases.stream_prefix import stream_value
 from wireproof.wire.json_values import Json, canonical_json, json_digest
@@ -63,10 +63,34 @@ def _iggy() -> Iterator[tuple[str, Generator]]:
         yield f"iggy.poll/{name}", _alike(made, value)
 
 
+def _iggy_json() -> Iterator[tuple[str, Generator]]:
+    for name in ("0.0.30", "0.7", "0.8", "0.9", "0.10"):
+        yield f"iggy.json.send/{name}", _alike(iggy_json.send, iggy_json.send_value)
+    for name in ("0.0.30", "0.0.40", "0.0.60"):
+        value = partial(iggy.poll_30_value, revision=name)
+        yield f"iggy.json.poll/{name}", _alike(partial(iggy_json.poll_30, revision=name), value)
+    for name in iggy_json.RESERVED:
+        value = partial(iggy_json.poll_70_json_value, revision=name)
+        yield f"iggy.json.poll/{name}", _alike(partial(iggy_json.poll_70, revision=name), value)
+
+
+def _iggy_log() -> Iterator[tuple[str, Generator]]:
+    yield "iggy.log/0.0.30", _alike(iggy_log.log_30, iggy_log.log_30_value)
+    yield "iggy.log/0.0.40", _alike(iggy_log.log_40, iggy_log.log_40_value)
+    yield "iggy.log/0.2.7", _alike(iggy_log.log_27, iggy_log.log_27_value)
+    for name in iggy.HEADED:
+        made, value = partial(iggy_log.log_70, revision=name), partial(iggy_log.log_70_value, revision=name)
+        yield f"iggy.log/{name}", _alike(made, value)
+    for name in ("0.11", "0.11.1-edge"):
+        yield f"iggy.log/{name}", _alike(iggy_log.log_11, partial(iggy_log.log_11_value, revision=name))
+
+
 GENERATORS: Final[Mapping[str, Generator]] = {
     "heka.message/0.10": _alike(heka.message, heka.message_value),
     "heka.stream/0.10": _alike(heka.stream, heka.stream_value),
     **dict(_iggy()),
+    **dict(_iggy_json()),
+    **dict(_iggy_log()),
     "kafka.batch/v0": _kafka_message(0),
     "kafka.batch/v1": _kafka_message(1),
     "kafka.batch/v2": Generator(

@@ -6,7 +6,6 @@ fixed up, wrong ones stay as they were. The caller must prove that the bytes sti
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 from attrs import evolve
 
@@ -14,23 +13,9 @@ from wireproof.cases.edit_bytes import correct_bytes
 from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
 from wireproof.cases.mutate.repairing import repair
 from wireproof.cases.mutate.splice import Splice, apply_splices, region_of_space
-from wireproof.formats import Format
+from wireproof.formats import Format, family_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
-
-KEPT_PATHS: Final = {
-    "kafka": (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"),
-    "iggy": ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"),
-    "heka": ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac"),
-}
-"""Path suffixes of bytes that are structure: names, identifiers, and the data of a control batch."""
-
-FILLER: Final = {"kafka": b"x", "iggy": b"\x01", "heka": b"x"}
-"""Filler by system. Iggy's header values have kinds: 1 is a boolean, a character and a part of any number."""
-
-
-KEPT_HEAD_BYTES: Final = {"kafka": 17, "iggy": 0, "heka": 0}
-"""Bytes at the beginning that are structure even if not decoded: kafka.md §1.1, offset to magic."""
 
 
 class RedactionError(ValueError):
@@ -50,7 +35,7 @@ def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
     if found.rejected is None:
         yield _redacted(found, data)
         return
-    if ".json." in row.name:
+    if row.is_json:
         raise RedactionError(
             "JSON that is refused cannot be redacted: payload and structure cannot be distinguished"
         )
@@ -101,16 +86,16 @@ def _wrong_covers(found: DecodeTrace) -> Iterator[FieldSpan]:
 
 def _filled(found: DecodeTrace, space: str, opened: list[FieldSpan]) -> Iterator[Splice]:
     """Yield filler for all of a space but its structure and its decompressed regions."""
-    system = found.row.name.partition(".")[0]
+    redaction = family_of(found.row).redaction
     here = [span for span in found.spans if span.space == space]
-    if ".json." in found.row.name and not space:
+    if found.row.is_json and not space:
         return
-    stays = sorted((span.start, span.end) for span in here if _structure(span, KEPT_PATHS[system]))
+    stays = sorted((span.start, span.end) for span in here if _structure(span, redaction.kept_paths))
     stays += [(span.start, span.end) for span in opened if span.space == space]
-    at = 0 if space else min(KEPT_HEAD_BYTES[system], len(found.data))
+    at = 0 if space else min(redaction.kept_head_bytes, len(found.data))
     for start, end in (*sorted(stays), (len(found.spaces[space]),) * 2):
         if start > at:
-            yield Splice(space, at, start, FILLER[system] * (start - at))
+            yield Splice(space, at, start, redaction.filler * (start - at))
         at = max(at, end)
 
 

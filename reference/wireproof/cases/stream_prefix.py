@@ -6,12 +6,14 @@ reference can be checked against the result.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from attrs import frozen
 
 from wireproof.cases.case import Accept
+from wireproof.family import StreamRules
+from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Remark
 from wireproof.wire.trace import FieldSpan
@@ -20,19 +22,18 @@ ELEMENT: Final = re.compile(r"([^.\[]+)\[([0-9]+)\]")
 """The beginning of a path inside an element of a list: `batches[3].crc`."""
 
 
-LOG: Final = "kafka.log"
-"""The stream whose value has a derived field of its own."""
-
-
 def stream_value(form: str, name: str, frames: Sequence[Json], *, ended: bool = True) -> Json:
     """Return the value of the stream format `form` with these frames in its list `name`.
 
-    The next offset of a Kafka log is that of its last entry; there is none if a rejection ended the log.
+    It has no field that is derived from the frames if a rejection ended the stream.
     """
-    if form != LOG:
-        return {name: [*frames]}
-    last = frames[-1] if frames and ended else None
-    return {name: [*frames], "nextOffset": last.get("nextOffset") if isinstance(last, dict) else None}
+    return {name: [*frames], **_derived_fields(form)(frames if ended else ())}
+
+
+def _derived_fields(form: str) -> Callable[[Sequence[Json]], dict[str, Json]]:
+    """Return the function for the fields of a stream beside its list."""
+    family = FAMILIES.get(form.partition(".")[0])
+    return (family.streams if family is not None else {}).get(form, StreamRules()).derived_fields
 
 
 @frozen
@@ -69,7 +70,7 @@ def stream_frames(
     None if its value is not one list with derived fields, or if the trace does not show an end for each of
     its elements, the last of them being `consumed`.
     """
-    found = _only_list(accept.value)
+    found = _only_list(accept.value, _derived_fields(form)(()).keys())
     if found is None:
         return None
     name, rows = found
@@ -84,14 +85,13 @@ def stream_frames(
     return StreamFrames(form, name, rows, [ends[at] for at in range(len(rows))], classes)
 
 
-def _only_list(value: Json) -> tuple[str, list[Json]] | None:
+def _only_list(value: Json, derived: Collection[str]) -> tuple[str, list[Json]] | None:
     """Return name and elements of the list that a stream's value consists of; None for another value."""
-    match value:
-        case {"batches": [*rows], "nextOffset": _, **other} if not other:
-            return "batches", rows
-        case dict() if len(value) == 1:
-            ((name, part),) = value.items()
-            return (name, part) if isinstance(part, list) else None
+    if not isinstance(value, dict) or not value.keys() >= set(derived):
+        return None
+    match [(name, part) for name, part in value.items() if name not in derived]:
+        case [(name, [*rows])]:
+            return name, rows
     return None
 
 

@@ -12,6 +12,7 @@ import click
 from wireproof.adapters.reference import claim_of_row
 from wireproof.cli.options import format_option, print_json
 from wireproof.formats import FORMATS
+from wireproof.installed_families import INSTALLED
 from wireproof.wire.options import Profile
 
 CLAIMS: Final = ("ops", "codecs", "features")
@@ -33,6 +34,8 @@ def command(form: str) -> None:
 
     These are the words that an adapter can claim. The page adapter-contract.md explains them.
     """
+    for fault in INSTALLED.faults:
+        click.echo(f"wireproof: {fault}", err=True)
     claims = {format_id: _words(format_id) for format_id in FORMATS}
     if form == "json":
         print_json([_row(format_id, words) for format_id, words in claims.items()])

@@ -29,15 +29,14 @@ from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.columnar.kernels import CODEC, CONTROL, Array
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.layouts import BATCH
 from wireproof.wire.json_values import DIGEST_SIZE, Json
+from wireproof.wire.layout import attribute_of
 from wireproof.wire.observed_fields import FieldTree
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
-ENTRY_NUMBERS: Final = (
-    *("offset", "leader_epoch", "attributes", "last_offset_delta", "base_timestamp", "max_timestamp"),
-    *("producer_id", "producer_epoch", "base_sequence"),
-)
+ENTRY_NUMBERS: Final = tuple(attribute_of(part.name) for part in BATCH.numbers if part.const is None)
 """The fields of `HEADER` that are written; the magic follows as one more column."""
 
 RECORD_NUMBERS: Final = ("offset", "timestamp", "timestamp_delta", "attributes")
@@ -80,19 +79,9 @@ RECORDS: Final[Fields] = {
     "timestampDelta": _record("timestamp_delta"),
     "value": _Op("", VALUE),
 }
-BATCH: Final[Fields] = {
-    "attributes": _entry("attributes"),
-    "baseOffset": _entry("offset"),
-    "baseSequence": _entry("base_sequence"),
-    "baseTimestamp": _entry("base_timestamp"),
-    "lastOffsetDelta": _entry("last_offset_delta"),
-    "magic": _entry("magic"),
-    "maxTimestamp": _entry("max_timestamp"),
-    "partitionLeaderEpoch": _entry("leader_epoch"),
-    "producerEpoch": _entry("producer_epoch"),
-    "producerId": _entry("producer_id"),
-    "records": RECORDS,
-}
+BATCH_FIELDS: Final[Fields] = dict(
+    sorted([*((part.name, _entry(attribute_of(part.name))) for part in BATCH.numbers), ("records", RECORDS)])
+)
 MESSAGE: Final[Fields] = {
     "attributes": _record("attributes"),
     "key": _Op("", KEY),
@@ -107,7 +96,7 @@ WRAPPER: Final[Fields] = {
     "key": _Op("null"),
     "magic": _entry("magic"),
     "messages": MESSAGE,
-    "offset": _entry("offset"),
+    "offset": _entry("base_offset"),
     "timestamp": _entry("max_timestamp"),
     "value": _Op("null"),
 }
@@ -235,7 +224,7 @@ def _programs_of_shape(view: EntryView, magic: int, *, compressed: bool) -> tupl
         return [], [], []
     wanted = view.of_entry()
     if magic == 2:
-        return _programs(BATCH, wanted)
+        return _programs(BATCH_FIELDS, wanted)
     if compressed:
         return _programs(WRAPPER, wanted)
     return [], _programs(MESSAGE, wanted)[0], []
@@ -339,7 +328,7 @@ def _numbers(block: JudgedBlock) -> Array:
 
 def _records(block: JudgedBlock) -> RecordArrays:
     slots = block.slots
-    base = np.repeat(block.entry_headers["offset"], block.records)
+    base = np.repeat(block.entry_headers["base_offset"], block.records)
     columns = [slots[name] for name in RECORD_NUMBERS]
     numbers = np.stack([*columns, slots["offset"] - base], axis=1, dtype=np.int64)
     ends = np.cumsum(slots["headers"], dtype=np.int64)

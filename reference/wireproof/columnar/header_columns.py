@@ -7,10 +7,18 @@ from typing import Any, Final
 from wireproof.columnar import kernels
 from wireproof.columnar.kafka_scan import KINDS, Buffer, KafkaFrames
 from wireproof.columnar.kernels import CODEC, HEADER, Array
+from wireproof.columnar.layout_types import arrow_fields
 from wireproof.columnar.optional_deps import np, pa
+from wireproof.kafka.layouts import BATCH
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")
 """Names of the codecs, by bits 0 to 2 of the attributes: §1.2."""
+
+FIELD_COLUMNS: Final = {
+    {"base_offset": "offset", "partition_leader_epoch": "leader_epoch"}.get(name, name): field
+    for name, field in arrow_fields(BATCH.numbers).items()
+}
+"""A column of each integer of a batch; two have a shorter name than the attribute."""
 
 HEADER_COLUMNS: Final = pa.schema(
     [
@@ -21,26 +29,18 @@ HEADER_COLUMNS: Final = pa.schema(
         pa.field("remarks", pa.list_(pa.string()), nullable=False),
         pa.field("by_reference", pa.bool_(), nullable=False),
         pa.field("records", pa.int64(), nullable=False),
-        pa.field("magic", pa.int8()),
-        pa.field("offset", pa.int64()),
+        *(field.with_name(name) for name, field in FIELD_COLUMNS.items() if name != "last_offset_delta"),
         pa.field("last_offset", pa.int64()),
         pa.field("codec", pa.string()),
-        pa.field("attributes", pa.int16()),
-        pa.field("base_timestamp", pa.int64()),
-        pa.field("max_timestamp", pa.int64()),
-        pa.field("leader_epoch", pa.int32()),
-        pa.field("producer_id", pa.int64()),
-        pa.field("producer_epoch", pa.int16()),
-        pa.field("base_sequence", pa.int32()),
     ]
 )
 """The columns of an item.
 
 `kind` is frame, garbage or tail; `fault` is the class of garbage; `remarks` are classes; `by_reference` is
-true if the reference made the item. The columns from `magic` on are the header fields of a whole entry, null
-for other items. `base_timestamp` and the columns from `leader_epoch` on exist for batches (v2) only. For a
-message, `offset` and `last_offset` are its own offset and `max_timestamp` is its timestamp, -1 in v0. For
-garbage, the fields hold whatever its bytes contain.
+true if the reference made the item. The columns from `offset` on are the header fields of a whole entry, null
+for other items. Those that are not in `OF_MESSAGES` exist for batches (v2) only. For a message, `offset` and
+`last_offset` are its own offset and `max_timestamp` is its timestamp, -1 in v0. For garbage, the fields hold
+whatever its bytes contain.
 """
 
 
@@ -126,18 +126,17 @@ ITEM_COLUMNS: Final = frozenset(_ITEMS)
 """The columns that can be made without the bytes."""
 
 _FIELDS: Final[dict[str, Callable[[Array], Array]]] = {
-    "last_offset": lambda rows: rows["offset"] + rows["last_offset_delta"],
+    "last_offset": lambda rows: rows["base_offset"] + rows["last_offset_delta"],
     "codec": lambda rows: np.array(CODECS, object)[rows["attributes"] & CODEC],
 }
 """The columns that are computed from fields of `kernels.HEADER`; the delta of a message is 0."""
 
-_OF_BATCHES: Final = frozenset(
-    {"base_timestamp", "leader_epoch", "producer_id", "producer_epoch", "base_sequence"}
-)
+OF_MESSAGES: Final = frozenset({"offset", "last_offset", "codec", "attributes", "max_timestamp"})
+"""The header columns that messages (v0, v1) have too."""
 
 
 def _field(name: str, frames: KafkaFrames, rows: Array) -> pa.Array:
     """Return a header field as a column, null for items that do not have the field."""
-    column = _FIELDS[name](rows) if name in _FIELDS else rows[name]
-    absent = frames.magic != 2 if name in _OF_BATCHES else frames.magic < 0
+    column = _FIELDS[name](rows) if name in _FIELDS else rows[FIELD_COLUMNS[name].name]
+    absent = frames.magic < 0 if name in OF_MESSAGES else frames.magic != 2
     return pa.array(np.ascontiguousarray(column), mask=absent)

@@ -45,7 +45,7 @@ def heka_scan_steps(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Itera
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
     scanner, at = Scanner(options), 0
-    plain = options.compression == "none" and options.resync == "strict"
+    plain = (options.compression, options.resync, options.content) == ("none", "strict", "message")
     while at < view.nbytes:
         room = np.empty((3, FRAMES_PER_CALL if plain else 0), np.uint64)
         found, stop = walk_frames(

@@ -5,20 +5,23 @@ from the columns takes a fraction of the time that the reference and `to_json` t
 """
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
 from wireproof.columnar import record_header_kernels
-from wireproof.columnar.item_values import read_marker
+from wireproof.columnar.item_values import batch_numbers, read_marker
 from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.columnar.kernels import CODEC, CONTROL
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.layouts import BATCH
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.scan_items import Item
 
 Texts: TypeAlias = "list[str]"
+
+_NAMES: Final = tuple(part.name for part in BATCH.numbers)
 
 NUMBER_FIELDS = ("offset", "timestamp", "timestamp_delta", "attributes")
 
@@ -131,7 +134,7 @@ def _entry(texts: RecordTexts, index: int, first: int, stop: int) -> Json:
     if not int(header["attributes"]) & CODEC:
         return messages[0]
     return {
-        "offset": str(header["offset"]),
+        "offset": str(header["base_offset"]),
         "magic": str(magic),
         "attributes": str(header["attributes"]),
         "timestamp": str(header["max_timestamp"]),
@@ -154,20 +157,9 @@ def _message(texts: RecordTexts, at: int, magic: str) -> dict[str, Json]:
 
 
 def _batch(texts: RecordTexts, header: Any, first: int, stop: int) -> Json:  # noqa: ANN401 - a row of `HEADER`
-    base = int(header["offset"])
-    return {
-        "baseOffset": str(base),
-        "partitionLeaderEpoch": str(header["leader_epoch"]),
-        "magic": "2",
-        "attributes": str(header["attributes"]),
-        "lastOffsetDelta": str(header["last_offset_delta"]),
-        "baseTimestamp": str(header["base_timestamp"]),
-        "maxTimestamp": str(header["max_timestamp"]),
-        "producerId": str(header["producer_id"]),
-        "producerEpoch": str(header["producer_epoch"]),
-        "baseSequence": str(header["base_sequence"]),
-        "records": _records(texts, base, first, stop, control=bool(int(header["attributes"]) & CONTROL)),
-    }
+    numbers = zip(_NAMES, map(str, batch_numbers(header).values()), strict=True)
+    base, control = int(header["base_offset"]), bool(int(header["attributes"]) & CONTROL)
+    return {**dict(numbers), "records": _records(texts, base, first, stop, control=control)}
 
 
 def _records(texts: RecordTexts, base: int, first: int, stop: int, *, control: bool) -> list[Json]:

@@ -3,7 +3,6 @@
 This makes an object for each record: it is for comparison, not for speed.
 """
 
-from struct import Struct
 from typing import Final
 
 from wireproof.columnar import record_header_kernels
@@ -11,11 +10,17 @@ from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka import control_layouts
+from wireproof.kafka.control_types import ABORT
+from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.layout import attribute_of
+from wireproof.wire.layout_codec import runs
 from wireproof.wire.scan_items import Item
 
-MARKER_KEY: Final = Struct(">hh")
-MARKER_VALUE: Final = Struct(">hi")
+_NUMBERS: Final = {attribute_of(part.name): part.const for part in BATCH.numbers}
+
+(_MARKER_KEY,), (_MARKER_VALUE,) = runs(control_layouts.KEY), runs(control_layouts.VALUES[ABORT])
 """Version and type; version and coordinatorEpoch: kafka.md §1.9."""
 
 
@@ -44,23 +49,17 @@ def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
     if not int(header["attributes"]) & CODEC:
         return messages[0]
     attributes, timestamp = int(header["attributes"]), int(header["max_timestamp"])
-    return Message(int(header["offset"]), magic, attributes, timestamp, None, None, messages)
+    return Message(int(header["base_offset"]), magic, attributes, timestamp, None, None, messages)
 
 
 def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
-    return RecordBatch(
-        base_offset=int(header["offset"]),
-        partition_leader_epoch=int(header["leader_epoch"]),
-        magic=2,
-        attributes=int(header["attributes"]),
-        last_offset_delta=int(header["last_offset_delta"]),
-        base_timestamp=int(header["base_timestamp"]),
-        max_timestamp=int(header["max_timestamp"]),
-        producer_id=int(header["producer_id"]),
-        producer_epoch=int(header["producer_epoch"]),
-        base_sequence=int(header["base_sequence"]),
-        records=tuple(_record(block, header, slot) for slot in slots),
-    )
+    records = tuple(_record(block, header, slot) for slot in slots)
+    return RecordBatch(**batch_numbers(header), records=records)
+
+
+def batch_numbers(header: Row) -> dict[str, int]:
+    """Return the integers of a batch by the attribute that has them: kafka.md §1.1."""
+    return {name: int(header[name]) if const is None else const for name, const in _NUMBERS.items()}
 
 
 def _record(block: JudgedBlock, header: Row, slot: Row) -> Record:
@@ -69,7 +68,7 @@ def _record(block: JudgedBlock, header: Row, slot: Row) -> Record:
     return Record(
         attributes=int(slot["attributes"]),
         timestamp_delta=int(slot["timestamp_delta"]),
-        offset_delta=int(slot["offset"]) - int(header["offset"]),
+        offset_delta=int(slot["offset"]) - int(header["base_offset"]),
         key=key,
         value=value,
         headers=_headers(block, slot),
@@ -83,8 +82,8 @@ def read_marker(key: bytes | None, value: bytes | None) -> Control:
     """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
     assert key is not None, "a marker without key is not clean"
     assert value is not None, "as above"
-    _, kind = MARKER_KEY.unpack_from(key)
-    version, epoch = MARKER_VALUE.unpack_from(value)
+    _, kind = _MARKER_KEY.peek(key, 0)
+    version, epoch = _MARKER_VALUE.peek(value, 0)
     return Control(kind, version, epoch)
 
 

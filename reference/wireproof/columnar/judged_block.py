@@ -101,13 +101,13 @@ def _with_verdicts(entries: EntryIndex, entry_headers: Array, clean: Array, most
     _read_plain(
         entries, entry_headers, clean & plain, clean, SlotTarget(slots, np.zeros(clean.size, np.int64), 0)
     )
-    records = np.where(clean, entry_headers["count"], 0).astype(np.int64)
+    records = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
     return JudgedBlock(entries, entry_headers, clean, records, size, slots[:0], np.empty(0, np.uint8))
 
 
 def _fit(entries: EntryIndex, entry_headers: Array, clean: Array, room: Array) -> None:
     """Mark batches as not clean whose bytes have no room for their records; messages are not checked."""
-    least = entry_headers["count"].astype(np.int64) * MIN_RECORD_BYTES
+    least = entry_headers["records_count"].astype(np.int64) * MIN_RECORD_BYTES
     clean &= (entries.magic != 2) | (least <= room.astype(np.int64))
 
 
@@ -124,7 +124,7 @@ def _with_slots(
     start, end, indices = unpacked.start[~batch], unpacked.end[~batch], selected[~batch]
     message_kernels.store_inner_counts(arena, start, end, indices, magic, entry_headers)
     _fit(entries, entry_headers, clean, np.where(plain, entries.length - np.uint64(BATCH_HEADER), size))
-    counts = np.where(clean, entry_headers["count"], 0).astype(np.int64)
+    counts = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))[:-1]
     slots = np.empty(int(counts.sum()), SLOT)  # a clean record fills every field of its slot
     _read_plain(entries, entry_headers, clean & plain, clean, SlotTarget(slots, first, 1))
@@ -153,14 +153,14 @@ def _with_columns(
     room = np.where(plain, entries.length - np.uint64(BATCH_HEADER), size)
     _fit(entries, entry_headers, clean, room)
     inner = (size // np.uint64(MIN_MESSAGE_BYTES)).astype(np.int64)
-    most = np.where(batch, entry_headers["count"], np.where(plain, 1, inner))
+    most = np.where(batch, entry_headers["records_count"], np.where(plain, 1, inner))
     buffers = ColumnBuffers.of(int(most[clean].sum()), int(entries.length.sum() + size.sum()))
     message_kernels.read_columns(
         entries.wire, entries.position, entries.length, entries.magic, arena, start, end, entry_headers,
         np.empty(1, SLOT), clean, buffers.numbers, buffers.headers_at, buffers.ends, buffers.absent,
         buffers.keys, buffers.values, buffers.used,
     )  # fmt: skip
-    records = np.where(clean, entry_headers["count"], 0).astype(np.int64)
+    records = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
     return JudgedBlock(entries, entry_headers, clean, records, size, np.empty(0, SLOT), arena, buffers)
 
 

@@ -11,7 +11,10 @@ access, which makes the same code ten times slower; mixing signed and unsigned g
 
 from typing import Any, Final, TypeAlias
 
+from wireproof.columnar.layout_types import numpy_dtype
 from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, move_sixteen, np
+from wireproof.kafka.layouts import BATCH
+from wireproof.wire.layout import Checksum, Count, Number
 
 Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -20,15 +23,15 @@ Int: TypeAlias = Any  # int64 while compiled
 Flag: TypeAlias = Any  # bool while compiled
 Pos: TypeAlias = "np.uint64"
 
-HEADER: Final = np.dtype([
-    ("offset", "i8"), ("base_timestamp", "i8"), ("max_timestamp", "i8"), ("producer_id", "i8"),
-    ("leader_epoch", "i4"), ("last_offset_delta", "i4"), ("base_sequence", "i4"), ("count", "i4"),
-    ("crc", "u4"), ("attributes", "i2"), ("producer_epoch", "i2"),
-])  # fmt: skip
-"""The fixed fields of one entry header: kafka.md §1.1.
+HEADER: Final = numpy_dtype(
+    part
+    for part in BATCH.parts
+    if isinstance(part, Checksum | Count) or (isinstance(part, Number) and part.const is None)
+)
+"""The fixed fields of one entry header that vary, without its length: kafka.md §1.1.
 
-For a message (§2.1) `offset`, `crc` and `attributes` are its own, `max_timestamp` is its timestamp (-1 in v0)
-and `count` is 1; for a wrapper `count` is the number of its inner messages.
+For a message (§2.1) `base_offset`, `crc` and `attributes` are its own, `max_timestamp` is its timestamp (-1
+in v0) and `records_count` is 1; for a wrapper `records_count` is the number of its inner messages.
 """
 
 SLOT: Final = np.dtype(
@@ -129,9 +132,9 @@ def read_entry_headers(data: Octets, position: Array, magic: Array, entry_header
     """Read the fixed fields of each entry that `walk_entries` found; it has checked that the bytes exist."""
     for index in range(position.size):
         at, row = position[index], entry_headers[index]
-        row.offset = read_int64(data, at)
+        row.base_offset = read_int64(data, at)
         if magic[index] == 2:
-            row.leader_epoch = read_int32(data, at + U(12))
+            row.partition_leader_epoch = read_int32(data, at + U(12))
             row.crc = read_uint(data, at + U(17), FOUR)
             row.attributes = np.int16(read_uint(data, at + U(21), TWO))
             row.last_offset_delta = read_int32(data, at + U(23))
@@ -140,12 +143,12 @@ def read_entry_headers(data: Octets, position: Array, magic: Array, entry_header
             row.producer_id = read_int64(data, at + U(43))
             row.producer_epoch = np.int16(read_uint(data, at + U(51), TWO))
             row.base_sequence = read_int32(data, at + U(53))
-            row.count = read_int32(data, at + U(57))
+            row.records_count = read_int32(data, at + U(57))
         else:
             row.crc = read_uint(data, at + U(12), FOUR)
             row.attributes = np.int8(data[at + U(17)])
             row.max_timestamp = read_int64(data, at + U(18)) if magic[index] else -1
-            row.count = 1
+            row.records_count = 1
 
 
 # --- varints: kafka.md §4, only in their shortest form, as a writer makes them ---
@@ -327,7 +330,7 @@ def nullable_length(raw: Pos) -> Int:
 @compile_kernel
 def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
     """Return whether no fixed field needs a remark: §1.5, last paragraph; §2.1."""
-    if header.offset < 0:
+    if header.base_offset < 0:
         return False
     bits = header.attributes
     if magic < 2:
@@ -335,17 +338,17 @@ def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for
     if (
         bits & UNUSED
         or bits & CODEC > 4
-        or header.count < 0
-        or header.last_offset_delta < max(header.count - 1, 0)
+        or header.records_count < 0
+        or header.last_offset_delta < max(header.records_count - 1, 0)
     ):
         return False
-    if header.offset > INT63 - header.last_offset_delta:
+    if header.base_offset > INT63 - header.last_offset_delta:
         return False
     if bits & APPEND_TIME and (bits & DELETE_HORIZON or header.max_timestamp < 0):
         return False
     if bits & DELETE_HORIZON and header.base_timestamp < 0:
         return False
-    if bits & CONTROL and (header.count > 1 or (header.count and bits & CODEC)):
+    if bits & CONTROL and (header.records_count > 1 or (header.records_count and bits & CODEC)):
         return False
     return is_clean_producer(header)
 
@@ -419,7 +422,7 @@ def read_batch(  # noqa: C901, PLR0913, PLR0917 - the loop that all time is spen
     the first byte of `data`.
     """
     append, control = header.attributes & APPEND_TIME != 0, header.attributes & CONTROL != 0
-    count, first_offset = header.count, header.offset
+    count, first_offset = header.records_count, header.base_offset
     base_time, max_time = header.base_timestamp, header.max_timestamp
     previous, latest, columnar = np.int64(-1), np.int64(-1), numbers.size > 0
     row_at, key_end, value_end, header_end = used[0], used[1], used[2], used[3]

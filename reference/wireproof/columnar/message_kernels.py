@@ -97,7 +97,9 @@ def store_inner_counts(
     """Store the result of `count_inner_messages` for the `selected` wrappers in their entry headers."""
     for index in range(selected.size):
         entry = selected[index]
-        entry_headers[entry].count = count_inner_messages(data, start[index], end[index], magic[entry])
+        entry_headers[entry].records_count = count_inner_messages(
+            data, start[index], end[index], magic[entry]
+        )
 
 
 @compile_kernel
@@ -111,7 +113,7 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
     Offsets and timestamps are set as in §2.2. The arrays are filled as in `kernels.read_batch`.
     """
     append, previous = header.attributes & APPEND_TIME, np.int64(-1)
-    for index in range(header.count):
+    for index in range(header.records_count):
         row = slots[first + step * index]
         stop = at + U(read_int32(data, at + U(8))) + OVERHEAD
         if not read_message(data, at, stop, magic, row) or row.offset <= previous:
@@ -123,13 +125,13 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
             row.timestamp = header.max_timestamp
         at = stop
         append_columns(data, row, numbers, ends, absent, keys, values, used)
-    base = header.offset - previous if magic and header.offset else np.int64(0)
-    if header.count == 0 or base < 0 or at != end:
+    base = header.base_offset - previous if magic and header.base_offset else np.int64(0)
+    if header.records_count == 0 or base < 0 or at != end:
         return False
-    for index in range(header.count * step):
+    for index in range(header.records_count * step):
         slots[first + index].offset += base
     if numbers.size:
-        for index in range(used[0] - U(header.count), used[0]):
+        for index in range(used[0] - U(header.records_count), used[0]):
             numbers[0, index] += base
     return True
 
@@ -194,12 +196,12 @@ def read_region(  # noqa: PLR0913, PLR0917 - as above
     The messages of a wrapper are counted first. Returns whether all are clean.
     """
     if magic == 2:
-        if np.int64(header.count) * MIN_RECORD_BYTES > np.int64(end - at):
+        if np.int64(header.records_count) * MIN_RECORD_BYTES > np.int64(end - at):
             return False
         return read_batch(
             data, at, end, header, slots, 0, 0, base, numbers, headers_at, ends, absent, keys, values, used
         )
-    header.count = count_inner_messages(data, at, end, magic)
+    header.records_count = count_inner_messages(data, at, end, magic)
     return read_set(data, at, end, header, magic, slots, 0, 0, numbers, ends, absent, keys, values, used)
 
 

@@ -10,6 +10,7 @@ from attrs import frozen
 from wireproof.heka import header, hmac_signature, message
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import HekaMessage
+from wireproof.wire.layout import OPAQUE_CONTENT, Layout, Length, Nested, Number, Octets, When
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -26,13 +27,32 @@ class HekaFrame:
 
     Attributes:
         header: the header.
-        message: the message.
+        message: the message, or the bytes of the content if `Options.content` is `opaque`.
         signer: computed: the signer whose HMAC was verified, or None. The header only claims a signer.
     """
 
     header: HekaHeader
-    message: HekaMessage
+    message: HekaMessage | bytes
     signer: bytes | None = None
+
+
+_MESSAGE: Final = Octets(
+    "message", holds=Nested("message", of=message.CONTENT), meaning="as long as message_length in the header"
+)
+
+FRAME: Final = Layout(
+    "Frame",
+    (
+        Number("record_separator", "uint8", const=RECORD_SEPARATOR),
+        Length("header_length", "uint8", of="header"),
+        Nested("header", of=header.HEADER),
+        Number("unit_separator", "uint8", const=UNIT_SEPARATOR),
+        When(_MESSAGE, number=OPAQUE_CONTENT, values=()),
+    ),
+    value=HekaFrame,
+    computed=("signer",),
+    cites="heka.md §2",
+)  # fmt: skip
 
 
 def read_header(reader: Reader, options: Options) -> HekaHeader | None:
@@ -68,7 +88,7 @@ def read_header(reader: Reader, options: Options) -> HekaHeader | None:
 
 
 def read_content(reader: Reader, found: HekaHeader, options: Options) -> HekaFrame:
-    """Verify and read the message after a header; all its bytes must be there.
+    """Verify and read the content after a header; all its bytes must be there.
 
     Raises:
         Rejected: `auth-failed`, or as `message.read`.
@@ -77,6 +97,8 @@ def read_content(reader: Reader, found: HekaHeader, options: Options) -> HekaFra
     window = reader.window("message", found.message_length)
     reader.cover("header.hmac", "hmac", start, reader.pos)
     signer = hmac_signature.verify(window, found, window.data[start : reader.pos], options)
+    if options.content == "opaque":
+        return HekaFrame(found, window.take("message", window.left), signer)
     window.enter("message")
     return HekaFrame(found, message.read(message.decompressed(window, options)), signer)
 
@@ -100,12 +122,10 @@ def write(writer: Writer, value: HekaFrame, options: Options) -> None:
     """Write a frame; sign it if the header has a signer and no HMAC, and `Options.keys` are given.
 
     Raises:
-        Rejected: `invalid-value` for a message over the limit (section 7, bug 2) or a signer without key, and
-            as `message.encode` and `header.encode_header`.
+        Rejected: `invalid-value` for a message over the limit (section 7, bug 2), a signer without key, or
+            content that `Options.content` does not name, and as `message.encode` and `header.encode_header`.
     """
-    inner = Writer(scope=(writer.scope, "message", -1))
-    message.encode(inner, value.message, options)
-    body, max_size = bytes(inner.data), header.max_message_size(options)
+    body, max_size = _content_bytes(writer, value.message, options), header.max_message_size(options)
     if len(body) > max_size:
         raise writer.invalid("message", f"{len(body)} bytes, {max_size} allowed")
     head = header.encode_header(writer, hmac_signature.sign(writer, value.header, body, options), len(body))
@@ -114,3 +134,16 @@ def write(writer: Writer, value: HekaFrame, options: Options) -> None:
     writer.put("header", head)
     writer.uint8("unit_separator", UNIT_SEPARATOR)
     writer.put("message", body)
+
+
+def _content_bytes(writer: Writer, content: HekaMessage | bytes, options: Options) -> bytes:
+    """Return the bytes of the content: those given if it is opaque, else those of the encoded message."""
+    opaque = isinstance(content, bytes)
+    if opaque != (options.content == "opaque"):
+        found = "bytes" if opaque else "a message"
+        raise writer.invalid("message", f"{found}, but the option content is {options.content}")
+    if isinstance(content, bytes):
+        return content
+    inner = Writer(scope=(writer.scope, "message", -1))
+    message.encode(inner, content, options)
+    return bytes(inner.data)

@@ -5,17 +5,16 @@ from typing import Final, Literal, get_args
 from attrs import frozen
 
 from wireproof.heka.schema import (
-    VARINT_ONLY,
     CollectedFields,
-    SchemaField,
     collect_fields,
-    read_octets,
-    read_text,
-    read_uint32,
+    schema_of,
+    skips_other_fields,
+    write_field,
 )
 from wireproof.wire.cursor import NO_INDEX
+from wireproof.wire.layout import Layout, OtherFields, ProtoField, proto_fields
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import WireField, write_bytes, write_varint
+from wireproof.wire.protobuf import WireField
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -39,6 +38,27 @@ class HekaHeader:
     hmac_signer: bytes | None
     hmac_key_version: int | None
     hmac: bytes | None
+
+
+HEADER: Final = Layout(
+    "Header",
+    (
+        ProtoField("message_length", 1, "uint32", required=True, cover="length", over="message"),
+        ProtoField(
+            "message_encoding", 2, "enum", codes={0: "PROTOCOL_BUFFER", 1: "JSON"},
+            deprecated=True, meaning="until 2013-09-18",
+        ),
+        ProtoField(
+            "hmac_hash_function", 3, "enum", codes=dict(enumerate(HASH_FUNCTIONS)), meaning="MD5 if absent"
+        ),
+        ProtoField("hmac_signer", 4, "string"),
+        ProtoField("hmac_key_version", 5, "uint32", meaning="0 if absent"),
+        ProtoField("hmac", 6, "bytes", cover="hmac", over="message"),
+        OtherFields(),
+    ),
+    value=HekaHeader,
+    cites="heka.md §1",
+)  # fmt: skip
 
 
 def max_message_size(options: Options) -> int:
@@ -71,14 +91,13 @@ def _encoding(reader: Reader, wire: WireField, name: str) -> int:
     return wire.value
 
 
-HEADER_SCHEMA: Final = {
-    1: SchemaField("message_length", _length, VARINT_ONLY, once=True),
-    2: SchemaField("message_encoding", _encoding, VARINT_ONLY),
-    3: SchemaField("hmac_hash_function", _hash, VARINT_ONLY),
-    4: SchemaField("hmac_signer", read_text),
-    5: SchemaField("hmac_key_version", read_uint32, VARINT_ONLY),
-    6: SchemaField("hmac", read_octets),
-}
+HEADER_SCHEMA: Final = schema_of(
+    HEADER,
+    once=("message_length",),
+    message_length=_length,
+    message_encoding=_encoding,
+    hmac_hash_function=_hash,
+)
 """The fields of Header by number: section 1."""
 
 
@@ -89,7 +108,7 @@ def read(reader: Reader, options: Options) -> HekaHeader:
         Rejected: `missing-field`, `bad-length` (a message of 0 bytes), `limit-exceeded`, `duplicate-field`,
             `auth-failed` (hash function), `type-mismatch`, and as `protobuf.fields`.
     """
-    got = collect_fields(reader, HEADER_SCHEMA, unknown_kept=True)
+    got = collect_fields(reader, HEADER_SCHEMA, unknown_kept=skips_other_fields(HEADER))
     if "message_length" not in got.values:  # S07, S18
         raise reader.reject("missing-field", "message_length", "required", detail="missing_message_length")
     if got.order[0] != 1:  # S19
@@ -133,6 +152,9 @@ def _message_length(reader: Reader, got: CollectedFields, max_size: int) -> int:
     return length
 
 
+_WRITTEN: Final = tuple(part for part in proto_fields(HEADER) if not part.deprecated)
+
+
 def encode_header(writer: Writer, value: HekaHeader, message_length: int) -> bytes:
     """Return the bytes of a header: the fields that are not None, in ascending order of their numbers.
 
@@ -140,17 +162,10 @@ def encode_header(writer: Writer, value: HekaHeader, message_length: int) -> byt
         Rejected: `invalid-value`, also for a header over 255 bytes (section 7, bug 2).
     """
     inner = Writer(scope=(writer.scope, "header", NO_INDEX))
-    write_varint(inner, "message_length", 1, message_length)
-    if value.hmac_hash_function is not None:
-        write_varint(inner, "hmac_hash_function", 3, HASH_FUNCTIONS.index(value.hmac_hash_function))
-    if value.hmac_signer is not None:
-        write_bytes(inner, "hmac_signer", 4, value.hmac_signer)
-    if value.hmac_key_version is not None:
-        if not 0 <= value.hmac_key_version < 1 << 32:
-            raise inner.invalid("hmac_key_version", f"{value.hmac_key_version} does not fit uint32")
-        write_varint(inner, "hmac_key_version", 5, value.hmac_key_version)
-    if value.hmac is not None:
-        write_bytes(inner, "hmac", 6, value.hmac)
+    for part in _WRITTEN:
+        one = message_length if part.name == "message_length" else getattr(value, part.name)
+        if one is not None:
+            write_field(inner, part, one)
     if len(inner.data) > MAX_HEADER:
         raise inner.invalid("", f"needs {len(inner.data)} bytes, {MAX_HEADER} allowed")
     return bytes(inner.data)

@@ -11,29 +11,27 @@ from typing import Any, Final, Literal, get_args
 from attrs import frozen
 
 from wireproof.heka.schema import (
-    VARINT_ONLY,
     CollectedFields,
-    SchemaField,
+    check_fits,
     collect_fields,
     read_int32,
-    read_octets,
-    read_text,
+    schema_of,
+    write_field,
 )
 from wireproof.wire import compression
+from wireproof.wire.layout import OPTION, Layout, Nested, Packed, ProtoField, proto_fields
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import (
     FIXED64,
-    LENGTH_DELIMITED,
     VARINT,
     WireField,
     as_int64,
     read_packed_fixed64,
     read_packed_varints,
     write_bytes,
-    write_varint,
 )
 from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer, encode_uvarint
+from wireproof.wire.writer import MASK64, Writer, encode_uvarint
 
 ValueType = Literal["STRING", "BYTES", "INTEGER", "DOUBLE", "BOOL"]
 VALUE_TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
@@ -72,6 +70,50 @@ class HekaMessage:
     fields: tuple[DynamicField, ...]
 
 
+FIELD: Final = Layout(
+    "Field",
+    (
+        ProtoField("name", 1, "string", required=True),
+        ProtoField(
+            "value_type", 2, "enum", codes=dict(enumerate(VALUE_TYPES)), meaning="STRING if absent"
+        ),
+        ProtoField("representation", 3, "string", meaning="free text, such as the unit of the values"),
+        ProtoField("value_string", 4, "string", repeated=True),
+        ProtoField("value_bytes", 5, "bytes", repeated=True),
+        ProtoField("value_integer", 6, "int64", repeated=True),
+        ProtoField("value_double", 7, "double", repeated=True),
+        ProtoField("value_bool", 8, "bool", repeated=True),
+    ),
+    value=DynamicField,
+    cites="heka.md §1",
+)  # fmt: skip
+
+MESSAGE: Final = Layout(
+    "Message",
+    (
+        ProtoField("uuid", 1, "bytes", required=True, size=UUID_SIZE),
+        ProtoField("timestamp", 2, "int64", required=True, meaning="nanoseconds since the epoch"),
+        ProtoField("type", 3, "string"),
+        ProtoField("logger", 4, "string"),
+        ProtoField("severity", 5, "int32", meaning="a level of syslog, 0 to 7; 7 if absent"),
+        ProtoField("payload", 6, "string"),
+        ProtoField("env_version", 7, "string"),
+        ProtoField("pid", 8, "int32"),
+        ProtoField("hostname", 9, "string"),
+        ProtoField("fields", 10, FIELD, repeated=True),
+    ),
+    value=HekaMessage,
+    cites="heka.md §1",
+)  # fmt: skip
+
+CONTENT: Final = Layout(
+    "Message",
+    (Packed("message", codec_of=OPTION, of=Nested("", of=MESSAGE)),),
+    value=HekaMessage,
+    cites="heka.md §1, §5",
+)  # fmt: skip
+
+
 # --- reading: Field ---
 
 
@@ -80,10 +122,6 @@ def _value_type(reader: Reader, wire: WireField, name: str) -> ValueType:
     if wire.value >= len(VALUE_TYPES):
         raise reader.reject("bad-kind", name, f"{wire.value}", at=wire.start, detail="bad_value_type")
     return VALUE_TYPES[wire.value]
-
-
-def _one(read: Callable[[Reader, WireField, str], Any]) -> Callable[[Reader, WireField, str], list[Any]]:
-    return lambda reader, wire, name: [read(reader, wire, name)]
 
 
 def _integers(reader: Reader, wire: WireField, name: str) -> list[int]:
@@ -119,25 +157,24 @@ def _remark_empty(reader: Reader, wire: WireField, name: str) -> None:
         reader.remark("packed-empty", name, at=wire.at)
 
 
-FIELD_SCHEMA: Final = {
-    1: SchemaField("name", read_text),
-    2: SchemaField("value_type", _value_type, VARINT_ONLY),
-    3: SchemaField("representation", read_text),
-    4: SchemaField("value_string", _one(read_text), repeated=True, single=True),
-    5: SchemaField("value_bytes", _one(read_octets), repeated=True, single=True),
-    6: SchemaField("value_integer", _integers, (VARINT, LENGTH_DELIMITED), repeated=True),
-    7: SchemaField("value_double", _doubles, (FIXED64, LENGTH_DELIMITED), repeated=True),
-    8: SchemaField("value_bool", _bools, (VARINT, LENGTH_DELIMITED), repeated=True),
-}
+FIELD_SCHEMA: Final = schema_of(
+    FIELD,
+    value_type=_value_type,
+    value_integer=_integers,
+    value_double=_doubles,
+    value_bool=_bools,
+)
 """The fields of Field by number: heka.md, section 1."""
 
-VALUE_ARRAYS: Final = ("value_string", "value_bytes", "value_integer", "value_double", "value_bool")
+VALUE_ARRAYS: Final = tuple(part.name for part in proto_fields(FIELD) if part.repeated)
 """The array of each value type."""
 
 
-def _field(reader: Reader) -> DynamicField:
-    got = collect_fields(reader, FIELD_SCHEMA)
-    _check_field(reader, got)
+def _field(reader: Reader, wire: WireField, name: str) -> DynamicField:
+    reader.enter(name)
+    got = collect_fields(inner := reader.window("", wire.length), FIELD_SCHEMA)
+    _check_field(inner, got)
+    reader.leave()
     arrays = {name: tuple(got.values.get(name, ())) for name in VALUE_ARRAYS}
     return DynamicField(
         name=got.values["name"],
@@ -186,33 +223,17 @@ def _severity(reader: Reader, wire: WireField, name: str) -> int:
     return value
 
 
-MESSAGE_SCHEMA: Final = {
-    1: SchemaField("uuid", _uuid),
-    2: SchemaField("timestamp", _timestamp, VARINT_ONLY),
-    3: SchemaField("type", read_text),
-    4: SchemaField("logger", read_text),
-    5: SchemaField("severity", _severity, VARINT_ONLY),
-    6: SchemaField("payload", read_text),
-    7: SchemaField("env_version", read_text),
-    8: SchemaField("pid", read_int32, VARINT_ONLY),
-    9: SchemaField("hostname", read_text),
-}
-"""The fields of Message by number, without `fields`, whose path needs an index: heka.md, section 1."""
+MESSAGE_SCHEMA: Final = schema_of(
+    MESSAGE, uuid=_uuid, timestamp=_timestamp, severity=_severity, fields=_field
+)
+"""The fields of Message by number: heka.md, section 1."""
 
 
-def _slots() -> dict[int, SchemaField]:
-    """Return the schema for one message. Each message needs its own, because it counts the Fields."""
-    index = -1
+_REQUIRED: Final = tuple(part.name for part in proto_fields(MESSAGE) if part.required)
 
-    def fields_(reader: Reader, wire: WireField, name: str) -> list[DynamicField]:
-        nonlocal index
-        index += 1
-        reader.enter(name, index)
-        field = _field(reader.window("", wire.length))
-        reader.leave()
-        return [field]
+*_MESSAGE_SCALARS, _FIELDS = proto_fields(MESSAGE)
 
-    return {**MESSAGE_SCHEMA, 10: SchemaField("fields", fields_, repeated=True)}
+_SCALARS: Final = tuple(part.name for part in _MESSAGE_SCALARS)
 
 
 def read(reader: Reader) -> HekaMessage:
@@ -221,11 +242,11 @@ def read(reader: Reader) -> HekaMessage:
     Raises:
         Rejected: with the classes of the strict column in heka.md, section 4; see `schema.collect`.
     """
-    got = collect_fields(reader, _slots())
-    for name in ("uuid", "timestamp"):  # M02, M03, M04
+    got = collect_fields(reader, MESSAGE_SCHEMA)
+    for name in _REQUIRED:  # M02, M03, M04
         if name not in got.values:
             raise reader.reject("missing-field", name, "required", detail=f"missing_{name}")
-    scalars: dict[str, Any] = {slot.name: got.values.get(slot.name) for slot in MESSAGE_SCHEMA.values()}
+    scalars: dict[str, Any] = {name: got.values.get(name) for name in _SCALARS}
     return HekaMessage(**scalars, fields=tuple(got.values.get("fields", ())))
 
 
@@ -271,36 +292,15 @@ def write(writer: Writer, value: HekaMessage) -> None:
     """
     if len(value.uuid) != UUID_SIZE:
         raise writer.invalid("uuid", f"{len(value.uuid)} bytes, expected {UUID_SIZE}")
-    for number, slot in MESSAGE_SCHEMA.items():
-        _put(writer, number, slot, getattr(value, slot.name))
+    for part in _MESSAGE_SCALARS:
+        if (one := getattr(value, part.name)) is not None:
+            write_field(writer, part, one)
     for index, field in enumerate(value.fields):
         writer.enter("fields", index)
         inner = Writer(scope=writer.scope)
         writer.leave()
         _write_field(inner, field)
-        write_bytes(writer, f"fields[{index}]", 10, bytes(inner.data))
-
-
-def _put(writer: Writer, number: int, slot: SchemaField, value: bytes | int | None) -> None:
-    match value:
-        case None:
-            pass
-        case bytes():
-            write_bytes(writer, slot.name, number, value)
-        case _:
-            bits = 63 if slot.name == "timestamp" else 31
-            write_varint(writer, slot.name, number, check_fits(writer, slot.name, value, bits))
-
-
-def check_fits(writer: Writer, name: str, value: int, bits: int) -> int:
-    """Return `value` if it fits a signed integer of `bits` bits and a sign bit.
-
-    Raises:
-        Rejected: `invalid-value` otherwise.
-    """
-    if not -(1 << bits) <= value < 1 << bits:
-        raise writer.invalid(name, f"{value} does not fit {bits + 1} bits")
-    return value
+        write_bytes(writer, f"fields[{index}]", _FIELDS.number, bytes(inner.data))
 
 
 def _write_field(writer: Writer, field: DynamicField) -> None:
@@ -308,34 +308,45 @@ def _write_field(writer: Writer, field: DynamicField) -> None:
     for name in VALUE_ARRAYS:
         if name != wanted and getattr(field, name):
             raise writer.invalid(name, f"has values, but value_type requires {wanted}")
-    write_bytes(writer, "name", 1, field.name)
-    if field.value_type is not None:
-        write_varint(writer, "value_type", 2, VALUE_TYPES.index(field.value_type))
-    if field.representation is not None:
-        write_bytes(writer, "representation", 3, field.representation)
-    for number, values in ((4, field.value_string), (5, field.value_bytes)):
-        for index, value in enumerate(values):
-            write_bytes(writer, f"{FIELD_SCHEMA[number].name}[{index}]", number, value)
-    for number, packed in ((6, _integer_chunk), (7, _double_chunk), (8, _bool_chunk)):
-        chunk = packed(writer, field)
-        if chunk:
-            write_bytes(writer, FIELD_SCHEMA[number].name, number, chunk)
+    for part in _FIELD_SCALARS:
+        if (one := getattr(field, part.name)) is not None:
+            write_field(writer, part, one)
+    if values := getattr(field, wanted):
+        _write_array(writer, _FIELD_ARRAYS[wanted], values)
 
 
-def _integer_chunk(writer: Writer, field: DynamicField) -> bytes:
-    mask = (1 << 64) - 1
-    return b"".join(
-        encode_uvarint(check_fits(writer, f"value_integer[{index}]", value, 63) & mask)
-        for index, value in enumerate(field.value_integer)
-    )
+_FIELD_SCALARS: Final = tuple(part for part in proto_fields(FIELD) if not part.repeated)
+_FIELD_ARRAYS: Final = {part.name: part for part in proto_fields(FIELD) if part.repeated}
 
 
-def _double_chunk(writer: Writer, field: DynamicField) -> bytes:
-    for index, bits in enumerate(field.value_double):
+def _write_array(writer: Writer, part: ProtoField, values: tuple[Any, ...]) -> None:
+    if pack := _PACKERS.get(str(part.of)):
+        write_bytes(writer, part.name, part.number, pack(writer, part.name, values))
+        return
+    for index, value in enumerate(values):
+        write_bytes(writer, f"{part.name}[{index}]", part.number, value)
+
+
+def _pack_integers(writer: Writer, name: str, values: tuple[int, ...]) -> bytes:
+    for index, value in enumerate(values):
+        check_fits(writer, f"{name}[{index}]", value, "int64")
+    return b"".join(encode_uvarint(value & MASK64) for value in values)
+
+
+def _pack_doubles(writer: Writer, name: str, values: tuple[bytes, ...]) -> bytes:
+    for index, bits in enumerate(values):
         if len(bits) != 8:
-            raise writer.invalid(f"value_double[{index}]", f"{len(bits)} bytes, expected 8")
-    return b"".join(bits[::-1] for bits in field.value_double)
+            raise writer.invalid(f"{name}[{index}]", f"{len(bits)} bytes, expected 8")
+    return b"".join(bits[::-1] for bits in values)
 
 
-def _bool_chunk(_writer: Writer, field: DynamicField) -> bytes:
-    return bytes(field.value_bool)
+def _pack_bools(_writer: Writer, _name: str, values: tuple[bool, ...]) -> bytes:
+    return bytes(values)
+
+
+_PACKERS: Final[dict[str, Callable[[Writer, str, Any], bytes]]] = {
+    "int64": _pack_integers,
+    "double": _pack_doubles,
+    "bool": _pack_bools,
+}
+"""The functions that pack the values of a repeated field, by type."""

@@ -1,24 +1,27 @@
 """Protobuf schemas of Heka, and the functions that read a message by its schema: heka.md, section 4.
 
-A schema maps field numbers to `SchemaField` objects: name, wire types, and the function that reads the
-payload. `collect_fields` reads a window by a schema. The module of each message then checks which fields are
-required and which fields fit together.
+The layout of a message is its schema as the documentation prints it. `schema_of` adds the functions that read
+the payloads: a map from field numbers to `SchemaField`s, by which `collect_fields` reads a window. The module
+of each message then checks which fields are required and which fields fit together.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from attrs import field, frozen
 
+from wireproof.wire.layout import PROTO_INTEGERS, Layout, OtherFields, ProtoField, proto_fields
 from wireproof.wire.protobuf import (
     LENGTH_DELIMITED,
-    VARINT,
     WireField,
     as_int32,
     read_fields,
     unknown_field_name,
+    write_bytes,
+    write_varint,
 )
 from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
 
 PayloadReader = Callable[[Reader, WireField, str], Any]
 
@@ -29,7 +32,7 @@ class SchemaField:
 
     Attributes:
         name: the name of the field.
-        read: reads the payload; returns the value of a scalar, or the values that a repeated field adds.
+        read: reads the payload; returns its value, or its values if one payload may have several.
         wires: the allowed wire types.
         repeated: True for a repeated field.
         once: True if a second occurrence is rejected.
@@ -58,6 +61,36 @@ class CollectedFields:
     values: dict[str, Any] = field(factory=dict)
     at: dict[str, int] = field(factory=dict)
     order: list[int] = field(factory=list)
+
+
+Schema = dict[int, SchemaField]
+"""The fields of a message by number."""
+
+
+def schema_of(layout: Layout, *, once: Collection[str] = (), **readers: PayloadReader) -> Schema:
+    """Return the schema of a message.
+
+    Args:
+        layout: the layout of the message.
+        once: the names of the fields whose second occurrence is rejected.
+        readers: by field name; other fields are read as their type is.
+    """
+    return {
+        part.number: SchemaField(
+            part.name,
+            readers.get(part.name) or SCALAR_READERS[str(part.of)],
+            part.wires,
+            repeated=part.repeated,
+            once=part.name in once,
+            single=part.repeated and not part.packable,
+        )
+        for part in proto_fields(layout)
+    }
+
+
+def skips_other_fields(layout: Layout) -> bool:
+    """Return whether the reader of a message skips fields that are not in its layout."""
+    return any(isinstance(part, OtherFields) for part in layout.parts)
 
 
 def collect_fields(
@@ -101,7 +134,9 @@ def _keep(reader: Reader, slot: SchemaField, wire: WireField, got: CollectedFiel
         )
     name = f"{slot.name}[{len(got.values.get(slot.name, ()))}]" if slot.single else slot.name
     value = slot.read(reader, wire, name)
-    if slot.repeated:
+    if slot.single:
+        got.values.setdefault(slot.name, []).append(value)
+    elif slot.repeated:
         got.values.setdefault(slot.name, []).extend(value)
     elif slot.name in got.values and slot.once:  # S26, S27: of two lengths, readers use different ones
         raise reader.reject(
@@ -161,4 +196,46 @@ def read_uint32(reader: Reader, wire: WireField, name: str) -> int:
     return wire.value
 
 
-VARINT_ONLY: Final = (VARINT,)
+SCALAR_READERS: Final[Mapping[str, PayloadReader]] = {
+    "bytes": read_octets,
+    "string": read_text,
+    "int32": read_int32,
+    "uint32": read_uint32,
+}
+"""The reader of each type that needs no more than its type; the others are given with the schema."""
+
+
+# --- writing ---
+
+_RANGES: Final = {
+    kind: (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+    for kind, (bits, signed) in PROTO_INTEGERS.items()
+}
+"""The least number of each type, and the first one above it."""
+
+
+def write_field(writer: Writer, part: ProtoField, value: bytes | int | str) -> None:
+    """Write a field that is not repeated.
+
+    Raises:
+        Rejected: `invalid-value` for a number outside of its type.
+    """
+    match value:
+        case bytes():
+            write_bytes(writer, part.name, part.number, value)
+        case str():
+            write_varint(writer, part.name, part.number, part.code(value))
+        case _:
+            check_fits(writer, part.name, value, str(part.of))
+            write_varint(writer, part.name, part.number, value)
+
+
+def check_fits(writer: Writer, name: str, value: int, kind: str) -> None:
+    """Check that a number fits its type.
+
+    Raises:
+        Rejected: `invalid-value` otherwise.
+    """
+    least, above = _RANGES[kind]
+    if not least <= value < above:
+        raise writer.invalid(name, f"{value} does not fit {kind}")

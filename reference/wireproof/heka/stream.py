@@ -1,9 +1,12 @@
 """Format `heka.stream`: frames one after another, without other bytes between them. heka.md, section 2."""
 
+from typing import Final
+
 from attrs import frozen
 
 from wireproof.heka import frame
-from wireproof.heka.frame import HekaFrame
+from wireproof.heka.frame import FRAME, HekaFrame
+from wireproof.wire.layout import Layout, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -15,6 +18,9 @@ class FrameStream:
     """The whole frames of a stream."""
 
     frames: tuple[HekaFrame, ...]
+
+
+STREAM: Final = Layout("Stream", (Repeated("frames", of=FRAME),), value=FrameStream, cites="heka.md §2")
 
 
 def decode(reader: Reader, options: Options) -> FrameStream:

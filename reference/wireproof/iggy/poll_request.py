@@ -226,24 +226,29 @@ REVISIONS: Final[dict[str, PollRequestRevision]] = {
 
 def decode(revision: PollRequestRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read one request. Bytes after it are left unread."""
+    place = read_place(revision, reader, options)
+    partition = _read_partition(revision, reader)
+    strategy = read_strategy(reader, options)
+    at, count = reader.pos, reader.uint32le("count")
+    if not count:
+        raise reader.reject("invalid-value", "count", "0", at=at, detail="InvalidMessagesCount")
+    return revision.value(
+        **place,
+        partition_id=partition,
+        strategy=strategy,
+        count=count,
+        auto_commit=read_flag(reader, "auto_commit", any_byte=revision.any_commit),
+    )
+
+
+def read_place(revision: PollRequestRevision, reader: Reader, options: Options) -> dict[str, Any]:
+    """Read the consumer, the stream and the topic, and return them by name."""
     consumer = read_scoped(reader, "consumer", _read_consumer, revision, options)
     names = {
         name: read_scoped(reader, name, identifier.decode, revision.identifier, options)
         for name in ("stream", "topic")
     }
-    partition = _read_partition(revision, reader)
-    strategy = read_scoped(reader, "strategy", _read_strategy, revision, options)
-    at, count = reader.pos, reader.uint32le("count")
-    if not count:
-        raise reader.reject("invalid-value", "count", "0", at=at, detail="InvalidMessagesCount")
-    return revision.value(
-        consumer=consumer,
-        **names,
-        partition_id=partition,
-        strategy=strategy,
-        count=count,
-        auto_commit=_read_flag(reader, "auto_commit", any_byte=revision.any_commit),
-    )
+    return {"consumer": consumer, **names}
 
 
 def _read_consumer(revision: PollRequestRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's class
@@ -255,7 +260,7 @@ def _read_consumer(revision: PollRequestRevision, reader: Reader, options: Optio
 
 
 def _read_partition(revision: PollRequestRevision, reader: Reader) -> int | None:
-    present = _read_flag(reader, "partition_flag") if revision.flagged else True
+    present = read_flag(reader, "partition_flag") if revision.flagged else True
     at, number = reader.pos, reader.uint32le("partition_id")
     if present:
         return number
@@ -264,11 +269,18 @@ def _read_partition(revision: PollRequestRevision, reader: Reader) -> int | None
     return None
 
 
-def _read_strategy(_: PollRequestRevision, reader: Reader, __: Options) -> PollingStrategy:
+def read_strategy(reader: Reader, options: Options) -> PollingStrategy:
+    """Read where a poll starts."""
+    strategy: PollingStrategy = read_scoped(reader, "strategy", _read_strategy, None, options)
+    return strategy
+
+
+def _read_strategy(_: None, reader: Reader, __: Options) -> PollingStrategy:
     return PollingStrategy(**_STRATEGY.read_fields(reader))
 
 
-def _read_flag(reader: Reader, name: str, *, any_byte: bool = False) -> bool:
+def read_flag(reader: Reader, name: str, *, any_byte: bool = False) -> bool:
+    """Read a flag that is true for 1 only, or with `any_byte` for every byte but 0."""
     at, byte = reader.pos, reader.uint8(name)
     if byte > 1:
         reader.remark("iggy-flag", name, at=at)
@@ -279,19 +291,29 @@ def encode(revision: PollRequestRevision, writer: Writer, value: Any, options: O
     """Write one request."""
     if not value.count:
         raise writer.invalid("count", "0")
+    write_place(revision, writer, value, options)
+    if revision.flagged:
+        writer.uint8("partition_flag", int(value.partition_id is not None))
+    writer.uint32le("partition_id", value.partition_id or 0)
+    write_strategy(writer, value.strategy)
+    writer.uint32le("count", value.count)
+    writer.uint8("auto_commit", int(value.auto_commit))
+
+
+def write_place(revision: PollRequestRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
+    """Write the consumer, the stream and the topic."""
     _write_consumer(revision, writer, value.consumer, options)
     for name in ("stream", "topic"):
         writer.enter(name)
         identifier.encode(revision.identifier, writer, getattr(value, name), options)
         writer.leave()
-    if revision.flagged:
-        writer.uint8("partition_flag", int(value.partition_id is not None))
-    writer.uint32le("partition_id", value.partition_id or 0)
+
+
+def write_strategy(writer: Writer, strategy: PollingStrategy) -> None:
+    """Write where a poll starts."""
     writer.enter("strategy")
-    _STRATEGY.write_fields(writer, value.strategy)
+    _STRATEGY.write_fields(writer, strategy)
     writer.leave()
-    writer.uint32le("count", value.count)
-    writer.uint8("auto_commit", int(value.auto_commit))
 
 
 def _write_consumer(

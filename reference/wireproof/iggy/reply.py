@@ -87,6 +87,7 @@ CONFIRMATION: Final = Layout(
     value=SendConfirmation,
     cites="iggy.md §6",
 )
+"""The fields of a confirmation, in bytes as in JSON."""
 
 SENT: Final = Layout(
     "SendReply",

@@ -10,12 +10,13 @@ from attrs import evolve, frozen
 
 from wireproof.kafka import attribute_bits, record
 from wireproof.kafka.entry_remarks import EntryRemarks
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
+from wireproof.wire.layout import named_bits
 from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -23,15 +24,17 @@ from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
 
-_HEADER, *_ = runs(BATCH)
+(HEADER,) = runs(BATCH)
+"""All integers of a batch, up to the records."""
+
 _UNTIL_CRC, _AFTER_CRC = runs(BATCH, "crc")
-_stored = _HEADER.stored()
+_stored = HEADER.stored()
 """The fields of a header that a batch has: all but length, CRC and count, which are computed."""
 
-_numbers = _HEADER.numbers()
+_numbers = HEADER.numbers()
 """The integers of a header, from a batch and its length, CRC and count."""
 
-UNUSED_BITS: Final = ~0x7F
+UNUSED_BITS: Final = ~named_bits(BATCH_FLAGS)
 """Attribute bits 7 to 15, which have no meaning: §1.2."""
 
 
@@ -83,9 +86,9 @@ def read_without_records(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
     return header.batch
 
 
-def peek_header(reader: Reader) -> RecordBatch:
-    """Return the batch at the current position without its records; nothing is checked, the reader stays."""
-    return _without_records(_HEADER.peek(reader.data, reader.pos))
+def peek_header(data: bytes, pos: int) -> RecordBatch:
+    """Return the batch at `pos` without its records; nothing is checked."""
+    return _without_records(HEADER.peek(data, pos))
 
 
 def _header(entry: Reader) -> RecordBatchHeader:
@@ -227,7 +230,7 @@ def write(writer: Writer, batch: RecordBatch) -> None:
     if codec and codec not in COMPRESSION_CODECS:
         raise writer.invalid("attributes", f"codec {codec}")
     start = len(writer.data)
-    _HEADER.write(writer, _numbers(batch, (0, 0, len(batch.records))))
+    HEADER.write(writer, _numbers(batch, (0, 0, len(batch.records))))
     writer.cover("recordsCount", "count", len(writer.data), len(writer.data))
     _write_records(writer, batch, codec)
     patch_computed(writer, BATCH, start)

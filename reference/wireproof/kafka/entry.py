@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from wireproof.kafka import batch, message, producer_rules
-from wireproof.kafka.size_and_magic import MAX_SIZE, SizeAndMagic, peek_whole_entry
+from wireproof.kafka.size_and_magic import MAGIC_AT, MAX_SIZE, SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -42,7 +42,7 @@ def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
         raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
     if prefix.magic != magic:
         text = f"magic {prefix.magic}, expected {magic}"
-        raise reader.reject("bad-magic", "magic", text, at=reader.pos + 16, detail="BAD_MAGIC")
+        raise reader.reject("bad-magic", "magic", text, at=reader.pos + MAGIC_AT, detail="BAD_MAGIC")
     return read(reader, prefix, options)
 
 

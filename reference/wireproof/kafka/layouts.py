@@ -1,4 +1,4 @@
-"""The layouts of the Kafka formats: kafka.md §1.1, §1.2, §1.3, §2.1."""
+"""The layouts of the Kafka formats: kafka.md §1.1, §1.2, §1.3, §2.1, §2.2, §2.4."""
 
 from typing import Final
 
@@ -10,8 +10,8 @@ from wireproof.kafka.attribute_bits import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
 )
-from wireproof.kafka.values import Record, RecordBatch
-from wireproof.wire.checksums import crc32c
+from wireproof.kafka.values import Log, Message, Record, RecordBatch
+from wireproof.wire.checksums import crc32, crc32c
 from wireproof.wire.layout import (
     REST,
     Checksum,
@@ -33,12 +33,17 @@ from wireproof.wire.layout import (
 CRC32C: Final = ChecksumAlgorithm("crc32c", crc32c)
 """CRC-32C (Castagnoli): §1.1."""
 
+CRC32: Final = ChecksumAlgorithm("crc32", crc32)
+"""CRC-32 (ISO-HDLC): §2.1."""
+
 CODECS: Final = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 """The names of the compression codecs, by number: §1.2."""
 
+_TIMESTAMP_TYPE: Final = Flag("timestampType", LOG_APPEND_TIME, {0: "CreateTime", 1: "LogAppendTime"})
+
 BATCH_FLAGS: Final = (
     Flag("codec", CODEC_MASK, CODECS),
-    Flag("timestampType", LOG_APPEND_TIME, {0: "CreateTime", 1: "LogAppendTime"}),
+    _TIMESTAMP_TYPE,
     Flag("transactional", TRANSACTIONAL),
     Flag("control", CONTROL),
     Flag("deleteHorizon", DELETE_HORIZON),
@@ -102,3 +107,108 @@ BATCH: Final = Layout(
     value=RecordBatch,
     cites="kafka.md §1.1",
 )  # fmt: skip
+
+# --- messages ---
+
+_MESSAGE_CODEC: Final = Flag("codec", CODEC_MASK, {number: CODECS[number] for number in range(4)})
+
+MESSAGE_FLAGS: Final = ((_MESSAGE_CODEC,), (_MESSAGE_CODEC, _TIMESTAMP_TYPE))
+"""The attribute bits of a message, by magic: §2.1."""
+
+
+def _of_codec(part: Part, *codecs: int) -> Part:
+    """Return a part that only the messages with these compression codecs have."""
+    return When(part, number="attributes", mask=CODEC_MASK, values=codecs)
+
+
+def _message(magic: int, *value: Part) -> Layout:
+    """Return the layout of a message of this magic, whose value has the given parts."""
+    timestamp = (Number("timestamp", "int64", meaning="in milliseconds; -1 if none"),)
+    return Layout(
+        f"MessageV{magic}",
+        (
+            Number("offset", "int64", meaning="of a wrapper: that of its last message"),
+            Length("size", "int32", of=REST, meaning="number of bytes after it"),
+            Checksum("crc", "uint32", algorithm=CRC32, over=REST, meaning="CRC-32 of all bytes after it"),
+            Number("magic", "int8", const=magic),
+            Number("attributes", "int8", flags=MESSAGE_FLAGS[magic]),
+            *(timestamp if magic else ()),
+            Length("keyLength", "int32", of="key", null=-1, meaning="-1 is null"),
+            Octets("key"),
+            Length("valueLength", "int32", of="value", null=-1, meaning="-1 is null"),
+            *value,
+        ),
+        value=Message,
+        cites="kafka.md §2.1",
+    )
+
+
+_INNER: Final = Layout(
+    "InnerMessage",
+    (OneOf("", number="magic", layouts={magic: _message(magic, Octets("value")) for magic in (0, 1)}),),
+    cites="kafka.md §2.2",
+)
+
+_MESSAGE_VALUE: Final = (
+    _of_codec(Octets("value"), 0),
+    _of_codec(
+        Packed("value", codec_of="attributes", mask=CODEC_MASK, of=Repeated("messages", of=_INNER)), 1, 2, 3
+    ),
+)
+"""The value of a message; that of a wrapper is a compressed set of messages: §2.2."""
+
+MESSAGE_V0: Final = _message(0, *_MESSAGE_VALUE)
+
+MESSAGE_V1: Final = _message(1, *_MESSAGE_VALUE)
+
+# --- logs ---
+
+BY_MAGIC: Final = (MESSAGE_V0, MESSAGE_V1, BATCH)
+"""The layouts of entries by magic, which all of them have at the same position: §1.4."""
+
+LOG: Final = Layout(
+    "Log",
+    (
+        Repeated(
+            "batches",
+            of=Layout("Entry", (OneOf("", number="magic", layouts=dict(enumerate(BY_MAGIC))),)),
+        ),
+    ),
+    value=Log,
+    computed=("next_offset",),
+    cites="kafka.md §2.4",
+)  # fmt: skip
+
+# --- index files ---
+
+OFFSET_ENTRY: Final = Layout(
+    "OffsetIndexEntry",
+    (
+        Number("relativeOffset", "int32", meaning="minus the base offset of the segment"),
+        Number("position", "int32", meaning="in the log"),
+    ),
+    cites="Apache Kafka 4.x, OffsetIndex",
+)
+
+TIME_ENTRY: Final = Layout(
+    "TimeIndexEntry",
+    (
+        Number("timestamp", "int64", meaning="the greatest so far"),
+        Number("relativeOffset", "int32", meaning="minus the base offset of the segment"),
+    ),
+    cites="Apache Kafka 4.x, TimeIndex",
+)
+
+ABORTED_TRANSACTION_VERSION: Final = 0
+
+ABORTED_TRANSACTION: Final = Layout(
+    "AbortedTxn",
+    (
+        Number("version", "int16", const=ABORTED_TRANSACTION_VERSION),
+        Number("producerId", "int64"),
+        Number("firstOffset", "int64", meaning="of the transaction"),
+        Number("lastOffset", "int64", meaning="of its ABORT marker"),
+        Number("lastStableOffset", "int64", meaning="the first offset of the oldest open transaction"),
+    ),
+    cites="Apache Kafka 4.x, AbortedTxn",
+)

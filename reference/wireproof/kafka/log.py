@@ -99,7 +99,7 @@ def _read_entry(
     if aborted is None:
         return entry.read(reader, prefix, options)
     if prefix.magic == batch.MAGIC:
-        header = batch.peek_header(reader)
+        header = batch.peek_header(reader.data, reader.pos)
         if not header.attributes & CONTROL and aborted.hides(header):
             return batch.read_without_records(reader, prefix)
     value = entry.read(reader, prefix, options)

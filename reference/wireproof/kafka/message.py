@@ -10,20 +10,31 @@ from attrs import field, frozen
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, wrap64
 from wireproof.kafka.entry_remarks import EntryRemarks, with_default_detail
+from wireproof.kafka.layouts import MESSAGE_FLAGS, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import SizeAndMagic, is_inner_entry_cut, peek_whole_entry
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
+from wireproof.wire.layout import named_bits
+from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
-CRC_AT, MAGIC_AT, ATTRIBUTES_AT = 12, 16, 17
-"""Positions of fields in the message, in bytes: §2.1."""
+LAYOUTS: Final = (MESSAGE_V0, MESSAGE_V1)
+"""The layouts by magic: §2.1."""
+
+HEADS: Final = (runs(MESSAGE_V0, "attributes")[0], runs(MESSAGE_V1, "timestamp")[0])
+"""The integers before the key, by magic."""
+
+_MAGIC_AT: Final = MESSAGE_V1.offset("magic")
 
 ZSTD: Final = 4
 
-UNUSED_BITS: Final = (~CODEC_MASK, ~(CODEC_MASK | LOG_APPEND_TIME))
+NO_TIMESTAMP: Final = -1
+"""The timestamp that means: none. A v0 message has no other."""
+
+UNUSED_BITS: Final = tuple(~named_bits(flags) for flags in MESSAGE_FLAGS)
 """Attribute bits that have no meaning, by magic: §2.1. Bit 3 of v0 is one of them (L08)."""
 
 
@@ -52,6 +63,10 @@ class MessageHeader:
         """Return the compression codec, attribute bits 0 to 2."""
         return self.attributes & CODEC_MASK
 
+    def at(self, name: str) -> int:
+        """Return the position of the field `name`; those of v0 have the same positions in v1."""
+        return self.start + MESSAGE_V1.offset(name)
+
 
 def read(reader: Reader, prefix: SizeAndMagic) -> Message:
     """Read the message or wrapper at the current position; all its bytes must be there.
@@ -73,40 +88,37 @@ def read(reader: Reader, prefix: SizeAndMagic) -> Message:
         raise with_default_detail(rejected, "FIELD_PAST_END") from None
 
 
+def peek_header(data: bytes, pos: int) -> Message:
+    """Return the message or wrapper at `pos` without key and value; nothing is checked."""
+    offset, _, _, magic, attributes, *rest = HEADS[data[pos + _MAGIC_AT]].peek(data, pos)
+    return Message(offset, magic, attributes, rest[0] if rest else NO_TIMESTAMP, None, None, None)
+
+
 def _head(entry: Reader) -> MessageHeader:
-    """Read the fields from offset to timestamp: §2.1."""
-    start = entry.pos
-    offset = entry.int64("offset")
-    entry.int32("size")
-    entry.cover("size", "length", entry.pos, entry.end)
-    crc = entry.uint32("crc")
-    entry.cover("crc", "crc32", entry.pos, entry.end)
-    crc_valid = crc == crc32(memoryview(entry.data)[entry.pos : entry.end])
-    magic = entry.int8("magic")
-    attributes = entry.int8("attributes")
-    timestamp = entry.int64("timestamp") if magic else -1
-    return MessageHeader(start, offset, crc_valid, magic, attributes, timestamp)
+    """Read the fields from offset to timestamp: §2.1. A batch in a wrapper (L22) is read like a message."""
+    start, covered = entry.pos, entry.pos + _MAGIC_AT
+    head = HEADS[min(entry.data[covered], 1)]
+    offset, _, crc, magic, attributes, *timestamp = head.read(entry)
+    crc_valid = crc == crc32(memoryview(entry.data)[covered : entry.end])
+    return MessageHeader(
+        start, offset, crc_valid, magic, attributes, timestamp[0] if timestamp else NO_TIMESTAMP
+    )
 
 
 def _remark(entry: Reader, head: MessageHeader) -> None:
     """Add remarks on values that the reader does not check: §2.1, §5 "IMPL"."""
     checks = (
-        (head.offset < 0, "offset-negative", "offset", 0),  # L40
-        (
-            head.attributes & UNUSED_BITS[head.magic],
-            "unknown-attr-bits",
-            "attributes",
-            ATTRIBUTES_AT,
-        ),  # L08 to L10
-        (head.timestamp < -1, "negative-timestamp", "timestamp", 18),  # L11
+        (head.offset < 0, "offset-negative", "offset"),  # L40
+        (head.attributes & UNUSED_BITS[head.magic], "unknown-attr-bits", "attributes"),  # L08 to L10
+        (head.timestamp < -1, "negative-timestamp", "timestamp"),  # L11
     )
-    for applies, cls, name, offset in checks:
+    for applies, cls, name in checks:
         if applies:
-            head.remarks.add(entry, cls, name, head.start + offset)
+            head.remarks.add(entry, cls, name, head.at(name))
 
 
 def _crc_mismatch(entry: Reader, head: MessageHeader) -> Rejected:
-    return entry.reject("crc-mismatch", "crc", at=head.start + CRC_AT, detail="CRC_MISMATCH")
+    return entry.reject("crc-mismatch", "crc", at=head.at("crc"), detail="CRC_MISMATCH")
 
 
 def _check_codec(entry: Reader, head: MessageHeader) -> None:
@@ -118,7 +130,7 @@ def _check_codec(entry: Reader, head: MessageHeader) -> None:
         return
     if not head.crc_valid:
         raise _crc_mismatch(entry, head)
-    at, text = head.start + ATTRIBUTES_AT, f"codec {head.codec}"
+    at, text = head.at("attributes"), f"codec {head.codec}"
     detail = "LEGACY_ZSTD" if head.codec == ZSTD else "UNKNOWN_CODEC"
     raise entry.reject("unknown-codec", "attributes", text, at=at, detail=detail)
 
@@ -157,7 +169,7 @@ def _skip_extra(entry: Reader, head: MessageHeader) -> None:
 def _wrapper(entry: Reader, head: MessageHeader) -> Message:
     """Read key and value of a wrapper, whose value is a compressed set. The key has no meaning (L15)."""
     if not head.crc_valid:
-        head.remarks.add(entry, "wrapper-crc", "crc", head.start + CRC_AT)
+        head.remarks.add(entry, "wrapper-crc", "crc", head.at("crc"))
     key = _bytes(entry, head, "key")
     if key is not None:
         head.remarks.add(entry, "wrapper-key", "key", entry.pos - len(key))
@@ -229,18 +241,18 @@ def _next_size(inner: Reader, head: MessageHeader, defect: Rejected | None) -> S
 def _check_nesting(window: Reader, inner: MessageHeader) -> None:
     """Reject a compressed message (L19) or a batch (L22) in a wrapper: the depth is 1."""
     if inner.magic == 2 or inner.codec:
-        at = inner.start + (MAGIC_AT if inner.magic == 2 else ATTRIBUTES_AT)
+        at = inner.at("magic" if inner.magic == 2 else "attributes")
         raise window.reject("bad-nesting", "attributes", at=at, detail="NESTED_COMPRESSION")
 
 
 def _remark_inner(window: Reader, head: MessageHeader, inner: MessageHeader) -> None:
     """Add remarks on fields of an inner message that contradict those of the wrapper: §2.2."""
     if inner.magic != head.magic:  # L20, L21
-        head.remarks.add(window, "inner-magic", "magic", inner.start + MAGIC_AT)
+        head.remarks.add(window, "inner-magic", "magic", inner.at("magic"))
     create_time = not head.attributes & LOG_APPEND_TIME
     if head.magic and inner.magic and inner.attributes & LOG_APPEND_TIME and create_time:  # L29
         own = (window.other("own-type", "timestampType", "log-append"),)
-        head.remarks.add(window, "inner-ts-type", "attributes", inner.start + ATTRIBUTES_AT, own)
+        head.remarks.add(window, "inner-ts-type", "attributes", inner.at("attributes"), own)
 
 
 def _base(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
@@ -295,7 +307,7 @@ def _write_plain(writer: Writer, message: Message, offset: int) -> None:
     start = _write_head(writer, message, offset)
     _write_bytes(writer, "key", message.key)
     _write_bytes(writer, "value", message.value)
-    _patch_size_and_crc(writer, start)
+    patch_computed(writer, LAYOUTS[message.magic], start)
 
 
 def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...], codec: int) -> None:
@@ -317,7 +329,7 @@ def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...]
     start = _write_head(writer, outer, outer.offset)
     _write_bytes(writer, "key", outer.key)
     _write_bytes(writer, "value", compress(codec, bytes(inner.data), kip57=outer.magic == 0))
-    _patch_size_and_crc(writer, start)
+    patch_computed(writer, LAYOUTS[outer.magic], start)
 
 
 def _base_to_write(writer: Writer, outer: Message, messages: tuple[Message, ...]) -> int:
@@ -345,14 +357,10 @@ def _check_timestamp(writer: Writer, message: Message) -> None:
 
 
 def _write_head(writer: Writer, message: Message, offset: int) -> int:
+    """Write the fields before the key and return their position; size and CRC are 0 for now."""
     start = len(writer.data)
-    writer.int64("offset", offset)
-    writer.int32("size", 0)
-    writer.uint32("crc", 0)
-    writer.int8("magic", message.magic)
-    writer.int8("attributes", message.attributes)
-    if message.magic:
-        writer.int64("timestamp", message.timestamp)
+    numbers = (offset, 0, 0, message.magic, message.attributes)
+    HEADS[message.magic].write(writer, (*numbers, message.timestamp) if message.magic else numbers)
     return start
 
 
@@ -362,12 +370,3 @@ def _write_bytes(writer: Writer, name: str, data: bytes | None) -> None:
         return
     writer.int32(f"{name}Length", len(data))
     writer.put(name, data)
-
-
-def _patch_size_and_crc(writer: Writer, start: int) -> None:
-    """Write size and crc, which depend on the bytes after them: §2.1."""
-    end = len(writer.data)
-    writer.patch("size", "int32", start + 8, end - start - 12)
-    writer.cover("size", "length", start + CRC_AT, end)
-    writer.patch("crc", "uint32", start + CRC_AT, crc32(bytes(writer.data[start + MAGIC_AT :])))
-    writer.cover("crc", "crc32", start + MAGIC_AT, end)

@@ -8,15 +8,20 @@ Source: Apache Kafka, `OffsetIndex` (storage/internals/log, 4.x).
 """
 
 from collections.abc import Iterator
-from struct import Struct
 from typing import Final
 
 from attrs import frozen
 
 from wireproof.kafka.index_file import IndexFinding, RawEntries, check_extra_bytes, split_entries
+from wireproof.kafka.layouts import OFFSET_ENTRY
 from wireproof.kafka.segment_headers import SegmentHeaders
+from wireproof.wire.layout_codec import runs
 
-ENTRY_STRUCT: Final = Struct(">ii")
+(_ENTRY,) = runs(OFFSET_ENTRY)
+
+ENTRY_SIZE: Final = OFFSET_ENTRY.fixed_size
+
+_POSITION_AT: Final = OFFSET_ENTRY.offset("position")
 
 
 @frozen
@@ -46,31 +51,31 @@ class OffsetIndex:
 
 def read(data: bytes, base: int) -> OffsetIndex:
     """Read the offset index of a segment with the base offset `base`; raise nothing."""
-    raw = split_entries(data, ENTRY_STRUCT.size)
+    raw = split_entries(data, ENTRY_SIZE)
     entries = []
     for number, row in enumerate(raw.rows):
-        relative, position = ENTRY_STRUCT.unpack(row)
-        entries.append(OffsetEntry(number * ENTRY_STRUCT.size, relative, base + relative, position))
+        relative, position = _ENTRY.peek(row, 0)
+        entries.append(OffsetEntry(number * ENTRY_SIZE, relative, base + relative, position))
     return OffsetIndex(tuple(entries), raw)
 
 
 def check_alone(index: OffsetIndex) -> Iterator[IndexFinding]:
     """Check the entries without the log: Kafka's `append` only takes larger offsets, and positions follow."""
-    yield from check_extra_bytes(index.raw, ENTRY_STRUCT.size)
+    yield from check_extra_bytes(index.raw, ENTRY_SIZE)
     before: OffsetEntry | None = None
     for entry in index.entries:
         if entry.relative < 0:
             text = f"relative offset {entry.relative} is below the base offset of the segment"
             yield IndexFinding(entry.at, text)
         if entry.position < 0:
-            yield IndexFinding(entry.at + 4, f"position {entry.position} is negative")
+            yield IndexFinding(entry.at + _POSITION_AT, f"position {entry.position} is negative")
         if before is not None and entry.offset <= before.offset:
             yield IndexFinding(
                 entry.at, f"offset {entry.offset} is not above {before.offset}, the one before it"
             )
         if before is not None and entry.position <= before.position:
             text = f"position {entry.position} is not above {before.position}, the one before it"
-            yield IndexFinding(entry.at + 4, text)
+            yield IndexFinding(entry.at + _POSITION_AT, text)
         before = entry
 
 
@@ -78,7 +83,7 @@ def check_against_log(index: OffsetIndex, segment: SegmentHeaders) -> Iterator[I
     """Check the entries against the log; with a wrong entry a lookup misses records or reads garbage."""
     numbers = {head.position: number for number, head in enumerate(segment.heads)}
     for number, entry in enumerate(index.entries):
-        at, position = entry.at + 4, entry.position
+        at, position = entry.at + _POSITION_AT, entry.position
         if position >= segment.size:
             text = f"position {position} is past the end of the log, which has {segment.size} bytes"
             yield IndexFinding(at, text)

@@ -9,6 +9,7 @@ encoder must not write them.
 from typing import Final
 
 from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME
+from wireproof.kafka.layouts import BATCH, MESSAGE_V1
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -34,30 +35,33 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
     count, last = len(batch.records), batch.last_offset_delta
     append = batch.attributes & LOG_APPEND_TIME
     checks = (
-        (batch.base_offset != 0, "baseOffset", 0, "it must be 0 in a batch of a producer"),
-        (count == 0, "recordsCount", 57, "no records"),
-        (last + 1 != count, "lastOffsetDelta", 23, f"{last}, but {count} records"),  # KAFKA-6554
-        (batch.attributes & CONTROL, "attributes", 21, "a producer cannot send a control batch"),
-        (batch.producer_id > -1 and batch.base_sequence < 0, "baseSequence", 53, "no sequence"),
-        (append and batch.max_timestamp == -1, "maxTimestamp", 35, "LogAppendTime without a timestamp"),
+        (batch.base_offset != 0, "baseOffset", "it must be 0 in a batch of a producer"),
+        (count == 0, "recordsCount", "no records"),
+        (last + 1 != count, "lastOffsetDelta", f"{last}, but {count} records"),  # KAFKA-6554
+        (batch.attributes & CONTROL, "attributes", "a producer cannot send a control batch"),
+        (batch.producer_id > -1 and batch.base_sequence < 0, "baseSequence", "no sequence"),
+        (append and batch.max_timestamp == -1, "maxTimestamp", "LogAppendTime without a timestamp"),
     )
-    for wrong, name, offset, text in checks:
+    for wrong, name, text in checks:
         if wrong:
-            raise _not_permitted(reader, name, start + offset, text)
+            raise _not_permitted(reader, name, start + BATCH.offset(name), text)
+    attributes_at = start + BATCH.offset("attributes")
     if append:
-        reader.remark("produce-append-time", "attributes", at=start + 21)
+        reader.remark("produce-append-time", "attributes", at=attributes_at)
     if batch.attributes & DELETE_HORIZON:
-        reader.remark("produce-delete-horizon", "attributes", at=start + 21)
+        reader.remark("produce-delete-horizon", "attributes", at=attributes_at)
 
 
 def _check_message(reader: Reader, message: Message, start: int) -> None:
     """Check a message or wrapper: unlike a consumer, a broker checks a wrapper's CRC and the inner magic."""
     if any(remark.cls == WRAPPER_CRC for remark in reader.remarks):
-        raise reader.reject("crc-mismatch", "crc", "of a wrapper", at=start + 12, detail="CRC_MISMATCH")
+        at = start + MESSAGE_V1.offset("crc")
+        raise reader.reject("crc-mismatch", "crc", "of a wrapper", at=at, detail="CRC_MISMATCH")
     if any(inner.magic != message.magic for inner in message.messages or ()):
         raise _not_permitted(reader, "messages", start, "inner magic differs from the wrapper's")
     if message.magic and message.attributes & LOG_APPEND_TIME and message.timestamp == -1:
-        raise _not_permitted(reader, "timestamp", start + 18, "LogAppendTime without a timestamp")
+        at = start + MESSAGE_V1.offset("timestamp")
+        raise _not_permitted(reader, "timestamp", at, "LogAppendTime without a timestamp")
     _remark_message(reader, message, start)
 
 
@@ -68,14 +72,14 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
     """
     append = message.magic and message.attributes & LOG_APPEND_TIME
     if append:
-        reader.remark("produce-append-time", "attributes", at=start + 17)
+        reader.remark("produce-append-time", "attributes", at=start + MESSAGE_V1.offset("attributes"))
     if message.messages is None:
         return
     if [inner.offset for inner in message.messages] != list(range(len(message.messages))):
         reader.remark("produce-inner-offsets", "offset", at=start)
     latest = max(inner.timestamp for inner in message.messages)
     if message.magic and not append and message.timestamp != latest:
-        reader.remark("max-timestamp", "timestamp", at=start + 18)
+        reader.remark("max-timestamp", "timestamp", at=start + MESSAGE_V1.offset("timestamp"))
 
 
 def check_request(reader: Reader, entries: list[LogEntry]) -> None:

@@ -8,14 +8,17 @@ if another entry, or the end of the bytes, follows at the position that it gives
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAGIC_AT, MAX_ENTRY, SIZE_AND_MAGIC
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY, SIZE_AND_MAGIC
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,
+    MAGIC_AT,
     MIN_SIZE_BY_MAGIC,
+    SIZE_AT,
+    has_valid_crc,
     peek_size_and_magic,
 )
-from wireproof.wire.checksums import crc32, crc32c
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -41,7 +44,7 @@ def damaged_length(data: bytes, length: int, options: Options) -> int:
         return 0
     if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, max_size)):
         return 0
-    if total > len(data) > HEADER_SIZE_UP_TO_MAGIC and _has_valid_crc(data, 0, len(data)):
+    if total > len(data) > HEADER_SIZE_UP_TO_MAGIC and has_valid_crc(data, 0, len(data)):
         return len(data)
     return next(_later_entries(data, length, max_size), 0)
 
@@ -61,7 +64,7 @@ def two_entries_begin_at(read: Callable[[int, int], bytes], at: int, options: Op
         return False
     data = read(at, total + following)
     whole = len(data) == total + following and _later(data, 0, total)
-    return whole and _has_valid_crc(data, 0, total) and _has_valid_crc(data, total, total + following)
+    return whole and has_valid_crc(data, 0, total) and has_valid_crc(data, total, total + following)
 
 
 def _later_entries(data: bytes, length: int, max_size: int) -> Iterator[int]:
@@ -77,7 +80,7 @@ def _later_entries(data: bytes, length: int, max_size: int) -> Iterator[int]:
         if not total or at + total > len(data) or spent + total > max_size + CRC_BYTES_PER_BYTE * at:
             continue
         spent += total
-        if _has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, max_size):
+        if has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, max_size):
             yield at
 
 
@@ -87,16 +90,17 @@ def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:
     if _offset(data, at) == _last_offset(data) + 1:
         return total > 0 or end + HEADER_SIZE_UP_TO_MAGIC > len(data)
     later = _later(data, at, end) if total else False
-    return later and end + total <= len(data) and _has_valid_crc(data, end, end + total)
+    return later and end + total <= len(data) and has_valid_crc(data, end, end + total)
 
 
 def _offset(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + 8], "big", signed=True)
+    return int.from_bytes(data[at : at + SIZE_AT], "big", signed=True)
 
 
 def _last_offset(data: bytes) -> int:
     """Return the last offset in the range of the damaged entry."""
-    delta = int.from_bytes(data[23:27], "big", signed=True) if data[MAGIC_AT] == 2 else 0
+    at = BATCH.offset("lastOffsetDelta")
+    delta = int.from_bytes(data[at : at + 4], "big", signed=True) if data[MAGIC_AT] == 2 else 0
     return _offset(data, 0) + delta
 
 
@@ -113,14 +117,3 @@ def _total(data: bytes, at: int, max_size: int) -> int:
         return 0
     fits = prefix is not None and prefix.total - LOG_OVERHEAD >= MIN_SIZE_BY_MAGIC[prefix.magic]
     return prefix.total if prefix is not None and fits else 0
-
-
-def _has_valid_crc(data: bytes, at: int, end: int) -> bool:
-    """Return True if the CRC of the entry from `at` to `end` is valid: kafka.md §1.1, §2.1."""
-    batch = data[at + MAGIC_AT] == 2
-    crc_at, first = (at + 17, at + 21) if batch else (at + 12, at + 16)
-    if first >= end:
-        return False
-    stored = int.from_bytes(data[crc_at : crc_at + 4], "big")
-    covered = data[first:end]
-    return stored == (crc32c(covered) if batch else crc32(covered))

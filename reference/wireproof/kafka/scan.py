@@ -14,17 +14,18 @@ time.
 
 import re
 from collections.abc import Iterable, Iterator
-from struct import Struct
 from typing import Final
 
 from wireproof.kafka import entry
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,
+    MAGIC_AT,
+    SIZE_AT,
+    has_valid_crc,
     peek_size_and_magic,
     peek_whole_entry,
 )
-from wireproof.wire.checksums import crc32, crc32c
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.reject_classes import RejectClass
@@ -37,13 +38,8 @@ MAX_ENTRY: Final = 64 * 1024 * 1024
 CRC_BYTES_PER_BYTE: Final = 8
 """Bytes that checksums of candidates may read for each byte that was skipped."""
 
-MAGIC_AT: Final = HEADER_SIZE_UP_TO_MAGIC - 1
-"""Position of the magic in an entry."""
-
 NO_CANDIDATE: Final = -1
 """The position that means: no candidate."""
-
-SIZE_STRUCT: Final = Struct(">I")
 
 SIZE_AND_MAGIC: Final = re.compile(
     rb"(?<=\0\0\0[\x0e-\xff].{4}|\0\0[^\0].{5}|\0[^\0].{6}|[\x01-\x7f].{7})[\0-\2]", re.DOTALL
@@ -126,7 +122,7 @@ def _garbage(source: StreamBuffer, max_size: int, cls: RejectClass) -> Item:
             position = 0
             if source.need(total):
                 spent += total
-                if _has_valid_crc(source.data, total):
+                if has_valid_crc(source.data, 0, total):
                     break
         position += 1
     return Item("garbage", start, source.at - start, cls=cls)
@@ -153,14 +149,4 @@ def _candidate(source: StreamBuffer, position: int, max_size: int) -> int:
 
 
 def _size(data: bytearray, position: int) -> int:
-    size: int = SIZE_STRUCT.unpack_from(data, position + 8)[0]
-    return size
-
-
-def _has_valid_crc(data: bytearray, total: int) -> bool:
-    """Return True if the CRC of the entry at the beginning of `data` is valid: kafka.md §1.1, §2.1."""
-    batch = data[MAGIC_AT] == 2
-    at, first = (17, 21) if batch else (12, 16)
-    stored = int.from_bytes(data[at : at + 4], "big")
-    covered = bytes(memoryview(data)[first:total])
-    return stored == (crc32c(covered) if batch else crc32(covered))
+    return int.from_bytes(data[position + SIZE_AT : position + LOG_OVERHEAD], "big")

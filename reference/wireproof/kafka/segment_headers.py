@@ -4,27 +4,19 @@ kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. 
 large, so nothing is decompressed and no checksum is computed; only control batches are decoded.
 """
 
-import struct
 from collections.abc import Iterator
-from typing import Final
 
 from attrs import field, frozen
 
-from wireproof.kafka import batch
+from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.control_types import ABORT, COMMIT
-from wireproof.kafka.size_and_magic import peek_size_and_magic, peek_whole_entry
+from wireproof.kafka.size_and_magic import SizeAndMagic, peek_size_and_magic, peek_whole_entry
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-BATCH_STRUCT: Final = struct.Struct(">qiibIhiqqqhi")
-"""The header of a batch up to baseSequence: §1.1."""
-
-MESSAGE_STRUCT: Final = struct.Struct(">qiIbbq")
-"""The fields of a v1 message up to its timestamp, which v0 does not have: §2.1."""
-
-NO_TIMESTAMP: Final = -1
-"""The timestamp that means: none."""
+_numbers = batch.HEADER.select("baseOffset", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId")
+"""The integers of a batch that a segment entry is made of."""
 
 
 @frozen
@@ -86,22 +78,19 @@ def read(data: bytes) -> SegmentHeaders:
 
 def _heads(reader: Reader) -> Iterator[SegmentEntry]:
     while (prefix := peek_whole_entry(reader)) is not None:
-        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix.total)
+        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix)
         reader.pos += prefix.total
         yield head
 
 
-def _batch_head(reader: Reader, size: int) -> SegmentEntry:
+def _batch_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
-    at = reader.pos
-    base, _, _, magic, _, flags, last, _, timestamp, producer, _, _ = BATCH_STRUCT.unpack_from(
-        reader.data, at
-    )
-    marker = _marker(reader, size) if flags & CONTROL else None
-    transactional = bool(flags & TRANSACTIONAL)
-    return SegmentEntry(
-        at, size, magic, base, wrap64(base + last), timestamp, producer, transactional, marker
-    )
+    at, size = reader.pos, prefix.total
+    base, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(reader.data, at))
+    marker = _marker(reader, size) if attributes & CONTROL else None
+    transactional = bool(attributes & TRANSACTIONAL)
+    last = wrap64(base + delta)
+    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker)
 
 
 def _marker(reader: Reader, size: int) -> int | None:
@@ -115,8 +104,8 @@ def _marker(reader: Reader, size: int) -> int | None:
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
-def _message_head(reader: Reader, size: int) -> SegmentEntry:
+def _message_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
-    at = reader.pos
-    offset, _, _, magic, _, timestamp = MESSAGE_STRUCT.unpack_from(reader.data, at)
-    return SegmentEntry(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)
+    at, magic = reader.pos, prefix.magic
+    offset, *_, last = message.HEADS[magic].peek(reader.data, at)
+    return SegmentEntry(at, prefix.total, magic, offset, offset, last if magic else message.NO_TIMESTAMP)

@@ -1,21 +1,25 @@
 """Size and magic of an entry, which are checked before anything else in it. kafka.md §1.4, §2.1, §5.
 
-The first 17 bytes of an entry have the same layout in all three formats: offset at 0, size at 8, magic at 16.
-This module looks at them without moving the reader. The codec of the magic then reads them under the field
-names of its format.
+The offset, the size and the magic are at the same positions in all three formats. This module looks at them
+without moving the reader. The codec of the magic then reads them under the field names of its format.
 """
 
 from typing import Final
 
 from attrs import frozen
 
+from wireproof.kafka.layouts import BATCH, BY_MAGIC
+from wireproof.wire.layout import Checksum, Length
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-LOG_OVERHEAD: Final = 12
+SIZE_AT, MAGIC_AT = BATCH.offset("batchLength"), BATCH.offset("magic")
+"""Positions of size and magic in an entry."""
+
+LOG_OVERHEAD: Final = SIZE_AT + 4
 """Bytes of the fields offset and size, which the size does not include."""
 
-HEADER_SIZE_UP_TO_MAGIC: Final = 17
+HEADER_SIZE_UP_TO_MAGIC: Final = MAGIC_AT + 1
 """Bytes from the start of an entry to its magic, inclusive."""
 
 MIN_SIZE: Final = 14
@@ -27,14 +31,22 @@ MAX_SIZE: Final = (1 << 31) - 1
 OVERFLOWING_SIZE: Final = 2147483636
 """The smallest size for which size + 12 overflows an int32: §1.4 step 7."""
 
-MIN_SIZE_BY_MAGIC: Final = (14, 22, 49)
-"""The smallest size by magic: §2.1 for 0 and 1, §1.1 for 2."""
+MIN_SIZE_BY_MAGIC: Final = tuple(layout.least_size - LOG_OVERHEAD for layout in BY_MAGIC)
+"""The smallest size by magic, 14, 22 and 49: §2.1 for 0 and 1, §1.1 for 2."""
 
 TOO_SMALL_DETAIL: Final = ("LEGACY_TOO_SMALL", "LEGACY_TOO_SMALL", "BATCH_TOO_SMALL")
 """The detail of a rejection by magic."""
 
-SIZE_FIELD: Final = ("size", "size", "batchLength")
+SIZE_FIELD: Final = tuple(
+    next(part.name for part in layout.parts if isinstance(part, Length)) for layout in BY_MAGIC
+)
 """The name of the size field by magic."""
+
+CHECKSUM: Final = tuple(
+    next((layout.offset(part.name), part.algorithm) for part in layout.parts if isinstance(part, Checksum))
+    for layout in BY_MAGIC
+)
+"""The position of the checksum and its algorithm by magic: §1.1, §2.1. It covers all bytes after it."""
 
 
 @frozen
@@ -68,7 +80,7 @@ def peek_whole_entry(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic |
     size, magic = prefix.total - LOG_OVERHEAD, prefix.magic
     if reader.left < prefix.total:  # step 6
         if size >= OVERFLOWING_SIZE:  # step 7. No log contains such an entry, so it can only be cut: I14, I25
-            reader.remark("size-overflow", SIZE_FIELD[magic], at=reader.pos + 8)
+            reader.remark("size-overflow", SIZE_FIELD[magic], at=reader.pos + SIZE_AT)
         return None
     if size < MIN_SIZE_BY_MAGIC[magic]:  # §1.5, first row; I10, I11, I23
         raise _bad_size(reader, SIZE_FIELD[magic], size, TOO_SMALL_DETAIL[magic])
@@ -98,18 +110,28 @@ def peek_size_and_magic(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagi
     data, start, left = reader.data, reader.pos, reader.end - reader.pos
     if left < LOG_OVERHEAD:  # step 1
         return None
-    size = int.from_bytes(data[start + 8 : start + LOG_OVERHEAD], "big", signed=True)
+    size = int.from_bytes(data[start + SIZE_AT : start + LOG_OVERHEAD], "big", signed=True)
     if size < MIN_SIZE:  # step 2, even if only 12 bytes are left: I07, I19
         raise _bad_size(reader, "size", size, "SIZE_TOO_SMALL")
     if size > max_size:  # step 3
         text = f"size {size}, {max_size} allowed"
-        raise reader.reject("limit-exceeded", "size", text, at=start + 8, detail="RESOURCE_LIMIT")
+        raise reader.reject("limit-exceeded", "size", text, at=start + SIZE_AT, detail="RESOURCE_LIMIT")
     if left < HEADER_SIZE_UP_TO_MAGIC:  # step 4
         return None
-    magic = data[start + 16]
+    magic = data[start + MAGIC_AT]
     if magic > 2:  # step 5, also for an entry that is cut: I18
-        raise reader.reject("bad-magic", "magic", f"magic {magic}", at=start + 16, detail="BAD_MAGIC")
+        raise reader.reject("bad-magic", "magic", f"magic {magic}", at=start + MAGIC_AT, detail="BAD_MAGIC")
     return SizeAndMagic(magic, size + LOG_OVERHEAD)
+
+
+def has_valid_crc(data: bytes | bytearray, at: int, end: int) -> bool:
+    """Return True if the CRC of the entry from `at` to `end` is valid; its magic must be valid."""
+    crc_at, algorithm = CHECKSUM[data[at + MAGIC_AT]]
+    first = at + crc_at + 4
+    if first >= end:
+        return False
+    stored = int.from_bytes(data[at + crc_at : first], "big")
+    return stored == algorithm.of(bytes(memoryview(data)[first:end]))
 
 
 def is_inner_entry_cut(reader: Reader) -> bool:
@@ -123,10 +145,10 @@ def is_inner_entry_cut(reader: Reader) -> bool:
 
 def _is_cut(reader: Reader) -> bool:
     """Return True if the size of the next entry is possible, and more than is left."""
-    field = reader.data[reader.pos + 8 : reader.pos + LOG_OVERHEAD]
+    field = reader.data[reader.pos + SIZE_AT : reader.pos + LOG_OVERHEAD]
     size = int.from_bytes(field, "big", signed=True)
     return size >= MIN_SIZE and reader.left < size + LOG_OVERHEAD
 
 
 def _bad_size(reader: Reader, name: str, size: int, detail: str) -> Rejected:
-    return reader.reject("bad-length", name, f"size {size}", at=reader.pos + 8, detail=detail)
+    return reader.reject("bad-length", name, f"size {size}", at=reader.pos + SIZE_AT, detail=detail)

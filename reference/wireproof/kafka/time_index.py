@@ -8,7 +8,6 @@ timestamp of its log. Source: Apache Kafka, `TimeIndex` and `LogSegment` (storag
 
 from collections.abc import Iterator
 from itertools import accumulate
-from struct import Struct
 from typing import Final
 
 from attrs import frozen
@@ -22,9 +21,16 @@ from wireproof.kafka.index_file import (
     is_past_readable_end,
     split_entries,
 )
-from wireproof.kafka.segment_headers import NO_TIMESTAMP, SegmentEntry, SegmentHeaders
+from wireproof.kafka.layouts import TIME_ENTRY
+from wireproof.kafka.message import NO_TIMESTAMP
+from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.wire.layout_codec import runs
 
-ENTRY_STRUCT: Final = Struct(">qi")
+(_ENTRY,) = runs(TIME_ENTRY)
+
+ENTRY_SIZE: Final = TIME_ENTRY.fixed_size
+
+_OFFSET_AT: Final = TIME_ENTRY.offset("relativeOffset")
 
 
 @frozen
@@ -54,23 +60,23 @@ class TimeIndex:
 
 def read(data: bytes, base: int) -> TimeIndex:
     """Read the time index of a segment with the base offset `base`; raise nothing."""
-    raw = split_entries(data, ENTRY_STRUCT.size)
+    raw = split_entries(data, ENTRY_SIZE)
     entries = []
     for number, row in enumerate(raw.rows):
-        timestamp, relative = ENTRY_STRUCT.unpack(row)
-        entries.append(TimeEntry(number * ENTRY_STRUCT.size, timestamp, relative, base + relative))
+        timestamp, relative = _ENTRY.peek(row, 0)
+        entries.append(TimeEntry(number * ENTRY_SIZE, timestamp, relative, base + relative))
     return TimeIndex(tuple(entries), raw)
 
 
 def check_alone(index: TimeIndex) -> Iterator[IndexFinding]:
     """Check the entries without the log: Kafka's `maybeAppend` takes later timestamps, no lower offsets."""
-    yield from check_extra_bytes(index.raw, ENTRY_STRUCT.size)
+    yield from check_extra_bytes(index.raw, ENTRY_SIZE)
     before: TimeEntry | None = None
     for entry in index.entries:
         at, timestamp = entry.at, entry.timestamp
         if entry.relative < 0:
             text = f"relative offset {entry.relative} is below the base offset of the segment"
-            yield IndexFinding(at + 8, text)
+            yield IndexFinding(at + _OFFSET_AT, text)
         if timestamp < 0:
             yield IndexFinding(at, f"timestamp {timestamp}: Kafka writes no entry without a timestamp")
         if before is not None and timestamp <= before.timestamp:
@@ -78,7 +84,9 @@ def check_alone(index: TimeIndex) -> Iterator[IndexFinding]:
                 at, f"timestamp {timestamp} is not above {before.timestamp}, the one before it"
             )
         if before is not None and entry.offset < before.offset:
-            yield IndexFinding(at + 8, f"offset {entry.offset} is below {before.offset}, the one before it")
+            yield IndexFinding(
+                at + _OFFSET_AT, f"offset {entry.offset} is below {before.offset}, the one before it"
+            )
         before = entry
 
 
@@ -92,9 +100,11 @@ def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[Ind
             yield from _timestamp(entry, head, latest[numbers[head.position]])
         elif is_past_readable_end(segment, entry.offset):
             text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield IndexFinding(entry.at + 8, text, "look at the log: wireproof explain", is_error=False)
+            yield IndexFinding(
+                entry.at + _OFFSET_AT, text, "look at the log: wireproof explain", is_error=False
+            )
         else:
-            yield IndexFinding(entry.at + 8, f"no entry of the log holds offset {entry.offset}")
+            yield IndexFinding(entry.at + _OFFSET_AT, f"no entry of the log holds offset {entry.offset}")
     yield from _last(index, latest[-1], segment)
 
 
@@ -113,7 +123,7 @@ def _last(index: TimeIndex, latest: int, segment: SegmentHeaders) -> Iterator[In
     """Check the last entry of a closed segment, whose index has no allocated entries left."""
     last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
     if not index.raw.tail and not segment.why and last < latest:
-        at = len(index.entries) * ENTRY_STRUCT.size
+        at = len(index.entries) * ENTRY_SIZE
         text = f"a closed segment ends with its greatest timestamp, {latest}; the last one here is {last}"
         then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
         yield IndexFinding(at, text, then, is_error=False)

@@ -9,7 +9,6 @@ transactions that are listed here, and no others. Source: Apache Kafka, `Aborted
 """
 
 from collections.abc import Iterator, Mapping
-from struct import Struct
 from typing import Final
 
 from attrs import frozen
@@ -23,11 +22,17 @@ from wireproof.kafka.index_file import (
     is_past_readable_end,
     split_entries,
 )
+from wireproof.kafka.layouts import ABORTED_TRANSACTION, ABORTED_TRANSACTION_VERSION
 from wireproof.kafka.segment_headers import SegmentHeaders
+from wireproof.wire.layout_codec import runs
 
-ENTRY_STRUCT: Final = Struct(">hqqqq")
+(_ENTRY,) = runs(ABORTED_TRANSACTION)
 
-VERSION: Final = 0
+ENTRY_SIZE: Final = ABORTED_TRANSACTION.fixed_size
+
+_PRODUCER_AT, _FIRST_AT, _LAST_AT, _STABLE_AT = map(
+    ABORTED_TRANSACTION.offset, ("producerId", "firstOffset", "lastOffset", "lastStableOffset")
+)
 
 
 @frozen
@@ -79,10 +84,9 @@ class EndedTransaction:
 
 def read(data: bytes, base: int) -> TransactionIndex:
     """Read the transaction index of a segment with the base offset `base`; raise nothing."""
-    raw = split_entries(data, ENTRY_STRUCT.size, allocated=False)
+    raw = split_entries(data, ENTRY_SIZE, allocated=False)
     entries = (
-        AbortedTransaction(number * ENTRY_STRUCT.size, *ENTRY_STRUCT.unpack(row))
-        for number, row in enumerate(raw.rows)
+        AbortedTransaction(number * ENTRY_SIZE, *_ENTRY.peek(row, 0)) for number, row in enumerate(raw.rows)
     )
     return TransactionIndex(tuple(entries), raw, base)
 
@@ -105,22 +109,27 @@ def aborted_transactions(segment: SegmentHeaders) -> dict[int, EndedTransaction]
 
 def check_alone(index: TransactionIndex) -> Iterator[IndexFinding]:
     """Check the entries without the log."""
-    yield from check_extra_bytes(index.raw, ENTRY_STRUCT.size)
+    yield from check_extra_bytes(index.raw, ENTRY_SIZE)
     before: AbortedTransaction | None = None
     for entry in index.entries:
         at, last = entry.at, entry.last
-        if entry.version != VERSION:
+        if entry.version != ABORTED_TRANSACTION_VERSION:
             then = "a broker rejects the whole index, so every read_committed fetch of this segment fails"
-            yield IndexFinding(at, f"version {entry.version}: Kafka knows only version {VERSION}", then)
+            text = f"version {entry.version}: Kafka knows only version {ABORTED_TRANSACTION_VERSION}"
+            yield IndexFinding(at, text, then)
         if entry.first > last:
-            yield IndexFinding(at + 10, f"first offset {entry.first} is above the last one, {last}")
+            yield IndexFinding(at + _FIRST_AT, f"first offset {entry.first} is above the last one, {last}")
         if last < index.base:
             text = f"last offset {last} is below the base offset of the segment, {index.base}"
-            yield IndexFinding(at + 18, text)
+            yield IndexFinding(at + _LAST_AT, text)
         if entry.stable > last + 1:
-            yield IndexFinding(at + 26, f"last stable offset {entry.stable} is after the marker at {last}")
+            yield IndexFinding(
+                at + _STABLE_AT, f"last stable offset {entry.stable} is after the marker at {last}"
+            )
         if before is not None and last <= before.last:
-            yield IndexFinding(at + 18, f"last offset {last} is not above {before.last}, the one before it")
+            yield IndexFinding(
+                at + _LAST_AT, f"last offset {last} is not above {before.last}, the one before it"
+            )
         before = entry
 
 
@@ -130,7 +139,7 @@ def check_against_log(index: TransactionIndex, segment: SegmentHeaders) -> Itera
     for entry in index.entries:
         yield from _entry(entry, index.base, ended, segment)
     listed = {entry.last for entry in index.entries}
-    end = len(index.entries) * ENTRY_STRUCT.size
+    end = len(index.entries) * ENTRY_SIZE
     for known in ended.values():
         if known.first is not None and known.last not in listed:
             text = f"offsets {known.first} to {known.last} of producer {known.producer} were aborted"
@@ -145,14 +154,14 @@ def _entry(
         yield _no_marker(entry, segment)
     elif known.producer != entry.producer:
         text = f"producer {entry.producer}, but the marker at {entry.last} is of producer {known.producer}"
-        yield IndexFinding(entry.at + 2, text)
+        yield IndexFinding(entry.at + _PRODUCER_AT, text)
     else:
         yield from _offsets(entry, base, known, segment)
 
 
 def _no_marker(entry: AbortedTransaction, segment: SegmentHeaders) -> IndexFinding:
     """Return the finding for a missing marker; compaction may have removed it."""
-    at, last = entry.at + 18, entry.last
+    at, last = entry.at + _LAST_AT, entry.last
     if is_past_readable_end(segment, last):
         text = f"the marker at {last} cannot be checked: the log ends at {segment.end}, {segment.why}"
         return IndexFinding(at, text, "look at the log: wireproof explain", is_error=False)
@@ -174,8 +183,8 @@ def _offsets(
     ):
         text = f"first offset {entry.first}, but in the log the transaction"
         begin = "has no record" if known.first is None else f"begins at {known.first}"
-        yield IndexFinding(entry.at + 10, f"{text} {begin}")
+        yield IndexFinding(entry.at + _FIRST_AT, f"{text} {begin}")
     gone = entry.stable <= entry.last and entry_with_offset(segment, entry.stable) is None
     if entry.stable >= base and entry.stable != known.stable and not gone:
         text = f"last stable offset {entry.stable}, but by the log it was {known.stable}"
-        yield IndexFinding(entry.at + 26, text)
+        yield IndexFinding(entry.at + _STABLE_AT, text)

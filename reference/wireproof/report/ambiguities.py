@@ -10,8 +10,9 @@ from attrs import frozen
 
 from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.fixtures import Suite
+from wireproof.formats import remark_classes
 from wireproof.report.implementation_answers import Vote, Votes, adapters_by_choice
-from wireproof.wire.remark_classes import REMARK_CLASSES, RemarkClass
+from wireproof.wire.remark_classes import RemarkClass
 
 
 @frozen
@@ -53,7 +54,7 @@ def remark_choices(suite: Suite, votes: Votes) -> Iterator[RemarkChoices]:
     for case in suite.cases:
         for name in dict.fromkeys(_remarks(case.expect)):
             cases.setdefault(name, []).append(case)
-    for name, about in REMARK_CLASSES.items():
+    for name, about in remark_classes().items():
         some = cases.get(name, [])
         every = [vote for case in some for vote in votes.get(case.id, ())]
         yield RemarkChoices(name, about, tuple(some), _counted(every))

@@ -1,306 +1,395 @@
-"""Layouts as Kaitai Struct specifications, made from the layout traces of the accepted golden cases.
+"""Layouts as Kaitai Struct specifications: a type for each layout, an attribute for each of its parts.
 
-No format is described by hand here. The order of the fields, the lengths and counts, and the conditions under
-which a field is present are taken from what all traces of a revision have in common (`layout_tree` leaves out
-the protobuf inside Heka's frames). A field is conditional if an earlier number, or some of its bits,
-separates the traces that have the field from those that do not. Compressed data stays bytes, because
-checksums, codecs and rules are not part of a layout.
+Compressed data, and what bytes such as the key of a control record contain, stay bytes: checksums, codecs and
+rules are no part of a Kaitai layout. Protobuf messages are lists of fields, because these come in any order.
 """
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, Final, TypeGuard
 
-from attrs import frozen
+from attrs import Factory, define, field, frozen
 
-from wireproof.cases.case import Case
-from wireproof.report.layout_tree import (
-    SCALARS,
-    FieldNode,
-    GroupNode,
-    ListNode,
+from wireproof.formats import FORMATS, Format
+from wireproof.report.kaitai_shared import SHARED_TYPES, protobuf_type
+from wireproof.report.layout_tables import codes_text
+from wireproof.wire.layout import (
+    OPAQUE_CONTENT,
+    OPTION,
+    REST,
+    VARINTS,
+    Checksum,
+    Count,
+    FixedPart,
+    Flag,
+    Layout,
+    Length,
+    Nested,
+    Number,
+    Octets,
+    OneOf,
+    Packed,
     Part,
-    Shapes,
-    cases_of,
-    frame_of,
-    has_trailing_bytes,
-    trace_of,
+    ProtoField,
+    Repeated,
+    Tagged,
+    When,
+    Zero,
+    proto_fields,
+    width_of,
 )
 
-SPECIFIED_FORMATS: Final = (
-    "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "heka.stream/0.10",
-    "iggy.frame/0.0.30", "iggy.reply/0.0.30", "iggy.reply/0.11",
-    "iggy.headers/0.0.30", "iggy.headers/0.9", "iggy.headers/0.10",
-    "iggy.identifier/0.0.30", "iggy.identifier/0.8", "iggy.partitioning/0.0.30", "iggy.partitioning/0.9",
-    "iggy.send/0.0.30", "iggy.send/0.7", "iggy.send/0.8", "iggy.send/0.9", "iggy.send/0.11",
-    "iggy.poll-request/0.0.30", "iggy.poll-request/0.0.92", "iggy.poll-request/0.8",
-    "iggy.poll-request/0.10",
-    "iggy.poll/0.0.30", "iggy.poll/0.0.40", "iggy.poll/0.0.60",
-    "iggy.poll/0.7", "iggy.poll/0.8", "iggy.poll/0.9",
-    "iggy.log/0.0.30", "iggy.log/0.0.40", "iggy.log/0.7", "iggy.log/0.8", "iggy.log/0.9", "iggy.log/0.11",
-)  # fmt: skip
-"""The revisions whose layout can be inferred from traces. A test compiles each and checks it on its cases.
+SCALARS: Final = {
+    "int8": "s1", "int16": "s2be", "int32": "s4be", "int64": "s8be",
+    "uint8": "u1", "uint16": "u2be", "uint32": "u4be", "uint64": "u8be",
+    "uint16le": "u2le", "uint32le": "u4le", "uint64le": "u8le",
+    "varint": "varint", "varlong": "varlong", "uvarint": "uvarint",
+}  # fmt: skip
+"""Kaitai's name for each integer; a wider one is bytes."""
 
-Left out are logs of entries of several revisions, frames that differ by command, and protobuf fields, which
-come in any order; for Heka there is the framing only.
-"""
-
-
-MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
-"""Bit masks of a number that may decide if a field is present; the whole number first."""
-
-PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
-"""The number of bits of each varint type: groups of seven bits, the lowest first. Higher bits are dropped."""
-
-
-# --- common structure of the trees ---
+Tree = dict[str, Any]
+"""A part of a specification, as the tree of its YAML."""
 
 
 @frozen
 class Scope:
-    """All occurrences of one group of fields, each with the root of its trace and the size of its input."""
+    """The layout whose parts are written, with the layouts around it.
 
-    rows: tuple[tuple[GroupNode, GroupNode, int], ...]
+    Attributes:
+        layout: the layout.
+        bounded: whether its stream ends where the layout ends.
+        outer: the scope of the layout that contains it.
+    """
 
-    def order(self) -> list[str]:
-        """Return the names of all fields in order, also of those that some occurrences lack."""
-        names: list[str] = []
-        for struct, _, _ in self.rows:
-            place = 0
-            for name in struct.parts:
-                if name in names:
-                    place = names.index(name) + 1
-                else:
-                    names.insert(place, name)
-                    place += 1
-        return names
+    layout: Layout
+    bounded: bool = True
+    outer: "Scope | None" = None
+    parts: tuple[Part, ...] = field(init=False)
 
-    def parts(self, name: str) -> list[Part]:
-        """Return the occurrences of a field."""
-        return [struct.parts[name] for struct, _, _ in self.rows if name in struct.parts]
+    @parts.default
+    def _parts(self) -> tuple[Part, ...]:
+        return tuple(_flat(self.layout))
 
+    def reference(self, name: str) -> str:
+        """Return the expression of a number: of this scope, of a part in it, or of a scope around it.
 
-def spec(format_id: str, cases: Iterable[Case]) -> dict[str, Any]:
-    """Return the specification of a revision as the tree of its YAML."""
-    clean = [case for case in cases_of(format_id, cases) if not has_trailing_bytes(case)]
-    traces = [(trace_of(case), len(frame_of(case))) for case in clean]
-    shapes = Shapes.of(spans for spans, _ in traces)
-    trees = [(shapes.tree(spans), size) for spans, size in traces]
-    rows = [(root, root, size) for root, size in trees]
-    types: dict[str, Any] = {}
-    seq = _seq(Scope(tuple(rows)), types, "")
-    meta = {
-        "id": ident(re.sub(r"[./]", "_", format_id)),
-        "title": f"{format_id}, from {len(rows)} accepted cases",
-    }
-    text = json.dumps(seq) + json.dumps(types)
-    types |= {
-        name: varint_type(bits, zigzag=name != "uvarint")
-        for name, bits in PACKED_NUMBERS.items()
-        if f'"type": "{name}"' in text
-    }
-    return {"meta": meta, "seq": seq} | ({"types": types} if types else {})
+        Raises:
+            KeyError: no scope has it.
+        """
+        head, _, rest = name.partition(".")
+        for part in self.parts:
+            if isinstance(part, FixedPart) and part.name == name:
+                return ident(name) + (".value" if part.kind in VARINTS else "")
+            if isinstance(part, Nested) and part.name == head and rest:
+                return f"{ident(head)}.{Scope(part.of).reference(rest)}"
+        if self.outer is None:
+            raise KeyError(name)
+        return f"_parent.{self.outer.reference(name)}"
 
-
-def varint_type(bits: int, *, zigzag: bool) -> dict[str, Any]:
-    """Return the type of a varint; zig-zag turns 0, 1, 2, 3 into 0, -1, 1, -2."""
-    parts = (f"(groups.size > {n} ? (groups[{n}] & 0x7f) << {7 * n} : 0)" for n in range(-(-bits // 7)))
-    return {
-        "seq": [{"id": "groups", "type": "u1", "repeat": "until", "repeat-until": "(_ & 0x80) == 0"}],
-        "instances": {
-            "raw": {"value": f"({' + '.join(parts)}) & 0x{(1 << bits) - 1:x}"},
-            "value": {"value": "(raw >> 1) ^ -(raw & 1)" if zigzag else "raw"},
-        },
-    }
-
-
-def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    seq: list[dict[str, Any]] = []
-    before: list[str] = []
-    for name in scope.order():
-        parts = scope.parts(name)
-        entry: dict[str, Any] = {"id": ident(name)}
-        entry |= _body(scope, name, parts, before, types, path)
-        if condition := _condition(scope, name, before):
-            entry["if"] = condition
-        seq.append(entry)
-        if all(isinstance(part, FieldNode) and part.type in SCALARS for part in parts):
-            before.append(name)
-        before += _inner_numbers(name, parts)
-    return seq
-
-
-def _inner_numbers(name: str, parts: Sequence[Part]) -> list[str]:
-    """Return the numbers that are in every occurrence of a group, with their paths from its parent."""
-    inner = [part.parts for part in parts if isinstance(part, GroupNode)]
-    names = dict.fromkeys(one for part in inner for one in part)
-    return [f"{name}.{one}" for one in names if all(isinstance(_at(part, one), FieldNode) for part in inner)]
-
-
-def _at(parts: Mapping[str, Part], name: str) -> FieldNode | None:
-    part = parts.get(name)
-    return part if isinstance(part, FieldNode) and part.type in SCALARS else None
-
-
-def _body(
-    scope: Scope, name: str, parts: Sequence[Part], before: Sequence[str], types: dict[str, Any], path: str
-) -> dict[str, Any]:
-    match parts[0]:
-        case FieldNode(type=kind) if kind in SCALARS:
-            return {"type": SCALARS[kind]}
-        case FieldNode():
-            return _sized(scope, name, before)
-        case GroupNode():
-            inner = tuple(
-                (part, root, size) for struct, root, size in scope.rows
-                if isinstance(part := struct.parts.get(name), GroupNode)
-            )  # fmt: skip
-        case ListNode():
-            inner = tuple(
-                (item, root, size) for struct, root, size in scope.rows
-                if isinstance(many := struct.parts.get(name), ListNode) for item in many.items
-            )  # fmt: skip
-    here = f"{path}{name}_"
-    types[ident(here.rstrip("_"))] = {"seq": _seq(Scope(inner), types, here)}
-    entry = {"type": ident(here.rstrip("_"))}
-    if isinstance(parts[0], GroupNode) and (sized := _size(scope, name, before)) and not sized[1]:
-        entry["size"] = _value(scope, sized[0])
-    if isinstance(parts[0], ListNode):
-        by = _count(scope, name, before)
-        entry |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
-    return entry
-
-
-def _found(struct: GroupNode, name: str) -> Part | None:
-    """Find a part of a group, or of a group in it."""
-    head, _, rest = name.partition(".")
-    part = struct.parts.get(head)
-    return _found(part, rest) if rest and isinstance(part, GroupNode) else part
-
-
-def _number(struct: GroupNode, name: str) -> int | None:
-    part = _found(struct, name)
-    return part.value if isinstance(part, FieldNode) and isinstance(part.value, int) else None
-
-
-def _sized(scope: Scope, name: str, before: Sequence[str]) -> dict[str, Any]:
-    by = _size(scope, name, before)
-    if by is not None:
-        return {"size": _value(scope, by[0]) + (f" - {by[1]}" if by[1] else "")}
-    sizes = {part.end - part.start for part in scope.parts(name)}
-    return {"size": sizes.pop()} if len(sizes) == 1 else {"size-eos": True}
-
-
-def _size(scope: Scope, name: str, before: Sequence[str]) -> tuple[str, int] | None:
-    """Return the earlier length of a field's bytes, and the number of those bytes that precede the field."""
-    rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
-    for other in reversed(before):
-        covers = [(part, struct.parts[name]) for struct in rows if (part := _found(struct, other))]
-        gaps = {_gap(one, two) for one, two in covers}
-        if len(covers) == len(rows) and len(gaps) == 1 and None not in gaps:
-            (gap,) = gaps
-            return (other, gap) if gap is not None else None
-    return None
-
-
-def _gap(length: Part, part: Part) -> int | None:
-    """Return how many bytes a length counts beyond the field; None if it does not give the field's end."""
-    if not isinstance(length, FieldNode) or not isinstance(length.value, int):
+    def length_of(self, name: str) -> tuple[str, int | None] | None:
+        """Return the expression of the length of a part, and the number that means that it is absent."""
+        for part in self.parts:
+            match part:
+                case Length(of=of, null=null) if of == name:
+                    return self.reference(part.name), null
+                case Nested(of=layout):
+                    for inner in proto_fields(layout):
+                        if inner.cover == "length" and inner.over == name:
+                            return f"{ident(part.name)}.{ident(inner.name)}", None
         return None
-    gap = length.value - (part.end - part.start)
-    if length.cover is None:
-        return 0 if gap == 0 else None
-    ends = length.cover.kind == "length" and length.cover.end == part.end
-    return gap if ends and gap >= 0 else None
 
+    def count_of(self, name: str) -> str:
+        """Return the expression of the number of elements of a part; empty if there is none."""
+        counts = (one for one in self.parts if isinstance(one, Count) and one.of == name)
+        return next((self.reference(count.name) for count in counts), "")
 
-def _count(scope: Scope, name: str, before: Sequence[str]) -> str:
-    """Return the earlier number that equals the number of items in every occurrence."""
-    rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
-    for other in reversed(before):
-        if all(_number(struct, other) == len(_items(struct.parts[name])) for struct in rows):
-            return other
-    return ""
+    def left(self, name: str) -> str:
+        """Return the number of bytes from a part to the end of the layout; empty if the stream ends there.
 
-
-def _items(part: Part) -> list[GroupNode]:
-    return part.items if isinstance(part, ListNode) else []
-
-
-def _value(scope: Scope, name: str) -> str:
-    part = next(part for struct, _, _ in scope.rows if (part := _found(struct, name)))
-    grouped = isinstance(part, FieldNode) and SCALARS[part.type] in PACKED_NUMBERS
-    words = ".".join(map(ident, name.split(".")))
-    return f"{words}.value" if grouped else words
-
-
-# --- conditions of optional fields ---
-
-
-def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
-    """Return the condition that a field is present; empty if all occurrences have it."""
-    rows = [(struct, size) for struct, _, size in scope.rows if name not in struct.parts]
-    away = [struct for struct, size in rows if not _is_empty(scope, name, before, (struct, size))]
-    if not away:
+        Raises:
+            ValueError: no length tells it.
+        """
+        names = [part.name for part in self.parts]
+        for at, part in enumerate(self.parts):
+            if isinstance(part, Length) and part.of == REST:
+                between = [width_of(one) for one in self.parts[at + 1 : names.index(name)]]
+                widths = [width for width in between if width is not None]
+                if len(widths) == len(between):
+                    return f"{self.reference(part.name)} - {sum(widths)}"
+        if not self.bounded:
+            raise ValueError(f"{self.layout.name}.{name}: no length of it")
         return ""
-    there = [struct for struct, _, _ in scope.rows if name in struct.parts]
-    for other in reversed(before):
-        for mask in MASKS:
-            if text := _separating_condition(scope, there, away, (other, mask)):
-                return text
-    raise ValueError(f"{name}: no earlier number determines when it is present")
 
 
-def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[GroupNode, int]) -> bool:
-    """Return True if a field that is missing in an occurrence can also be read there as an empty field."""
-    struct, size = row
-    part = scope.parts(name)[0]
-    if isinstance(part, ListNode) and (number := _count(scope, name, before)):
-        return _number(struct, number) == 0
-    if isinstance(part, FieldNode) and part.type not in SCALARS and (by := _size(scope, name, before)):
-        return _number(struct, by[0]) == by[1]
-    return not _room(scope, struct, name, size)
+def _flat(layout: Layout) -> Iterator[Part]:
+    """Yield the parts of a layout, with those of layouts that have no name of their own in it."""
+    for part in layout.parts:
+        match part:
+            case Nested(name="", of=inner):
+                yield from _flat(inner)
+            case Packed(codec_of=codec, of=Nested(name="", of=inner)) if codec == OPTION:
+                yield from _flat(inner)
+            case _:
+                yield part
 
 
-def _room(scope: Scope, struct: GroupNode, name: str, size: int) -> bool:
-    """Return True if bytes are left at the place of a missing field; if not, it can be read as empty."""
-    order = scope.order()
-    above = [struct.parts[one] for one in order[: order.index(name)] if one in struct.parts]
-    end = max((part.end for part in above), default=struct.start if struct.parts else 0)
-    covers = [part.cover for part in above if isinstance(part, FieldNode) and part.cover is not None]
-    return end != size and all(
-        cover.kind != "length" or cover.end != end or cover.start == end for cover in covers
-    )
+@define
+class Specification:
+    """The types of a specification, which grow while its layouts are written."""
+
+    types: dict[str, Tree] = Factory(dict)
+
+    def body(self, scope: Scope, name: str) -> Tree:
+        """Return the attributes of a layout; its type is, or would be, called `name`."""
+        if proto_fields(Layout("", scope.parts)):
+            return self._protobuf(scope, name)
+        seq: list[Tree] = []
+        instances: Tree = {}
+        for part in scope.parts:
+            seq += self._attributes(part, scope, name)
+            instances |= _flag_instances(part, scope) | _numbers_ahead(part)
+        found: Tree = {"seq": seq}
+        return found | ({"instances": instances} if instances else {})
+
+    def _type(self, layout: Layout, outer: Scope, *, bounded: bool) -> str:
+        """Write the type of a layout, and return its name."""
+        name = _unused(ident(layout.name), self.types)
+        self.types[name] = {}  # the name is taken before the types inside it are named
+        head = {"doc-ref": layout.cites} if layout.cites else {}
+        self.types[name] = head | self.body(Scope(layout, bounded, outer), name)
+        return name
+
+    def _protobuf(self, scope: Scope, name: str) -> Tree:
+        inner = {
+            part.number: self._type(part.of, scope, bounded=True)
+            for part in scope.parts
+            if isinstance(part, ProtoField) and isinstance(part.of, Layout)
+        }
+        body, types = protobuf_type(name, Layout("", scope.parts), inner)
+        self.types |= types
+        return body
+
+    # --- attributes ---
+
+    def _attributes(self, part: Part, scope: Scope, name: str) -> list[Tree]:  # noqa: C901, PLR0911 - one arm for each kind
+        head = {"id": ident(part.name) or ONE_OF} | ({"doc": text} if (text := doc_text(part)) else {})
+        match part:
+            case Number() | Length() | Count() | Checksum():
+                return [head | _integer(part)]
+            case Zero(kind=kind, size=size):
+                return [head | ({"type": SCALARS[kind]} if kind else {"size": size})]
+            case Octets(size=size):
+                return [head | ({"size": size} if size else _sized(part.name, scope))]
+            case Nested(of=layout):
+                size_ = scope.length_of(part.name)
+                kind = self._type(layout, scope, bounded=size_ is not None or self._last(part, scope))
+                return [head | {"type": kind} | ({"size": size_[0]} if size_ else {})]
+            case Repeated():
+                return [head | self._list(part, scope, name)]
+            case Packed():
+                return list(self._packed(part, scope, name))
+            case When(number=number, part=Octets(holds=inner)) if number == OPAQUE_CONTENT and inner:
+                return self._attributes(inner, scope, name)
+            case When(number=number, values=values, part=Packed(codec_of=codec) as region) if (
+                number == codec and 0 not in values
+            ):
+                return [_if(_when(part, scope), _compressed(region, scope))]
+            case When(part=inner):
+                test = _when(part, scope)
+                return [_if(test, one) for one in self._attributes(inner, scope, name)]
+            case OneOf(layouts=layouts):
+                sized = _size_ahead(part)
+                cases = {code: self._type(one, scope, bounded=bool(sized)) for code, one in layouts.items()}
+                return [head | {"type": {"switch-on": _selector(part, scope), "cases": cases}} | sized]
+            case Tagged(of=layout):
+                count = {"repeat": "expr", "repeat-expr": scope.count_of(part.name)}
+                return [head | {"type": self._type(layout, scope, bounded=False)} | count]
+        raise TypeError(f"no attribute for {part}")
+
+    def _last(self, part: Part, scope: Scope) -> bool:
+        """Return whether a part ends where the stream ends."""
+        return scope.bounded and part is scope.parts[-1]
+
+    def _list(self, part: Repeated, scope: Scope, name: str) -> Tree:
+        if count := scope.count_of(part.name):
+            kind = self._type(part.of, scope, bounded=False)
+            return {"type": kind, "repeat": "expr", "repeat-expr": count}
+        sized = _sized(part.name, scope)
+        if "size-eos" in sized:
+            return {"type": self._type(part.of, scope, bounded=False), "repeat": "eos"}
+        block = Layout(f"{name}_{part.name}", (Repeated(ITEMS, of=part.of),))
+        return {"type": self._type(block, scope, bounded=True)} | sized
+
+    def _packed(self, part: Packed, scope: Scope, name: str) -> Iterator[Tree]:
+        """Yield what a region contains, and the region as bytes: one of them is there."""
+        codec = f"({scope.reference(part.codec_of)} & {part.mask:#x})"
+        for one in self._attributes(part.of, scope, name):
+            yield _if(f"{codec} == 0", one)
+        yield _if(f"{codec} != 0", _compressed(part, scope))
 
 
-def _separating_condition(
-    scope: Scope, there: Sequence[GroupNode], away: Sequence[GroupNode], by: tuple[str, int]
-) -> str:
-    other, mask = by
-    yes, no = ({_masked(struct, other, mask) for struct in structs} for structs in (there, away))
-    if yes & no or None in yes | no:
-        return ""
-    what = _value(scope, other) if mask == -1 else f"({_value(scope, other)} & {mask})"
-    if len(no) == 1:
-        return f"{what} != {no.pop()}"
-    if len(yes) == 1:
-        return f"{what} == {yes.pop()}"
-    lowest, highest = min(filter(None, yes), default=0), max(filter(None, no), default=0)
-    return f"{what} > {highest}" if lowest > highest else ""
+ITEMS: Final = "items"
+"""The list in a type that is only the bytes of that list."""
+
+ONE_OF: Final = "one_of"
+"""The attribute of one of several layouts that has no name of its own."""
+
+AHEAD: Final = "_ahead"
+"""The end of the name of a number that is read before what it is a part of."""
+
+PACKED: Final = "_packed"
+"""The end of the name of a region of compressed bytes."""
 
 
-def _masked(struct: GroupNode, name: str, mask: int) -> int | None:
-    number = _number(struct, name)
-    return None if number is None else number & mask
+def doc_text(part: Part) -> str:
+    """Return the meaning of a part, with the names of its codes."""
+    codes = part.codes if isinstance(part, Number) and part.codes else {}
+    return "; ".join(filter(None, (part.meaning, codes_text(codes))))
 
 
-# --- text ---
+def lowest_bit(mask: int) -> int:
+    """Return the number of the lowest bit of a mask."""
+    return (mask & -mask).bit_length() - 1
+
+
+def _compressed(part: Packed, scope: Scope) -> Tree:
+    """Return the attribute of a compressed region."""
+    return {"id": f"{ident(part.name)}{PACKED}", "doc": "compressed"} | _sized(part.name, scope)
+
+
+def _selector(part: OneOf, scope: Scope) -> str:
+    """Return the expression of the number that selects a layout."""
+    return scope.reference(part.number) if part.number_at is None else f"{ident(part.number)}{AHEAD}"
+
+
+def _numbers_ahead(part: Part) -> Tree:
+    """Return what is read before one of several layouts, as instances: what selects it, and its length."""
+    if not isinstance(part, OneOf) or part.number_at is None:
+        return {}
+    layout = next(iter(part.layouts.values()))
+    numbers = filter(None, (layout.part(part.number), _common_length(part)))
+    return {
+        f"{ident(number.name)}{AHEAD}": {
+            "pos": f"_io.pos + {layout.offset(number.name)}",
+            "type": SCALARS[number.kind],
+        }
+        for number in numbers
+        if isinstance(number, FixedPart)
+    }
+
+
+def _common_length(part: OneOf) -> Length | None:
+    """Return the length of the rest that all layouts have at the same place, so that it can be read first."""
+    found = [
+        [(one.kind, layout.position(one.name)) for one in layout.parts if _is_rest_length(one)]
+        for layout in part.layouts.values()
+    ]
+    if part.number_at is None or not found[0] or any(one != found[0] for one in found):
+        return None
+    return next(one for one in next(iter(part.layouts.values())).parts if _is_rest_length(one))
+
+
+def _is_rest_length(part: Part) -> TypeGuard[Length]:
+    return isinstance(part, Length) and part.of == REST and part.kind not in VARINTS
+
+
+def _size_ahead(part: OneOf) -> Tree:
+    """Return the size of one of several layouts, if it can be read first."""
+    length = _common_length(part)
+    if length is None:
+        return {}
+    layout = next(iter(part.layouts.values()))
+    before = layout.offset(length.name) + (width_of(length) or 0)
+    return {"size": f"{ident(length.name)}{AHEAD} + {before}"}
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found
+
+
+def _integer(part: FixedPart) -> Tree:
+    kind = SCALARS.get(part.kind)
+    if kind is None:
+        return {"size": width_of(part)}
+    const = part.const if isinstance(part, Number) else None
+    return {"type": kind} | ({"valid": const} if const is not None and part.kind not in VARINTS else {})
+
+
+def _flag_instances(part: Part, scope: Scope) -> Tree:
+    """Return the named bits of a number, each as an instance: a bit is true or false, a code is a number."""
+    if not isinstance(part, Number):
+        return {}
+    number = scope.reference(part.name)
+    return {
+        ident(f"{part.name}_{flag.name}"): {"value": _flag(number, flag)}
+        | ({"doc": codes_text(flag.codes)} if flag.codes else {})
+        for flag in part.flags
+    }
+
+
+def _flag(number: str, flag: Flag) -> str:
+    masked = f"({number} & {flag.mask:#x})"
+    return f"{masked} != 0" if flag.codes is None else f"{masked} >> {lowest_bit(flag.mask)}"
+
+
+def _sized(name: str, scope: Scope) -> Tree:
+    """Return the size of a part: its length if it has one, else the bytes that are left."""
+    length = scope.length_of(name)
+    if length is None:
+        size = scope.left(name)
+        return {"size": size} if size else {"size-eos": True}
+    number, null = length
+    if null is None:
+        return {"size": number}
+    return {"size": number, "if": f"{number} >= 0" if null < 0 else f"{number} != {null}"}
+
+
+def _when(part: When, scope: Scope) -> str:
+    number = scope.reference(part.number)
+    masked = number if part.mask == -1 else f"({number} & {part.mask:#x})"
+    return " or ".join(f"{masked} == {value}" for value in part.values)
+
+
+def _if(test: str, attribute: Tree) -> Tree:
+    """Return an attribute that is there only under a condition, besides its own."""
+    own = attribute.get("if")
+    return attribute | {"if": f"({test}) and ({own})" if own else test}
+
+
+# --- specifications ---
 
 
 def ident(name: str) -> str:
     """Convert a name to Kaitai's form: `baseOffset` becomes `base_offset`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("#", "n").replace("-", "_").lower()
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return re.sub(r"[^a-z0-9]+", "_", snake).strip("_")
+
+
+def spec(row: Format) -> Tree:
+    """Return the specification of a format as the tree of its YAML."""
+    assert row.layout is not None, row.format_id
+    made = Specification()
+    name = ident(row.format_id)
+    meta = {"id": name, "title": row.format_id}
+    head = {"meta": meta} | ({"doc-ref": row.layout.cites} if row.layout.cites else {})
+    body = made.body(Scope(row.layout), name)
+    types = made.types | _shared([body, made.types])
+    return head | body | ({"types": types} if types else {})
+
+
+_TYPE_NAME: Final = re.compile(r'"(?:type|\d+)": "(\w+)"')
+
+
+def _shared(trees: Any) -> dict[str, Tree]:  # noqa: ANN401 - the tree of some YAML
+    """Return the shared types that trees name, and those that these name."""
+    found: dict[str, Tree] = {}
+    while more := set(_TYPE_NAME.findall(json.dumps([trees, found]))) & SHARED_TYPES.keys() - found.keys():
+        found |= {name: SHARED_TYPES[name] for name in sorted(more)}
+    return found
 
 
 def yaml(tree: Mapping[str, Any]) -> str:
@@ -322,13 +411,17 @@ def _lines(tree: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 - the tree o
                     yield f"{pad}  - {first.strip()}"
                     yield from rest
             case _:
-                yield f"{pad}{key}: {json.dumps(part)}"
+                yield f"{pad}{key}: {json.dumps(part, ensure_ascii=False)}"
 
 
-def specifications(
-    cases: Sequence[Case], chosen: Container[str] = SPECIFIED_FORMATS
-) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each selected specification."""
-    for format_id in (one for one in SPECIFIED_FORMATS if one in chosen):
-        made = spec(format_id, cases)
-        yield made["meta"]["id"], yaml(made)
+def specified() -> tuple[Format, ...]:
+    """Return the formats that have a layout."""
+    return tuple(row for row in FORMATS.values() if row.layout is not None)
+
+
+def specifications(chosen: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of the specification of each selected format that has a layout."""
+    for row in specified():
+        if row.format_id in chosen:
+            made = spec(row)
+            yield made["meta"]["id"], yaml(made)

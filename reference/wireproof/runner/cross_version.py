@@ -13,8 +13,8 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Accept
 from wireproof.cases.outcome import Accepted
-from wireproof.cases.producer_messages import REVISIONS, count_losses, messages_of, shared_fields
 from wireproof.formats import FORMATS
+from wireproof.kafka.family.producer_messages import REVISIONS, count_losses, messages_of, shared_fields
 from wireproof.runner.interop import DecodeResult, EncodeCase, EncodedMessage, InteropRun, Participant
 from wireproof.runner.summaries import short_field
 from wireproof.runner.value_diff import first_difference

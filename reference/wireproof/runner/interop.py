@@ -20,10 +20,10 @@ from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Outcome, Refused
-from wireproof.cases.producer_messages import LogicalMessageSet, encodings_of
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
+from wireproof.kafka.family.producer_messages import LogicalMessageSet, encodings_of
 from wireproof.kafka.values import Log
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
@@ -259,8 +259,8 @@ def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value o
 def _value_source(name: str) -> Callable[[str], list[Any]]:
     try:
         from wireproof.cases.strategies import values  # noqa: PLC0415 - an extra
-        from wireproof.cases.strategies.producer_messages import logical_message_sets  # noqa: PLC0415 - as above
         from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
+        from wireproof.kafka.family.producer_strategies import logical_message_sets  # noqa: PLC0415 - as above
     except ImportError:
         raise PropertyError(f"an exchange needs Hypothesis: {install_command('property')}") from None
     return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))

@@ -121,6 +121,18 @@ def _tuple(tree: object, kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
     return tuple(parts)
 
 
+def _bytes_or_value(kind: Any) -> bool:  # noqa: ANN401 - a type
+    """Return True for a union of bytes and a value class: in JSON a string and an object differ."""
+    args = get_args(kind)
+    return get_origin(kind) in (Union, UnionType) and len(args) == 2 and bytes in args and any(map(has, args))
+
+
+def _octets_or_value(tree: object, kind: Any) -> Any:  # noqa: ANN401 - a type, and a value of it
+    if isinstance(tree, str):
+        return _octets(tree, bytes)
+    return _CONVERTER.structure(tree, next(arg for arg in get_args(kind) if has(arg)))
+
+
 def _bytes_or_list(kind: Any) -> bool:  # noqa: ANN401 - a type
     """Return True for a union of bytes and a tuple: in JSON a string and an array differ."""
     args = get_args(kind)
@@ -198,6 +210,7 @@ def _converter(*, with_derived: bool) -> cattrs.Converter:
     converter.register_structure_hook(Decimal | bool | None, _decimal_or_boolean)
     converter.register_structure_hook_func(_is_tuple, _tuple)
     converter.register_structure_hook_func(_bytes_or_list, _octets_or_list)
+    converter.register_structure_hook_func(_bytes_or_value, _octets_or_value)
     converter.register_unstructure_hook(int, str)
     converter.register_unstructure_hook(bool, lambda value: value)
     converter.register_unstructure_hook(bytes, bytes.hex)

@@ -6,12 +6,13 @@ comes first, what a delta means) are in the codecs.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.trace import CoverKind
 
@@ -29,6 +30,24 @@ VARINTS: Final[dict[str, tuple[int, bool]]] = {
 }  # fmt: skip
 """The integers of variable size: bits and sign."""
 
+OPTION: Final = "the option compression"
+"""The codec of a `Packed` part that no number on the wire declares: the option of the decode has it."""
+
+OPAQUE_CONTENT: Final = "the option content"
+"""The condition of bytes that are a field of their own if the option of the decode says so."""
+
+PROTO_WIRES: Final[dict[str, int]] = {
+    "bool": VARINT, "int32": VARINT, "int64": VARINT, "uint32": VARINT, "enum": VARINT,
+    "double": FIXED64,
+    "bytes": LENGTH_DELIMITED, "string": LENGTH_DELIMITED,
+}  # fmt: skip
+"""The wire type of each type of protobuf that a `ProtoField` may have."""
+
+PROTO_INTEGERS: Final[dict[str, tuple[int, bool]]] = {
+    "int32": (32, True), "int64": (64, True), "uint32": (32, False)
+}  # fmt: skip
+"""The integers of protobuf: bits and sign."""
+
 
 @frozen
 class Flag:
@@ -37,6 +56,14 @@ class Flag:
     name: str
     mask: int
     codes: Mapping[int, str] | None = None
+
+
+def named_bits(flags: Iterable[Flag]) -> int:
+    """Return the bits that have a name."""
+    bits = 0
+    for flag in flags:
+        bits |= flag.mask
+    return bits
 
 
 @frozen
@@ -202,14 +229,14 @@ class Packed:
 
     Attributes:
         name: of the region, and of what is in it.
-        codec_of: the earlier number.
+        codec_of: the earlier number, or `OPTION`.
         mask: its bits with the number of the codec; 0 is no compression.
         of: the part that the bytes contain.
     """
 
     name: str = field(kw_only=False)
     codec_of: str
-    mask: int
+    mask: int = -1
     of: "Part"
     meaning: str = ""
 
@@ -236,12 +263,21 @@ class When:
 
 @frozen(kw_only=True)
 class OneOf:
-    """One of several layouts, selected by an earlier number."""
+    """One of several layouts, selected by a number: an earlier one, or one that all of them have.
+
+    Such a number is at the same position in all of them, so that a reader can look at it first.
+    """
 
     name: str = field(kw_only=False)
     number: str
     layouts: Mapping[int, "Layout"]
     meaning: str = ""
+
+    @property
+    def number_at(self) -> int | None:
+        """Return the position of the number inside the layouts; None if it is an earlier number."""
+        positions = {layout.position(self.number) for layout in self.layouts.values()}
+        return positions.pop() if len(positions) == 1 else None
 
 
 @frozen(kw_only=True)
@@ -253,10 +289,64 @@ class Tagged:
     meaning: str = ""
 
 
+@frozen(kw_only=True)
+class ProtoField:
+    """A field of a protobuf message: a key, then a payload. The fields of a message come in any order.
+
+    Attributes:
+        name, number: as in the schema.
+        of: a key of `PROTO_WIRES`, or the layout of the message that the payload is.
+        required, repeated: the label; neither means optional.
+        deprecated: whether readers ignore it; no value has it then.
+        size: of bytes that always have this size; 0 for others.
+        codes: the names of the numbers of an enum.
+        cover, over: the part of the surrounding layout that it is the length or the checksum of, and which
+            of them; empty for other fields.
+        meaning: one line for the field tables.
+    """
+
+    name: str = field(kw_only=False)
+    number: int = field(kw_only=False)
+    of: "str | Layout" = field(kw_only=False)
+    required: bool = False
+    repeated: bool = False
+    deprecated: bool = False
+    size: int = 0
+    codes: Mapping[int, str] | None = None
+    cover: CoverKind | None = None
+    over: str = ""
+    meaning: str = ""
+
+    @property
+    def packable(self) -> bool:
+        """Return whether one payload may have all its values: it is repeated, and its values are numbers."""
+        return self.repeated and isinstance(self.of, str) and PROTO_WIRES[self.of] != LENGTH_DELIMITED
+
+    @property
+    def wires(self) -> tuple[int, ...]:
+        """Return the wire types that a reader accepts."""
+        wire = PROTO_WIRES[self.of] if isinstance(self.of, str) else LENGTH_DELIMITED
+        return (wire, LENGTH_DELIMITED) if self.packable else (wire,)
+
+    def code(self, name: str) -> int:
+        """Return the number of an enum with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
+
+@frozen(kw_only=True)
+class OtherFields:
+    """Protobuf fields of any other number, which readers skip; a message without this part has none."""
+
+    name: str = "#"
+    meaning: str = "fields of other numbers, which readers skip"
+
+
 FixedPart: TypeAlias = Number | Length | Count | Checksum
 """The parts that are one integer."""
 
-Part: TypeAlias = FixedPart | Zero | Octets | Repeated | Nested | Packed | When | OneOf | Tagged
+Part: TypeAlias = (
+    FixedPart | Zero | Octets | Repeated | Nested | Packed | When | OneOf | Tagged | ProtoField | OtherFields
+)
 
 
 def tagged_fields() -> tuple[Part, ...]:
@@ -264,6 +354,11 @@ def tagged_fields() -> tuple[Part, ...]:
     size = Length("tagSize", "uvarint", of="tagged")
     one = Layout("TaggedField", (Number("tag", "uvarint"), size, Octets("tagged", structure=True)))
     return Count("tagCount", "uvarint", of="tags"), Tagged("tags", of=one)
+
+
+def proto_fields(layout: "Layout") -> tuple[ProtoField, ...]:
+    """Return the protobuf fields of a layout."""
+    return tuple(part for part in layout.parts if isinstance(part, ProtoField))
 
 
 def attribute_of(name: str) -> str:
@@ -289,6 +384,18 @@ def end_of(part: Part, start: int) -> int | None:
         return part.until
     width = width_of(part)
     return None if width is None else start + width
+
+
+def least_size_of(part: Part) -> int:
+    """Return the size of the smallest value of a part, in bytes."""
+    match part:
+        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
+            return WIDTHS.get(kind, 1)
+        case Nested(of=layout):
+            return layout.least_size
+        case OneOf(layouts=layouts):
+            return min(layout.least_size for layout in layouts.values())
+    return width_of(part) or 0
 
 
 WIDTHS: Final[dict[str, int]] = {
@@ -332,6 +439,20 @@ class Layout:
         """
         return self._offsets[name]
 
+    def position(self, name: str) -> int | None:
+        """Return the position of a part as `offset` does; None if there is no such part."""
+        return self._offsets.get(name)
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the integers that a value has: all but lengths, counts and checksums."""
+        return tuple(part for part in self.parts if isinstance(part, Number))
+
+    @cached_property
+    def least_size(self) -> int:
+        """Return the size of the smallest value, in bytes."""
+        return sum(least_size_of(part) for part in self.parts)
+
     @cached_property
     def _by_name(self) -> Mapping[str, Part]:
         return {part.name: part for part in self.parts}
@@ -370,13 +491,18 @@ def all_layouts(layout: Layout) -> Iterator[Layout]:
 
 def _layouts_in(part: Part) -> Iterator[Layout]:
     match part:
-        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout):
+        case Repeated(of=layout) | Nested(of=layout) | Tagged(of=layout) | ProtoField(of=Layout() as layout):
             yield from all_layouts(layout)
         case When(part=inner) | Packed(of=inner) | Octets(holds=inner) if inner is not None:
             yield from _layouts_in(inner)
         case OneOf(layouts=layouts):
             for layout in layouts.values():
                 yield from all_layouts(layout)
+
+
+def present(part: Part) -> Part:
+    """Return an optional part as if it were there."""
+    return part.part if isinstance(part, When) else part
 
 
 def is_signed(kind: str) -> bool:

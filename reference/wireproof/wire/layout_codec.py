@@ -229,6 +229,11 @@ class FixedRun:
                 raise writer.invalid(step.name, f"{number}, at most {step.most}")
             getattr(writer, step.kind or "put")(step.name, number)
 
+    def select(self, *names: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """Return a function that selects from these fields those with the given names."""
+        known = [part.name for part in self.parts]
+        return _selector([known.index(name) for name in names])
+
     def _packed(self, numbers: Sequence[Any]) -> list[Any]:
         """Return the fields as `packing` has them.
 

@@ -18,6 +18,9 @@ ResyncMode = Literal["strict", "go", "c"]
 Compression = Literal["none", "snappy"]
 """The declared compression of a Heka message."""
 
+Content = Literal["message", "opaque"]
+"""The content of a Heka frame: a message that is decoded, or bytes that are kept."""
+
 Isolation = Literal["read_uncommitted", "read_committed"]
 """The isolation level of a Kafka consumer."""
 
@@ -36,6 +39,8 @@ class Options:
         max_message: limit for one Heka message or Kafka entry, in bytes; None means the format's default.
         resync: Heka: rules to find the next frame, `strict`, `go` or `c`: heka.md section 2.
         compression: Heka: declared compression of a message, `none` or `snappy`.
+        content: Heka: `message`, or `opaque` for frames whose content is returned as bytes; `compression` has
+            no effect on these.
         fetch_offset: Kafka: records below this offset are not delivered.
         isolation: Kafka: `read_uncommitted` or `read_committed`.
         aborted: Kafka: (producerId, firstOffset) of each aborted transaction.
@@ -48,6 +53,7 @@ class Options:
     max_message: int | None = None
     resync: ResyncMode = "strict"
     compression: Compression = "none"
+    content: Content = "message"
     fetch_offset: int | None = None
     isolation: Isolation = "read_uncommitted"
     aborted: tuple[tuple[int, int], ...] = field(default=())

@@ -2,6 +2,7 @@
 
 Reads a message in hex a line; writes its value as JSON a line, or null where protobuf refuses it, a
 required field is missing or a field is unknown. The first line says which implementation this is.
+With `headers` as its argument it reads a stream of frames a line, whose lengths it takes from the headers.
 """
 
 # fmt: off
@@ -24,25 +25,31 @@ MESSAGE = (("uuid", "BYTES", "REQUIRED"), ("timestamp", "INT64", "REQUIRED"), ("
 FIELD = (("name", "STRING", "REQUIRED"), ("value_type", "ENUM", "OPTIONAL"), ("representation", "STRING", "OPTIONAL"), ("value_string", "STRING", "REPEATED"), ("value_bytes", "BYTES", "REPEATED"),
          ("value_integer", "INT64", "REPEATED"), ("value_double", "DOUBLE", "REPEATED"), ("value_bool", "BOOL", "REPEATED"))
 TYPES = ("STRING", "BYTES", "INTEGER", "DOUBLE", "BOOL")
+HEADER = (("message_length", "UINT32", "REQUIRED"), ("message_encoding", "UINT32", "OPTIONAL"), ("hmac_hash_function", "ENUM", "OPTIONAL"), ("hmac_signer", "STRING", "OPTIONAL"),
+          ("hmac_key_version", "UINT32", "OPTIONAL"), ("hmac", "BYTES", "OPTIONAL"))
+FUNCTIONS = ("MD5", "SHA1")
+ENUMS = {"value_type": ("ValueType", TYPES), "hmac_hash_function": ("HmacHashFunction", FUNCTIONS)}
 
 
-def schema() -> Any:
+def schema(wanted: str = "Message") -> Any:
     file = descriptor_pb2.FileDescriptorProto(name="heka.proto", package="message", syntax="proto2")
-    for name, rows in (("Field", FIELD), ("Message", MESSAGE)):
+    for name, rows in (("Field", FIELD), ("Message", MESSAGE), ("Header", HEADER)):
         kind = file.message_type.add(name=name)
         for number, (field, type_, label) in enumerate(rows, 1):
             row = kind.field.add(name=field, number=number, type=getattr(P, f"TYPE_{type_}"), label=getattr(P, f"LABEL_{label}"))
-            if type_ in ("MESSAGE", "ENUM"):
-                row.type_name = {"MESSAGE": ".message.Field", "ENUM": ".message.Field.ValueType"}[type_]
+            if type_ == "MESSAGE":
+                row.type_name = ".message.Field"
             if number >= 6 and name == "Field":
                 row.options.packed = True
-        if name == "Field":
-            enum = kind.enum_type.add(name="ValueType")
-            for number, value in enumerate(TYPES):
-                enum.value.add(name=value, number=number)
+            if field in ENUMS:
+                enum, names = ENUMS[field]
+                row.type_name = f".message.{enum}"
+                made = file.enum_type.add(name=enum)
+                for at, value in enumerate(names):
+                    made.value.add(name=value, number=at)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("message.Message"))
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"message.{wanted}"))
 
 
 def shown(part: Any) -> Any:
@@ -70,7 +77,7 @@ def tree(message: Any, rows: Any) -> Any:
         elif not message.HasField(name):
             out[name] = None
         else:
-            out[name] = TYPES[part] if kind == "ENUM" else shown(part)
+            out[name] = ENUMS[name][1][part] if kind == "ENUM" else shown(part)
     return out
 
 
@@ -85,8 +92,31 @@ def read(kind: Any, data: bytes) -> Any:
         return None
 
 
+def read_frames(kind: Any, message_kind: Any, data: bytes) -> Any:
+    """The frames that follow one another, and the place of the first header that protobuf refuses."""
+    frames: list[Any] = []
+    at = 0
+    while at < len(data):
+        end = at + 2 + data[at + 1] if at + 1 < len(data) else len(data)
+        if data[at] != 0x1E or end >= len(data) or data[end] != 0x1F:
+            return None  # no frame: that is not protobuf's to judge
+        header = kind()
+        try:
+            header.ParseFromString(data[at + 2 : end])
+            whole = header.IsInitialized()
+        except DecodeError:
+            whole = False
+        if not whole:
+            return {"frames": frames, "refused": [at, end]}
+        at = end + 1 + header.message_length
+        frames.append({"header": tree(header, HEADER), "message": read(message_kind, data[end + 1 : at])})
+    return {"frames": frames, "refused": None} if at == len(data) else None
+
+
 if __name__ == "__main__":
     sys.stdout.write(json.dumps({"kind": api_implementation.Type(), "version": google.protobuf.__version__}) + "\n")
-    made = schema()
+    message, header = schema(), schema("Header")
+    framed = sys.argv[1:] == ["headers"]
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(read(made, bytes.fromhex(line.strip()))) + "\n")
+        data = bytes.fromhex(line.strip())
+        sys.stdout.write(json.dumps(read_frames(header, message, data) if framed else read(message, data)) + "\n")

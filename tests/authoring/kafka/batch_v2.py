@@ -77,11 +77,11 @@ def _batch(s: CaseBuilder) -> None:
     s.accepts("batch/idempotent", "Producer id, epoch and base sequence",
          batch(TWO, 2, max_ts=T + 1, pid=1000, pepoch=3, seq=7),
          batch_value(two_values(), max_ts=T + 1, pid=1000, pepoch=3, seq=7), doc="kafka.md §7 W14",
-         rules=("kafka.v2.layout", "kafka.v2.producer"), why="The broker finds duplicates by these three.")
+         rules=("kafka.v2.layout", "kafka.v2.producer", "kafka.v2.sequence"), why="The broker finds duplicates by these three.")
     s.accepts("batch/sequence-wraps", "Sequences pass 2^31 − 1",
          batch(b"".join(record(None, bytes([48 + n]), off=n) for n in range(3)), 3, pid=1000, pepoch=0, seq=0x7FFFFFFE),
          batch_value([record_value(None, bytes([48 + n]), off=n) for n in range(3)], pid=1000, pepoch=0, seq=0x7FFFFFFE),
-         doc="kafka.md §6 E11 W15", rules=("kafka.v2.producer", "kafka.v2.sequence"), why="tulios/kafkajs #1310: the sequence overflowed.")
+         doc="kafka.md §6 E11 W15", rules=("kafka.v2.producer", "kafka.v2.sequence.wrap"), why="tulios/kafkajs #1310: the sequence overflowed.")
     s.accepts("batch/transactional", "The transactional bit", batch(one, 1, attributes=0x10, pid=1000, pepoch=0, seq=0),
          batch_value(one_v, attributes=0x10, pid=1000, pepoch=0, seq=0), doc="kafka.md §7 W16",
          rules=("kafka.v2.attributes",), why="Read-committed readers decide by this bit.")

@@ -66,7 +66,7 @@ def _fields(s: CaseBuilder) -> None:
     odd("delete-horizon", "The bit of the delete horizon", record(b"k", b"v"), [*KV], "produce-delete-horizon", "unused-bits", "The cleaner's bit: it makes of baseTimestamp the day on which records vanish.", ("feature:delete-horizon",), attributes=0x40)
     odd("no-epoch", "producerId and sequence without epoch", record(b"k", b"v"), [*KV], "producer-fields", "sequence", "Brokers cannot tell a fenced producer from this one.", pid=1000, seq=0)
     s.accepts("produce/sequence-last", "baseSequence 2^31 − 1 over two records", batch(TWO, 2, max_ts=T + 1, pid=1000, pepoch=0, seq=(1 << 31) - 1),
-         batch_value([record_value(b"a", b"1"), record_value(b"b", b"2", ts=1, off=1)], max_ts=T + 1, pid=1000, pepoch=0, seq=(1 << 31) - 1), doc="kafka.md §1.7, §1.10", rules=("kafka.produce.sequence", "kafka.v2.sequence"),
+         batch_value([record_value(b"a", b"1"), record_value(b"b", b"2", ts=1, off=1)], max_ts=T + 1, pid=1000, pepoch=0, seq=(1 << 31) - 1), doc="kafka.md §1.7, §1.10", rules=("kafka.produce.sequence", "kafka.v2.sequence.wrap"),
          why="The sequence behind it is 0, not below zero.", **HELD)
 
 

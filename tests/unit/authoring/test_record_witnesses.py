@@ -1,8 +1,10 @@
 """Witnesses are recorded once for each library, and none of them is the code of the package."""
 
+import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +12,12 @@ import pytest
 pytest.importorskip("lz4")
 from tests.authoring import record_witnesses
 from tests.authoring.shared_code import SHARED_CODE, without_shared_code
-from tests.authoring.witness_run import Agreement, refusal
+from tests.authoring.witness_run import Agreement, agrees, refusal
 from wireproof.adapters import peers
+from wireproof.cases.case import Op
+from wireproof.cases.fixture_writer import page_text, sorted_page_text
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import VerdictName
 
 
 def names(*given: str, revision: str = "v2") -> list[str]:
@@ -47,6 +53,25 @@ def test_a_peer_is_not_refused(spec: str) -> None:
     assert not refusal(spec)
 
 
+@pytest.mark.parametrize(
+    ("op", "verdict", "expected"),
+    [
+        ("decode", "pass", True),
+        ("decode", "pass-unclassified", True),
+        ("decode", "info", False),
+        ("encode", "info", True),
+        ("encode", "fail", False),
+        ("encode", "unsupported", False),
+        ("decode", "lenient", False),
+    ],
+)
+def test_a_verdict_is_an_agreement_if_it_says_that_the_case_was_done(
+    op: Op, verdict: VerdictName, expected: bool
+) -> None:
+    event = CaseEvent(0, "kafka.batch/v2/x/a", "kafka.batch", "v2", op, "must", verdict)
+    assert agrees(event) is expected
+
+
 def test_those_who_ran_are_replaced_and_the_others_stay() -> None:
     old = [{"name": name, "version": "1"} for name in ("kio", "sarama", "iggy")]
     case: dict[str, Any] = {"id": "kafka.batch/v2/x/y", "source": {"origin": "hand", "witnesses": old}}
@@ -77,6 +102,58 @@ def test_a_peer_that_fails_is_one_line_and_the_others_run(
     assert first.startswith("kio: failed after ")
     assert first.endswith("s: no such library")
     assert second.startswith("sarama: sarama 1 agrees with 1 cases, ")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """Return a fixture file of two cases in canonical form."""
+    rows = [{"id": f"kafka.batch/v2/x/{name}", "op": "decode", "source": {"origin": "hand"}} for name in "ab"]
+    path = tmp_path / "x.json"
+    path.write_text(page_text({"schema": 1, "cases": rows}), encoding="utf-8")
+    return path
+
+
+def witnesses_in(path: Path) -> dict[str, list[str]]:
+    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    return {case["id"][-1]: [one["name"] for one in case["source"].get("witnesses", [])] for case in cases}
+
+
+def test_a_run_that_is_stopped_keeps_what_was_found_before(page: Path) -> None:
+    def answers() -> Iterator[Agreement]:
+        yield Agreement("kio", "1", ("kafka.batch/v2/x/a",))
+        raise KeyboardInterrupt
+
+    asked = {"kafka.batch/v2/x/a", "kafka.batch/v2/x/b"}
+    with pytest.raises(KeyboardInterrupt):
+        record_witnesses.record_each([page], asked, answers())
+    assert witnesses_in(page) == {"a": ["kio"], "b": []}
+
+
+def test_a_later_peer_does_not_lose_the_earlier_ones(page: Path) -> None:
+    found = [Agreement(name, "1", ("kafka.batch/v2/x/a",)) for name in ("sarama", "kio")]
+    asked = {"kafka.batch/v2/x/a"}
+    record_witnesses.record_each([page], asked, iter(found))
+    assert witnesses_in(page) == {"a": ["kio", "sarama"], "b": []}
+
+
+def test_a_peer_that_disagrees_now_does_not_hide_one_of_its_group(page: Path) -> None:
+    name, asked = "kafka.batch/v2/x/a", {"kafka.batch/v2/x/a"}
+    record_witnesses.record_each([page], asked, iter([Agreement("aiokafka", "1", (name,))]))
+    found = [Agreement("aiokafka-pure", "2", (name,)), Agreement("aiokafka", "2", ())]
+    record_witnesses.record_each([page], asked, iter(found))
+    assert witnesses_in(page)["a"] == ["aiokafka-pure"]
+
+
+def test_files_are_written_in_canonical_form(page: Path) -> None:
+    asked = {"kafka.batch/v2/x/b"}
+    record_witnesses.record_each([page], asked, iter([Agreement("kio", "1", tuple(asked))]))
+    text = page.read_text(encoding="utf-8")
+    assert witnesses_in(page)["b"] == ["kio"]
+    assert sorted_page_text(text) == text
+
+
+def test_each_peer_gets_the_cases_that_were_missing_at_the_start() -> None:
+    assert record_witnesses.case_options({"b", "a"}) == ["--run", "a", "--run", "b"]
 
 
 def test_the_command_refuses_the_reference_and_starts_nothing() -> None:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from one_of_a_kind import each_format
 
 from wireproof import formats
-from wireproof.cases.strategies.iggy import VALUES
 from wireproof.formats import FORMATS
+from wireproof.iggy.family.strategies import VALUES
 
 
 def test_every_iggy_format_has_a_strategy() -> None:

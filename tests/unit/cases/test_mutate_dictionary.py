@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from attrs import evolve
 from goldens import load
 from one_of_a_kind import each_format
 
@@ -13,7 +14,7 @@ from wireproof.cases.mutate import dictionary
 from wireproof.formats import FORMATS, Format
 
 ROWS = list(FORMATS.values())
-JSON = [row for row in ROWS if ".json." in row.name]
+JSON = [row for row in ROWS if row.is_json]
 
 
 def _inputs(row: Format) -> Iterator[bytes]:
@@ -70,3 +71,15 @@ def test_the_words_bear_the_byte_order_of_their_system() -> None:
 @pytest.mark.parametrize("magic", ["1f8b08", "82534e41", "04224d18", "28b52ffd"])
 def test_the_magic_of_every_codec_is_a_word_of_a_record_batch(magic: str) -> None:
     assert any(word.startswith(bytes.fromhex(magic)) for word in dictionary(FORMATS["kafka.batch/v2"]))
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_family_without_a_dictionary_has_the_common_words_and_those_of_no_other_family(
+    is_json: bool,
+) -> None:
+    """A new family once got the dictionary of Heka."""
+    fmt = evolve(ROWS[0], name="other.frame", is_json=is_json)
+    words = dictionary(fmt)
+    assert b"test_1" not in words
+    assert (b"\x7f\xff" in words, b"\xff\x7f" in words) == (not is_json, not is_json)
+    assert (b'"offset":' in words, b"null" in words) == (is_json, is_json)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from work_counter import growth
 
 from wireproof import formats
-from wireproof.cases.strategies.heka import streams
 from wireproof.formats import FORMATS
+from wireproof.heka.family.strategies import streams
 from wireproof.heka.scan import Scanner
 from wireproof.heka.stream import FrameStream
 from wireproof.wire.json_values import to_json

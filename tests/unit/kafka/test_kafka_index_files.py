@@ -151,7 +151,7 @@ def test_a_damaged_entry_is_reported_with_its_place(
     found = [finding for finding in one.findings if said in finding.message]
     assert found, [finding.message for finding in one.findings]
     size = {".index": 8, ".timeindex": 12, ".txnindex": 34}[kind]
-    assert found[0].at // size == at // size
+    assert found[0].at in {at, at // size * size}, "the damaged field, or the first one of its entry"
     assert found[0].is_error
     assert one.verdict().endswith("wrong")
 

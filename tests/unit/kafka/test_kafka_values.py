@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, record, refused, wrapper
 
 from wireproof import formats
-from wireproof.cases.strategies import kafka as strategies
 from wireproof.kafka.attribute_bits import wrap64
+from wireproof.kafka.family import strategies
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected

@@ -11,6 +11,7 @@ from goldens import load
 from small_runs import RUN, stream
 
 from tests.mutants.kill_table import Cell, Row, Table, write
+from wireproof import formats
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.history import counts
@@ -153,7 +154,7 @@ def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
     ]
     assert len(found) >= 4
     rows = {one.name: one for one in remark_choices(suite, votes([run_of(suite, "good")]))}
-    assert list(rows) == list(REMARK_CLASSES)
+    assert list(rows) == list(formats.remark_classes())
     (case, *_) = rows["offset-negative"].cases
     refuses = run_of(suite, "strict", **{case.id: Verdict("info", "offset-negative", "bad-offset")})
     rows = {one.name: one for one in remark_choices(suite, votes([run_of(suite, "good"), refuses]))}

@@ -14,7 +14,8 @@ from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
-from wireproof.cases.producer_messages import (
+from wireproof.formats import FORMATS
+from wireproof.kafka.family.producer_messages import (
     ZSTD,
     LogicalMessage,
     LogicalMessageSet,
@@ -23,7 +24,6 @@ from wireproof.cases.producer_messages import (
     messages_of,
     shared_fields,
 )
-from wireproof.formats import FORMATS
 from wireproof.runner.cross_version import check_versions, field_losses
 from wireproof.runner.disagreements import (
     Disagreement,

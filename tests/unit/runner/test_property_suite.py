@@ -19,11 +19,12 @@ from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data, Op, Value
-from wireproof.cases.case_capabilities import CODEC_NAMES, capabilities_of
+from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
+from wireproof.kafka.family.capabilities import CODEC_NAMES
 from wireproof.runner import baseline, case_lookup
 from wireproof.runner import property_suite as drawn
 from wireproof.runner.engine import Engine

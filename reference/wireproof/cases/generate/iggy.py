@@ -50,15 +50,18 @@ class Headed:
 HEADED: Final = {"0.7": Headed(zlib.crc32), "0.8": Headed(XXH3), "0.9": Headed(XXH3, bytes(8))}
 
 
-def _u32(number: int) -> bytes:
+def u32(number: int) -> bytes:
+    """Return four bytes, little-endian."""
     return pack("<I", number)
 
 
-def _u128(number: int) -> bytes:
+def u128(number: int) -> bytes:
+    """Return sixteen bytes, little-endian."""
     return number.to_bytes(16, "little")
 
 
-def _payloads(recipe: Recipe) -> list[bytes]:
+def payloads(recipe: Recipe) -> list[bytes]:
+    """Return the payloads of the messages."""
     return [joined(value_pieces(recipe.fill, recipe.value, n)) for n in range(recipe.records)]
 
 
@@ -71,7 +74,7 @@ def _place(partitioning: str, value: str, messages: list[Json]) -> Json:
 
 def send_30(recipe: Recipe) -> bytes:
     """Return a send of 0.0.30."""
-    rows = [_u128(n + 1) + _body(payload) for n, payload in enumerate(_payloads(recipe))]
+    rows = [u128(n + 1) + body(payload) for n, payload in enumerate(payloads(recipe))]
     return STREAM_AND_TOPIC + BALANCED + b"".join(rows)
 
 
@@ -79,36 +82,37 @@ def send_30_value(recipe: Recipe) -> Json:
     """Return its value."""
     rows: list[Json] = [
         {"id": str(n + 1), "headers": [], "payload": payload.hex()}
-        for n, payload in enumerate(_payloads(recipe))
+        for n, payload in enumerate(payloads(recipe))
     ]
     return _place("balanced", "", rows)
 
 
-def _body(payload: bytes) -> bytes:
-    return _u32(0) + _u32(len(payload)) + payload
+def body(payload: bytes) -> bytes:
+    """Return the end of a message: no headers, and the payload behind its length."""
+    return u32(0) + u32(len(payload)) + payload
 
 
 def poll_30(recipe: Recipe, *, revision: str) -> bytes:
     """Return a poll of 0.0.30, 0.0.40 or 0.0.60."""
     rows = [
-        pack("<Q", n) + _stored(revision, n, payload) + _body(payload)
-        for n, payload in enumerate(_payloads(recipe))
+        pack("<Q", n) + stored_fields(revision, n, payload) + body(payload)
+        for n, payload in enumerate(payloads(recipe))
     ]
     prefix = pack("<IQ", 1, recipe.records - 1) if revision == "0.0.60" else b""
-    return prefix + _u32(recipe.records) + b"".join(rows)
+    return prefix + u32(recipe.records) + b"".join(rows)
 
 
-def _stored(revision: str, number: int, payload: bytes) -> bytes:
+def stored_fields(revision: str, number: int, payload: bytes) -> bytes:
     """Return the fields between the offset and the headers of a message."""
     if revision == "0.0.30":
-        return pack("<Q", TIME) + _u128(number + 1)
-    return pack("<BQ", 1, TIME) + _u128(number + 1) + _u32(zlib.crc32(payload))
+        return pack("<Q", TIME) + u128(number + 1)
+    return pack("<BQ", 1, TIME) + u128(number + 1) + u32(zlib.crc32(payload))
 
 
 def poll_30_value(recipe: Recipe, *, revision: str) -> Json:
     """Return its value."""
     rows: list[Json] = []
-    for n, payload in enumerate(_payloads(recipe)):
+    for n, payload in enumerate(payloads(recipe)):
         row: dict[str, Json] = {"offset": str(n)}
         row |= {"state": "available"} if revision != "0.0.30" else {}
         row |= {"timestamp": str(TIME), "id": str(n + 1)}
@@ -122,14 +126,14 @@ def poll_30_value(recipe: Recipe, *, revision: str) -> Json:
 
 
 def _headed(headed: Headed, number: int, offset: int, time: int, payload: bytes, *, check: bool) -> bytes:
-    rest = _u128(number + 1) + pack("<QQQII", offset, time, TIME, 0, len(payload)) + headed.reserved + payload
+    rest = u128(number + 1) + pack("<QQQII", offset, time, TIME, 0, len(payload)) + headed.reserved + payload
     return pack("<Q", headed.check(rest) if check else 0) + rest
 
 
 def send_70(recipe: Recipe, *, revision: str) -> bytes:
     """Return a send of 0.7 to 0.9: metadata, an index with the end of each message, the messages."""
     made = partial(_headed, HEADED[revision], offset=0, time=0, check=False)
-    rows = [made(n, payload=payload) for n, payload in enumerate(_payloads(recipe))]
+    rows = [made(n, payload=payload) for n, payload in enumerate(payloads(recipe))]
     end, index = 0, b""
     for row in rows:
         end += len(row)
@@ -138,8 +142,8 @@ def send_70(recipe: Recipe, *, revision: str) -> bytes:
 
 
 def _metadata(partitioning: bytes, count: int) -> bytes:
-    inside = STREAM_AND_TOPIC + partitioning + _u32(count)
-    return _u32(len(inside)) + inside
+    inside = STREAM_AND_TOPIC + partitioning + u32(count)
+    return u32(len(inside)) + inside
 
 
 def send_70_value(recipe: Recipe) -> Json:
@@ -150,19 +154,20 @@ def send_70_value(recipe: Recipe) -> Json:
 def _sent_values(recipe: Recipe) -> list[Json]:
     return [
         {"id": str(n + 1), "origin_timestamp": str(TIME), "headers": [], "payload": payload.hex()}
-        for n, payload in enumerate(_payloads(recipe))
+        for n, payload in enumerate(payloads(recipe))
     ]
 
 
 def poll_70(recipe: Recipe, *, revision: str) -> bytes:
     """Return a poll of 0.7 to 0.9."""
-    rows = _polled_rows(recipe, revision)
+    rows = polled_rows(recipe, revision)
     return pack("<IQI", 1, recipe.records - 1, recipe.records) + b"".join(rows)
 
 
-def _polled_rows(recipe: Recipe, revision: str) -> list[bytes]:
+def polled_rows(recipe: Recipe, revision: str) -> list[bytes]:
+    """Return the messages of a poll of 0.7 to 0.9."""
     made = partial(_headed, HEADED[revision], time=TIME, check=True)
-    return [made(n, offset=n, payload=payload) for n, payload in enumerate(_payloads(recipe))]
+    return [made(n, offset=n, payload=payload) for n, payload in enumerate(payloads(recipe))]
 
 
 def poll_70_value(recipe: Recipe, *, revision: str) -> Json:
@@ -177,9 +182,7 @@ def poll_70_value(recipe: Recipe, *, revision: str) -> Json:
             "headers": [],
             "payload": payload.hex(),
         }
-        for n, (data, payload) in enumerate(
-            zip(_polled_rows(recipe, revision), _payloads(recipe), strict=True)
-        )
+        for n, (data, payload) in enumerate(zip(polled_rows(recipe, revision), payloads(recipe), strict=True))
     ]
     return {"partition_id": "1", "current_offset": str(recipe.records - 1), "messages": rows}
 
@@ -188,21 +191,22 @@ def poll_70_value(recipe: Recipe, *, revision: str) -> Json:
 
 
 def _frame(number: int, payload: bytes) -> bytes:
-    rest = _u128(number + 1) + pack("<IIIIQ", number, 0, 0, len(payload), 0) + payload
+    rest = u128(number + 1) + pack("<IIIIQ", number, 0, 0, len(payload), 0) + payload
     return pack("<Q", XXH3(rest)) + rest
 
 
-def _batch(recipe: Recipe, time: int) -> bytes:
-    frames = [_frame(n, payload) for n, payload in enumerate(_payloads(recipe))]
+def batch(recipe: Recipe, time: int) -> bytes:
+    """Return a batch without a producer; the server sets `time`."""
+    frames = [_frame(n, payload) for n, payload in enumerate(payloads(recipe))]
     size = 256 + sum(map(len, frames))
-    fields, count = pack("<QQQQQ", 0, 0, time, TIME, size), _u32(recipe.records)
+    fields, count = pack("<QQQQQ", 0, 0, time, TIME, size), u32(recipe.records)
     check = XXH3(fields + count + b"".join(frame[:8] for frame in frames))
     return fields + pack("<Q", check) + count + bytes(204) + b"".join(frames)
 
 
 def send_11(recipe: Recipe) -> bytes:
     """Return a send of 0.11: metadata, and a batch whose time the server sets."""
-    return _metadata(PARTITION_0, recipe.records) + _batch(recipe, 0)
+    return _metadata(PARTITION_0, recipe.records) + batch(recipe, 0)
 
 
 def send_11_value(recipe: Recipe) -> Json:
@@ -212,23 +216,27 @@ def send_11_value(recipe: Recipe) -> Json:
 
 def poll_11(recipe: Recipe) -> bytes:
     """Return a poll of 0.11 with one batch."""
-    return pack("<IQI", 0, recipe.records - 1, recipe.records) + _batch(recipe, TIME)
+    return pack("<IQI", 0, recipe.records - 1, recipe.records) + batch(recipe, TIME)
 
 
 def poll_11_value(recipe: Recipe) -> Json:
     """Return its value."""
-    check = int.from_bytes(_batch(recipe, TIME)[40:48], "little")
+    head, rows = batch_value(recipe)
+    place: dict[str, Json] = {"partition_id": "0", "current_offset": str(recipe.records - 1)}
+    return {**place, "batches": [{**head, "message_count": str(recipe.records)}], "messages": rows}
+
+
+def batch_value(recipe: Recipe) -> tuple[dict[str, Json], list[Json]]:
+    """Return the header fields of a stored batch, and its messages."""
+    check = int.from_bytes(batch(recipe, TIME)[40:48], "little")
     head: dict[str, Json] = {
         "partition_id": "0",
         "base_offset": "0",
         "base_timestamp": str(TIME),
         "origin_timestamp": str(TIME),
-        "message_count": str(recipe.records),
         "batch_checksum": str(check),
     }
-    rows: list[Json] = [_frame_value(n, payload) for n, payload in enumerate(_payloads(recipe))]
-    place: dict[str, Json] = {"partition_id": "0", "current_offset": str(recipe.records - 1)}
-    return {**place, "batches": [head], "messages": rows}
+    return head, [_frame_value(n, payload) for n, payload in enumerate(payloads(recipe))]
 
 
 def _frame_value(number: int, payload: bytes) -> Json:

@@ -8,8 +8,6 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 from attrs import fields, frozen
 
 from wireproof.cases.mutate.layout_facts import computed_fields
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HekaHeader
 from wireproof.kafka.values import Log
 
 PathStep: TypeAlias = str | int
@@ -97,8 +95,6 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
 
 COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     Log: ("next_offset",),
-    HekaHeader: ("message_length",),
-    HekaFrame: ("signer",),
 }
 """Class to fields that the encoder computes: an edit of such a field has no effect."""
 
@@ -141,7 +137,12 @@ def _parts(site: EditSite) -> list[EditSite]:
 
 
 def _actual_kind(kind: PartType, now: object) -> PartType:
-    """Return the type of the current value: headers are a list, or bytes if the block is not a map."""
+    """Return the type of the current value: headers are a list, or bytes if the block is not a map.
+
+    The content of a Heka frame keeps its type: an option says which of the two is encoded.
+    """
+    if kind.holds == "value" and bytes in kind.of:
+        return part_type(cast("Hashable", type(now)))
     is_block = kind.holds == "list" and isinstance(now, bytes)
     return PartType("bytes", null=False, of=(), others=kind.others) if is_block else kind
 

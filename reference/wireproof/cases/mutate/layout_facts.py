@@ -7,15 +7,17 @@ from attrs import fields, frozen
 
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (
+    PROTO_INTEGERS,
     Checksum,
     Layout,
     Number,
     Part,
-    When,
+    ProtoField,
     all_layouts,
     attribute_of,
     bits_of,
     is_signed,
+    present,
 )
 
 
@@ -44,11 +46,12 @@ def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
 def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
     """Yield the integers whose number the writer of a value chooses; a code has names and a constant none."""
     names = {one.name for one in fields(value)}
-    for part in map(_present, layout.parts):
-        if isinstance(part, Number) and part.const is None and part.codes is None:
-            name = attribute_of(part.name)
-            if name in names:
+    for part in map(present, layout.parts):
+        match part:
+            case Number(const=None, codes=None) if (name := attribute_of(part.name)) in names:
                 yield name, _integer(part)
+            case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
+                yield name, IntegerField(*PROTO_INTEGERS[kind])
 
 
 def _integer(part: Number) -> IntegerField:
@@ -63,14 +66,19 @@ def computed_fields() -> Mapping[type, tuple[str, ...]]:
     """Return the attributes of each value class that its encoder computes."""
     found: dict[type, dict[str, None]] = {}
     for layout, value in _layouts():
-        shown = (one.name for one in map(_present, layout.parts) if isinstance(one, Checksum) and one.shown)
+        shown = (one.name for one in map(present, layout.parts) if _is_computed(one))
         found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
     return {value: tuple(names) for value, names in found.items()}
 
 
-def _present(part: Part) -> Part:
-    """Return an optional part as if it were there."""
-    return part.part if isinstance(part, When) else part
+def _is_computed(part: Part) -> bool:
+    """Return whether the encoder computes a part that the value has too."""
+    match part:
+        case Checksum(shown=shown):
+            return shown
+        case ProtoField(cover="length"):
+            return True
+    return False
 
 
 def _layouts() -> Iterator[tuple[Layout, type]]:

@@ -13,13 +13,18 @@ from attrs import evolve, has
 from wireproof.cases.mutate.edit_sites import constructor_fields
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, Producer
+from wireproof.iggy.deferred_poll import DeferredPollRequest
+from wireproof.iggy.fetch import FetchSection
+from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.json_reply import JsonError, JsonError40
 from wireproof.iggy.message import PolledMessage70, SentMessage70
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import Poll110, Poll111
 from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.send import Send90, Send111
+from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import COMPRESSION_CODECS
@@ -187,6 +192,47 @@ def _request(request: Any) -> Any:  # noqa: ANN401 - one of three classes
     return evolve(request, count=request.count or 1)
 
 
+def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 109
+    """Limit the wait, the timeout, the counts and the bytes: iggy.md, section 6.2."""
+    wait, count = min(request.wait_us, LARGEST_WAIT), request.count or 1
+    return evolve(
+        request,
+        wait_us=wait,
+        request_timeout_us=min(max(request.request_timeout_us, wait + DEFERRED_MARGIN), LARGEST_TIMEOUT),
+        count=count,
+        min_count=min(request.min_count or 1, count),
+        max_bytes=max(request.max_bytes, LEAST_BYTES),
+    )
+
+
+def _fetch(request: FetchRequest) -> FetchRequest:
+    """Name each partition once, and limit each target too: iggy.md, section 6.2."""
+    limited: FetchRequest = _waiting(request)
+    once = {target.partition_id: target for target in request.targets}
+    targets = tuple(_target(target, limited.max_bytes) for target in once.values())
+    return evolve(limited, targets=targets)
+
+
+def _target(target: FetchTarget, most: int) -> FetchTarget:
+    kind = target.strategy.kind if target.strategy.kind in STARTS else "offset"
+    size = min(max(target.max_bytes, LEAST_BYTES), most)
+    return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)
+
+
+def _section(section: FetchSection) -> FetchSection:
+    """Give a section with batches the status of success: iggy.md, section 6.2."""
+    held = section.batches or section.messages
+    return _batched(evolve(section, status=0)) if held else section
+
+
+def _error(error: Any) -> Any:  # noqa: ANN401 - one of two classes
+    """Make the texts UTF-8: iggy.md, section 8."""
+    texts = {name: getattr(error, name, None) for name in ("code", "reason", "field")}
+    return evolve(
+        error, **{name: text.decode(errors="ignore").encode() for name, text in texts.items() if text}
+    )
+
+
 def _field(field: DynamicField) -> DynamicField:
     """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
     held = [name for name in VALUE_ARRAYS if getattr(field, name)]
@@ -219,6 +265,10 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     Partitioning: _partitioning,
     **dict.fromkeys((Poll110, Poll111), _batched),
     Producer: _producer,
+    DeferredPollRequest: _waiting,
+    FetchRequest: _fetch,
+    FetchSection: _section,
+    **dict.fromkeys((JsonError, JsonError40), _error),
     **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _request),
     PolledMessage70: _unsealed,
     **dict.fromkeys((Send90, Send111), _sent_later),

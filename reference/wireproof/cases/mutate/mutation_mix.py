@@ -165,7 +165,7 @@ def _single_edit(parent: DecodeTrace, data: bytes, rng: Random, edits: list[str]
     """Apply a field-aware edit or an edit of bytes, with the percentages for the format."""
     if parent.data != data:
         edits.append("other parent")
-    if ".json." in parent.row.name or parent.fields:
+    if parent.row.is_json or parent.fields:
         aware = max(aware, FIELD_AWARE_PERCENT_TEXT)
     elif parent.row.name.startswith("iggy."):
         aware = max(aware, FIELD_AWARE_PERCENT_IGGY)
@@ -196,7 +196,7 @@ def _parent(fmt: Format, data: bytes, rng: Random) -> DecodeTrace:
     if parent.value is not None:
         return parent if below(rng, RESTARTED) else _generated(fmt, rng)
     if len(parent.spans) >= USEFUL_FIELDS or not below(rng, 4):
-        hopeless = REFUSED_TEXT_PARENTS if ".json." in fmt.name else REFUSED_PARENTS
+        hopeless = REFUSED_TEXT_PARENTS if fmt.is_json else REFUSED_PARENTS
         return cached_trace(fmt, pick(rng, samples(fmt))) if below(rng, hopeless) else parent
     return _generated(fmt, rng)
 
@@ -221,7 +221,7 @@ def mutate_frame(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
 
 def _field_aware(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
     """Edit JSON text, the value, a compressed stream or a field on the wire."""
-    if ".json." in parent.row.name and below(rng, 3):
+    if parent.row.is_json and below(rng, 3):
         text = json_mutations.mutate_json(rng, parent.data)
         if text is not None:
             edits.append("json")

@@ -1,13 +1,14 @@
 """Hypothesis strategies for the values of all formats, and for bytes that are nearly valid.
 
-Each system has its strategies in a module of this package, in a table `VALUES` by format id. Hypothesis is an
-optional dependency.
+Each family names a table of its strategies by format id, and one of strategies for the options by the name of
+the format. Hypothesis is an optional dependency.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 try:
+    from hypothesis import strategies as st
     from hypothesis.strategies import SearchStrategy
 except ImportError:
     from wireproof.install_hint import install_command
@@ -15,15 +16,19 @@ except ImportError:
     raise ImportError(f"strategies need Hypothesis: {install_command('property')}") from None
 
 from wireproof import formats
-from wireproof.cases.strategies import heka, iggy, kafka
+from wireproof.cases.strategies.from_layout import values_by_layout
 from wireproof.cases.strategies.nearly_valid_bytes import nearly_valid_encodings
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES, Format, family_of
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
-    **kafka.VALUES,
-    **iggy.VALUES,
-    **heka.VALUES,
+    format_id: strategy
+    for family in FAMILIES.values()
+    if family.strategies
+    for format_id, strategy in object_at(family.strategies).items()
 }
-"""Format id to the strategy for its values. Every format has one."""
+"""Format id to the strategy for its values."""
 
 
 def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the public name of a format
@@ -33,9 +38,18 @@ def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - t
     has. `wire.values.to_json` returns the JSON form of a value.
 
     Raises:
-        UnknownFormat: there is no such format; the message has similar names.
+        UnknownFormat: there is no such format, and the message has similar names.
     """
-    return STRATEGIES[formats.get(format, revision).format_id]()
+    fmt = formats.get(format, revision)
+    strategy = STRATEGIES.get(fmt.format_id)
+    return values_by_layout(fmt) if strategy is None else strategy()
+
+
+def option_strategy(fmt: Format, value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format
+    """Return a strategy for options that fit a value; the default options if the family has none for it."""
+    place = family_of(fmt).option_strategies
+    strategy = object_at(place).get(fmt.name) if place else None
+    return strategy(value) if strategy is not None else st.just(DEFAULT_OPTIONS)
 
 
 def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above

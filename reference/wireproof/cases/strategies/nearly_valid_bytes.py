@@ -69,7 +69,7 @@ def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any
     """Draw one of `values`, encode it and apply one or two edits."""
     trace = trace_of(fmt, written(fmt, draw(values)))
     rng = DrawnRandom(draw)
-    if ".json." in fmt.name and below(rng, 2):
+    if fmt.is_json and below(rng, 2):
         return mutate_json(rng, trace.data) or trace.data
     splices = [splice for _ in range(pick(rng, (1, 1, 1, 2))) for splice in _edit(trace, rng)]
     splices = splices or [random_splice(rng, trace.data)]

@@ -67,6 +67,7 @@ type Batch struct {
 	ProducerEpoch        int16    `json:"producerEpoch,string"`
 	BaseSequence         int32    `json:"baseSequence,string"`
 	Records              []Record `json:"records"`
+	NextOffset           *int64   `json:"nextOffset,string,omitempty"` // of a library that shows it
 }
 
 // Message is a v0 or v1 entry; one that is no wrapper has no Messages, not even none.

@@ -40,10 +40,12 @@ func main() {
 	batch := []string{"baseOffset", "partitionLeaderEpoch", "magic", "lastOffsetDelta", "baseTimestamp",
 		"maxTimestamp", "producerId", "producerEpoch", "baseSequence"}
 	record := []string{"attributes", "timestampDelta", "offsetDelta", "key", "value", "headers", "offset", "timestamp"}
+	derived := []string{"nextOffset", "batches[magic=2].nextOffset", "batches[].timestampType",
+		"batches[].messages[].timestampType", "batches[].records[].timestampType"}
 	driver := peer.Driver{
 		Name: "sarama", Module: "github.com/IBM/sarama", Classes: append(classes, peer.Decompress...), Decode: decode, Encode: encode,
 		Claims: map[string]peer.Claim{
-			"kafka.log/mixed": claim("decode", peer.Observes(message, batch, record), reads),
+			"kafka.log/mixed": claim("decode", append(derived, peer.Observes(message, batch, record)...), reads),
 			"kafka.batch/v0":  claim("encode", nil, []string{"wrapper"}),
 			"kafka.batch/v1":  claim("encode", nil, []string{"wrapper", "log-append-time"}),
 			"kafka.batch/v2":  claim("encode", nil, modern),
@@ -58,12 +60,15 @@ func decode(r *peer.Request, log *peer.Log) error {
 		return err
 	}
 	keep := func(int64) bool { return true }
+	from := int64(math.MinInt64)
+	if r.Options.FetchOffset != nil {
+		from = *r.Options.FetchOffset
+	}
+	delivered, next, err := sarama.PeerDelivered(block, from, r.Committed())
+	if err == nil && (len(delivered) > 0 || next >= 0) {
+		log.NextOffset = &next
+	}
 	if r.Delivered() {
-		from := int64(math.MinInt64)
-		if r.Options.FetchOffset != nil {
-			from = *r.Options.FetchOffset
-		}
-		delivered, _, err := sarama.PeerDelivered(block, from, r.Committed())
 		if err != nil {
 			return err
 		}
@@ -83,7 +88,7 @@ func decode(r *peer.Request, log *peer.Log) error {
 		if records.MsgSet != nil {
 			err = messages(r, log, records.MsgSet, keep)
 		} else if !cut { // of which it says that it is cut off
-			err = batch(r, log, records.RecordBatch, keep)
+			err = batch(r, log, records, keep)
 		}
 		if err != nil {
 			return err
@@ -92,12 +97,20 @@ func decode(r *peer.Request, log *peer.Log) error {
 	return nil
 }
 
-func batch(r *peer.Request, log *peer.Log, b *sarama.RecordBatch, keep func(int64) bool) error {
+// kinds name the type of a timestamp by whether it is the broker's.
+var kinds = map[bool]string{false: "create", true: "log-append"}
+
+func batch(r *peer.Request, log *peer.Log, records *sarama.Records, keep func(int64) bool) error {
+	b := records.RecordBatch
+	next, err := sarama.PeerNextOffset(records)
+	if err != nil {
+		return err
+	}
 	entry := &peer.Batch{
 		BaseOffset: b.FirstOffset, PartitionLeaderEpoch: b.PartitionLeaderEpoch, Magic: b.Version,
 		LastOffsetDelta: b.LastOffsetDelta, BaseTimestamp: peer.Millis(b.FirstTimestamp),
 		MaxTimestamp: peer.Millis(b.MaxTimestamp), ProducerID: b.ProducerID, ProducerEpoch: b.ProducerEpoch,
-		BaseSequence: b.FirstSequence, Records: []peer.Record{},
+		BaseSequence: b.FirstSequence, Records: []peer.Record{}, NextOffset: next,
 	}
 	for _, record := range b.Records {
 		seen, err := sarama.PeerRecord(b, record)
@@ -114,7 +127,7 @@ func batch(r *peer.Request, log *peer.Log, b *sarama.RecordBatch, keep func(int6
 		entry.Records = append(entry.Records, peer.Record{
 			Attributes: record.Attributes, TimestampDelta: record.TimestampDelta.Milliseconds(),
 			OffsetDelta: record.OffsetDelta, Key: seen.Key, Value: seen.Value, Headers: headers,
-			Offset: seen.Offset, Timestamp: peer.Millis(seen.Timestamp),
+			Offset: seen.Offset, Timestamp: peer.Millis(seen.Timestamp), TimestampType: kinds[b.LogAppendTime],
 		})
 	}
 	log.Add(r, entry)
@@ -124,7 +137,8 @@ func batch(r *peer.Request, log *peer.Log, b *sarama.RecordBatch, keep func(int6
 func messages(r *peer.Request, log *peer.Log, set *sarama.MessageSet, keep func(int64) bool) error {
 	for _, outer := range set.Messages {
 		entry := &peer.Message{Offset: outer.Offset, Magic: outer.Msg.Version,
-			Timestamp: peer.Millis(outer.Msg.Timestamp), Key: outer.Msg.Key, Messages: []peer.Message{}}
+			Timestamp: peer.Millis(outer.Msg.Timestamp), TimestampType: kind(outer.Msg), Key: outer.Msg.Key,
+			Messages: []peer.Message{}}
 		for i, inner := range outer.Messages() {
 			seen, err := sarama.PeerMessage(outer, i)
 			if err != nil {
@@ -132,7 +146,7 @@ func messages(r *peer.Request, log *peer.Log, set *sarama.MessageSet, keep func(
 			}
 			if keep(seen.Offset) {
 				entry.Messages = append(entry.Messages, peer.Message{Offset: seen.Offset, Magic: inner.Msg.Version,
-					Timestamp: peer.Millis(seen.Timestamp), Key: seen.Key, Value: seen.Value})
+					Timestamp: peer.Millis(seen.Timestamp), TimestampType: kind(inner.Msg), Key: seen.Key, Value: seen.Value})
 			}
 		}
 		if outer.Msg.Set == nil && len(entry.Messages) == 1 {
@@ -141,4 +155,12 @@ func messages(r *peer.Request, log *peer.Log, set *sarama.MessageSet, keep func(
 		log.Add(r, entry)
 	}
 	return nil
+}
+
+// kind is the type of a message's timestamp: those of v0 have none.
+func kind(message *sarama.Message) string {
+	if message.Version == 0 {
+		return "none"
+	}
+	return kinds[message.LogAppendTime]
 }

@@ -2,6 +2,7 @@
 //! A segment file is a sequence of its batches, each verified; frames are its headers, read from their bytes.
 
 mod making;
+mod waiting;
 
 use std::io;
 
@@ -10,11 +11,11 @@ use bytes::BytesMut;
 use iggy_binary_protocol::batch::{decode_batch_slice, BatchHeader, BatchMessageView, BATCH_HEADER_SIZE};
 use iggy_binary_protocol::primitives::consumer::KIND_EXTERNAL_GROUP;
 use iggy_binary_protocol::requests::messages::{PollMessagesRequest, SendMessagesEncoder};
-use iggy_binary_protocol::responses::messages::poll_messages::POLL_RESPONSE_HEADER_SIZE;
+use iggy_binary_protocol::responses::messages::poll_messages::{PolledBatchesIterator, POLL_RESPONSE_HEADER_SIZE};
 use iggy_binary_protocol::responses::messages::PollMessagesResponse;
 use iggy_binary_protocol::{
-    read_size_field, EvictionHeader, ReplyHeader, RequestHeader, WireDecode, WireEncode, WireError, WireIdentifier,
-    WireUserHeaders, HEADER_SIZE, KIND_CONSUMER,
+    read_size_field, EvictionHeader, ReplyHeader, RequestHeader, WireConsumer, WireDecode, WireEncode, WireError,
+    WireIdentifier, WirePollingStrategy, WireUserHeaders, HEADER_SIZE, KIND_CONSUMER,
 };
 use serde_json::{json, Value};
 use shared_rust::values::{hex, number};
@@ -50,7 +51,10 @@ fn hello() -> Value {
     let claim = |ops: &[&str], observes: &[&str]| json!({"ops": ops, "profiles": ["reader"], "observes": observes});
     let (both, all) = (["decode", "encode"], []);
     let revisions = json!({
-        "iggy.poll-request/0.11.1-edge": claim(&both, &all), "iggy.send/0.11.1-edge": claim(&["encode"], &all),
+        "iggy.poll-request/0.11.1-edge": claim(&both, &all),
+        "iggy.deferred-poll-request/0.11.1-edge": claim(&both, &all),
+        "iggy.fetch-request/0.11.1-edge": claim(&both, &all), "iggy.fetch/0.11.1-edge": claim(&["decode"], &all),
+        "iggy.send/0.11.1-edge": claim(&["encode"], &all),
         "iggy.poll/0.11.1-edge": claim(&["decode"], &all), "iggy.log/0.11.1-edge": claim(&["decode"], &all),
         "iggy.frame/0.11.1-edge": claim(&["decode"], &all),
     });
@@ -69,6 +73,9 @@ fn decoded(request: &Request) -> Result<(Value, Option<usize>), Refusal> {
             let (one, taken) = PollMessagesRequest::decode(data).map_err(refused)?;
             (asked(&one), Some(taken))
         }
+        "iggy.deferred-poll-request" => waiting::deferred(data)?,
+        "iggy.fetch-request" => waiting::fetch(data)?,
+        "iggy.fetch" => (waiting::sections(data)?, None),
         "iggy.frame" => framed(data)?,
         "iggy.log" => logged(data)?,
         _ => (polled(data)?, None),
@@ -87,16 +94,23 @@ fn place(one: &WireIdentifier) -> Value {
 }
 
 fn asked(one: &PollMessagesRequest) -> Value {
-    let kind = match one.consumer.kind {
+    json!({"consumer": consumer(&one.consumer), "stream": place(&one.stream_id),
+           "topic": place(&one.topic_id), "partition_id": one.partition_id.map(number),
+           "strategy": strategy(&one.strategy), "count": number(one.count), "auto_commit": one.auto_commit})
+}
+
+fn consumer(one: &WireConsumer) -> Value {
+    let kind = match one.kind {
         KIND_CONSUMER => "consumer",
         KIND_EXTERNAL_GROUP => "external_group",
         _ => "group",
     };
-    let strategy = STRATEGIES.get(one.strategy.kind as usize).copied().unwrap_or("unknown");
-    json!({"consumer": {"kind": kind, "id": place(&one.consumer.id)}, "stream": place(&one.stream_id),
-           "topic": place(&one.topic_id), "partition_id": one.partition_id.map(number),
-           "strategy": {"kind": strategy, "value": number(one.strategy.value)}, "count": number(one.count),
-           "auto_commit": one.auto_commit})
+    json!({"kind": kind, "id": place(&one.id)})
+}
+
+fn strategy(one: &WirePollingStrategy) -> Value {
+    let kind = STRATEGIES.get(one.kind as usize).copied().unwrap_or("unknown");
+    json!({"kind": kind, "value": number(one.value)})
 }
 
 /// The block as the map that it is, by its keys; the library keeps the order of the wire, and what comes twice.
@@ -132,14 +146,24 @@ fn message(batch: &BatchHeader, one: &BatchMessageView<'_>) -> Value {
            "origin_timestamp": number(batch.origin_timestamp.wrapping_add(late))})
 }
 
-/// The batches of a whole response, which the reader of the library walks first, for their errors.
+/// The batches of a whole response.
 fn polled(data: &[u8]) -> Result<Value, Refusal> {
     let response = PollMessagesResponse::decode(data).map_err(refused)?;
-    for one in response.messages {
+    let context = response.header.context;
+    let (batches, messages) = records(&data[POLL_RESPONSE_HEADER_SIZE..])?;
+    Ok(json!({"partition_id": number(response.header.partition_id),
+        "current_offset": number(response.header.current_offset), "incarnation": number(context.incarnation),
+        "owner_generation": number(context.owner_generation), "metadata_op": number(context.metadata_op),
+        "batches": batches, "messages": messages}))
+}
+
+/// The headers of the batches of a response, and all their messages; the reader of the library walks them first,
+/// for their errors.
+fn records(mut rest: &[u8]) -> Result<(Vec<Value>, Vec<Value>), Refusal> {
+    for one in PolledBatchesIterator::new(rest) {
         one.map_err(refused)?;
     }
-    let context = response.header.context;
-    let (mut rest, mut batches, mut messages) = (&data[POLL_RESPONSE_HEADER_SIZE..], Vec::new(), Vec::new());
+    let (mut batches, mut messages) = (Vec::new(), Vec::new());
     while !rest.is_empty() {
         let header = BatchHeader::decode(rest).map_err(refused)?;
         let batch = iggy_binary_protocol::batch::BatchRef::new(header, &rest[BATCH_HEADER_SIZE..header.total_size()]);
@@ -149,10 +173,7 @@ fn polled(data: &[u8]) -> Result<Value, Refusal> {
         batches.push(shown);
         rest = &rest[header.total_size()..];
     }
-    Ok(json!({"partition_id": number(response.header.partition_id),
-        "current_offset": number(response.header.current_offset), "incarnation": number(context.incarnation),
-        "owner_generation": number(context.owner_generation), "metadata_op": number(context.metadata_op),
-        "batches": batches, "messages": messages}))
+    Ok((batches, messages))
 }
 
 /// The whole batches of a file; its tail, if one is cut, is left.
@@ -211,13 +232,18 @@ fn header(head: &[u8]) -> Option<Value> {
 
 fn encoded(format: &str, value: &Value) -> Result<Vec<u8>, Refusal> {
     let mut buffer = BytesMut::new();
-    if format == "iggy.poll-request" {
-        making::request(value)?.encode(&mut buffer);
-        return Ok(buffer.to_vec());
+    match format {
+        "iggy.poll-request" => making::request(value)?.encode(&mut buffer),
+        "iggy.deferred-poll-request" => waiting::deferred_of(value)?.encode(&mut buffer),
+        "iggy.fetch-request" => waiting::fetch_of(value)?.encode(&mut buffer),
+        _ => send(value, &mut buffer)?,
     }
+    Ok(buffer.to_vec())
+}
+
+fn send(value: &Value, buffer: &mut BytesMut) -> Result<(), Refusal> {
     let (stream, topic) = (making::place(&value["stream"])?, making::place(&value["topic"])?);
     let (key, messages) = (making::partitioning(&value["partitioning"])?, making::messages(value)?);
     let (raw, producer) = (messages.iter().map(making::Message::raw).collect::<Vec<_>>(), making::producer(value)?);
-    SendMessagesEncoder::encode_with_producer(&mut buffer, &stream, &topic, &key, producer, &raw).map_err(refused)?;
-    Ok(buffer.to_vec())
+    SendMessagesEncoder::encode_with_producer(buffer, &stream, &topic, &key, producer, &raw).map_err(refused)
 }

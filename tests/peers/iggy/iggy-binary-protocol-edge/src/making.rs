@@ -62,21 +62,27 @@ pub fn partitioning(fields: &Value) -> Result<WirePartitioning, Refusal> {
     }
 }
 
-pub fn request(value: &Value) -> Result<PollMessagesRequest, Refusal> {
-    let id = place(&value["consumer"]["id"])?;
-    let consumer = match value["consumer"]["kind"].as_str() {
+pub fn consumer(fields: &Value) -> Result<WireConsumer, Refusal> {
+    let id = place(&fields["id"])?;
+    Ok(match fields["kind"].as_str() {
         Some("group") => WireConsumer::consumer_group(id),
         Some("external_group") => WireConsumer::external_group(id),
         _ => WireConsumer::consumer(id),
-    };
-    let strategy = &value["strategy"];
+    })
+}
+
+pub fn strategy(fields: &Value) -> Result<WirePollingStrategy, Refusal> {
+    Ok(WirePollingStrategy { kind: code(&STRATEGIES, &fields["kind"])?, value: whole(fields, "value")? })
+}
+
+pub fn request(value: &Value) -> Result<PollMessagesRequest, Refusal> {
     let partition_id = if value["partition_id"].is_null() { None } else { Some(whole(value, "partition_id")?) };
     Ok(PollMessagesRequest {
-        consumer,
+        consumer: consumer(&value["consumer"])?,
         stream_id: place(&value["stream"])?,
         topic_id: place(&value["topic"])?,
         partition_id,
-        strategy: WirePollingStrategy { kind: code(&STRATEGIES, &strategy["kind"])?, value: whole(strategy, "value")? },
+        strategy: strategy(&value["strategy"])?,
         count: whole(value, "count")?,
         auto_commit: value["auto_commit"] == true,
     })

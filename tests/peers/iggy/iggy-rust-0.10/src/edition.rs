@@ -23,14 +23,15 @@ pub fn main() -> io::Result<()> {
 }
 
 fn hello() -> Value {
-    let both = json!({"ops": ["decode", "encode"], "profiles": ["reader"]});
+    let claim = |ops: &[&str]| json!({"ops": ops, "profiles": ["reader"], "observes": ["*"]});
+    let both = claim(&["decode", "encode"]);
     let revisions: serde_json::Map<String, Value> = [
         ("iggy.headers", REVISIONS.headers, both.clone()),
         ("iggy.identifier", REVISIONS.identifier, both.clone()),
         ("iggy.partitioning", REVISIONS.partitioning, both.clone()),
         ("iggy.poll-request", REVISIONS.request, both.clone()),
-        ("iggy.send", REVISIONS.message, json!({"ops": SEND, "profiles": ["reader"]})),
-        ("iggy.poll", REVISIONS.message, json!({"ops": ["decode"], "profiles": ["reader"]})), // the writer is a panic
+        ("iggy.send", REVISIONS.message, claim(&SEND)),
+        ("iggy.poll", REVISIONS.message, claim(&["decode"])), // the writer is a panic
         ("iggy.json.send", REVISIONS.json_send, both.clone()),
         ("iggy.json.poll", REVISIONS.json_poll, both),
     ]
@@ -90,6 +91,16 @@ fn headers(map: &Headers) -> Vec<Value> {
     let mut entries: Vec<(&HeaderKey, &HeaderValue)> = map.iter().collect();
     entries.sort_by_key(|(key, _)| order(key));
     entries.into_iter().map(|(key, value)| entry(key, value)).collect()
+}
+
+/// What an accessor returns; null where it refuses the bytes.
+fn digits<T: ToString, E>(found: Result<T, E>) -> Value {
+    found.map_or(Value::Null, |number| json!(number.to_string()))
+}
+
+fn with_number(mut shown: Value, number: Value) -> Value {
+    shown["typed"] = number;
+    shown
 }
 
 /// What the accessor makes of a block; one that it makes nothing of is shown as it came.

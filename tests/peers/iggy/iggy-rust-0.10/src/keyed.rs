@@ -5,8 +5,9 @@ fn order(key: &HeaderKey) -> (u8, Vec<u8>) {
 }
 
 fn entry(key: &HeaderKey, one: &HeaderValue) -> Value {
-    let field = |kind: HeaderKind, value: &[u8]| tagged(&kind.to_string(), value);
-    json!([field(key.kind(), key.as_bytes()), field(one.kind(), one.as_bytes())])
+    let field = |kind: HeaderKind, value: &[u8], number| with_number(tagged(&kind.to_string(), value), number);
+    json!([field(key.kind(), key.as_bytes(), typed!(key.kind(), key)),
+           field(one.kind(), one.as_bytes(), typed!(one.kind(), one))])
 }
 
 fn key_of(fields: &Value) -> Result<HeaderKey, Refusal> {

@@ -26,6 +26,28 @@ const CLASSES: [(&str, &str); 14] = [
     ("EOF while parsing", "bad-json"),
 ];
 
+/// What the accessor of its kind returns for a value, or for a key of a kind.
+macro_rules! typed {
+    ($kind:expr, $one:expr) => {
+        match $kind {
+            HeaderKind::Raw | HeaderKind::String => Value::Null,
+            HeaderKind::Bool => $one.as_bool().map_or(Value::Null, Value::Bool),
+            HeaderKind::Int8 => digits($one.as_int8()),
+            HeaderKind::Int16 => digits($one.as_int16()),
+            HeaderKind::Int32 => digits($one.as_int32()),
+            HeaderKind::Int64 => digits($one.as_int64()),
+            HeaderKind::Int128 => digits($one.as_int128()),
+            HeaderKind::Uint8 => digits($one.as_uint8()),
+            HeaderKind::Uint16 => digits($one.as_uint16()),
+            HeaderKind::Uint32 => digits($one.as_uint32()),
+            HeaderKind::Uint64 => digits($one.as_uint64()),
+            HeaderKind::Uint128 => digits($one.as_uint128()),
+            HeaderKind::Float32 => digits($one.as_float32()),
+            HeaderKind::Float64 => digits($one.as_float64()),
+        }
+    };
+}
+
 macro_rules! edition {
     ($name:ident, $iggy:ident, $revision:literal, $formats:tt, [$($part:literal),*], { $($differs:item)* }) => {
         mod $name {

@@ -7,7 +7,8 @@ fn order(key: &HeaderKey) -> String {
 }
 
 fn entry(key: &HeaderKey, one: &HeaderValue) -> Value {
-    json!([hex(Some(key.as_str().as_bytes())), tagged(&one.kind.to_string(), &one.value)])
+    let value = with_number(tagged(&one.kind.to_string(), &one.value), typed!(one.kind, one));
+    json!([hex(Some(key.as_str().as_bytes())), value])
 }
 
 fn key_of(field: &Value) -> Result<HeaderKey, Refusal> {

@@ -24,10 +24,11 @@ const CODECS: [RecordBatchCompression; 5] = [
 const APPEND_TIME: i16 = 0x08;
 const TRANSACTIONAL: i16 = 0x10;
 const KNOWN: i16 = 0x1f;
-const SHOWN: [&str; 15] = [
+const SHOWN: [&str; 16] = [
     "baseOffset", "partitionLeaderEpoch", "lastOffsetDelta", "baseTimestamp", "maxTimestamp", "producerId",
     "producerEpoch", "baseSequence", "records[].offsetDelta", "records[].timestampDelta", "records[].offset",
     "records[].timestamp", "records[].key", "records[].value", "records[].headers",
+    "records[].timestampType",
 ];
 
 /// Parts of an error's text that leave no doubt about the class.
@@ -100,7 +101,12 @@ fn shown(batch: &RecordBatch, record: &Record) -> Result<Value, String> {
     let timestamp = batch.first_timestamp.checked_add(record.timestamp_delta).ok_or("Timestamp overflow")?;
     Utc.timestamp_millis_opt(timestamp).single().ok_or("Not a valid timestamp")?;
     let headers = record.headers.iter().map(|one| json!([hex(Some(one.key.as_bytes())), hex(Some(&one.value))]));
+    let kind = match batch.timestamp_type {
+        RecordBatchTimestampType::CreateTime => "create",
+        RecordBatchTimestampType::LogAppendTime => "log-append",
+    };
     Ok(json!({
+        "timestampType": kind,
         "offset": number(batch.base_offset.wrapping_add(record.offset_delta.into())), "timestamp": number(timestamp),
         "offsetDelta": number(record.offset_delta), "timestampDelta": number(record.timestamp_delta),
         "key": hex(record.key.as_deref()), "value": hex(record.value.as_deref()),

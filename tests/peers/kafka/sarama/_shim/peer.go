@@ -57,6 +57,11 @@ func PeerControl(records *Records) error {
 	return err
 }
 
+// PeerNextOffset is the offset behind an entry of v2, whatever records are left in it.
+func PeerNextOffset(records *Records) (*int64, error) {
+	return records.nextOffset()
+}
+
 // PeerDelivered is what the consumer hands on of a fetch from an offset on, and the offset of its next fetch.
 func PeerDelivered(block *FetchResponseBlock, offset int64, committed bool) ([]*ConsumerMessage, int64, error) {
 	conf := NewConfig()

@@ -1,0 +1,211 @@
+"""A family of formats: its formats, and all that the suite must know about them, in one object.
+
+A package provides its families through the entry-point group `wireproof.formats`; `installed_families` finds
+them. The layers above read the object and never name a family (architecture.md#families).
+
+The module of an entry point imports only this module and `wireproof.wire`: the formats are not complete while
+it is loaded. It names tables and functions of other modules by their place, `module:name`; these modules may
+import everything.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, Final, Protocol
+
+from attrs import field, frozen
+
+from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Layout
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.remark_classes import RemarkClass
+from wireproof.wire.scan_items import Item
+from wireproof.wire.trace import FieldSpan
+from wireproof.wire.writer import Writer
+
+PROVISIONAL_SUFFIX: Final = "-edge"
+"""The end of the names of provisional revisions."""
+
+
+@frozen(cache_hash=True)  # formats are the keys of many caches
+class Format:
+    """A format in one revision.
+
+    Attributes:
+        name, revision: such as `kafka.batch` and `v2`; the name begins with that of the family and a dot.
+        value: the frozen attrs class of its values.
+        decode: decodes one value with a reader at position 0; the reader is then after the consumed bytes.
+        encode: encodes a value with a writer.
+        scan: yields the items of a stream given in chunks; None for a format that is not a stream.
+        wrapped_by: name and revision of the stream format that contains values of this one, and the name of
+            the list of values there; None if there is no such format.
+        delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
+            value are not consumed.
+        capabilities: the capabilities that its cases may need.
+        is_json: True if the bytes are a JSON text.
+        layout: the layout of its bytes; None if it is not declared yet.
+    """
+
+    name: str
+    revision: str
+    value: type
+    decode: Callable[[Reader, Options], Any]
+    encode: Callable[[Writer, Any, Options], None]
+    scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
+    wrapped_by: tuple[str, str, str] | None = None
+    delimited: bool = False
+    capabilities: tuple[str, ...] = ()
+    is_json: bool = False
+    layout: Layout | None = None
+
+    @property
+    def provisional(self) -> bool:
+        """Return whether the revision is one of a pre-release, whose format may still change."""
+        return self.revision.endswith(PROVISIONAL_SUFFIX)
+
+    @property
+    def format_id(self) -> str:
+        """Return the id of the format, such as `kafka.batch/v2`."""
+        return f"{self.name}/{self.revision}"
+
+    @property
+    def family(self) -> str:
+        """Return the name of the family, such as `kafka`."""
+        return self.name.partition(".")[0]
+
+
+def formats_of_codec(
+    name: str,
+    codec: Any,  # noqa: ANN401 - a module
+    rows: Mapping[str, Any] | None = None,
+    **more: Any,  # noqa: ANN401 - fields
+) -> Iterator[Format]:
+    """Yield the formats of a codec module whose functions take a row of its table `REVISIONS` first.
+
+    `rows` is another table of the module. A row may have the layout of its revision.
+    """
+    for revision, row in (codec.REVISIONS if rows is None else rows).items():
+        yield Format(
+            name,
+            revision,
+            row.value,
+            partial(codec.decode, row),
+            partial(codec.encode, row),
+            **{"layout": getattr(row, "layout", None), **more},
+        )
+
+
+def object_at(place: str) -> Any:  # noqa: ANN401 - any object may be there
+    """Return the object at a place, `module:name`; this imports the module."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def deferred(place: str) -> Callable[..., Any]:
+    """Return a function that calls the one at `place`, `module:name`, and imports it at the first call."""
+    found: list[Callable[..., Any]] = []
+
+    def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - those of the function
+        if not found:
+            found.append(object_at(place))
+        return found[0](*arguments, **named)
+
+    return call
+
+
+@frozen
+class OrderFault:
+    """An entry that does not follow the entry before it: its class, the wrong field, and a line about it."""
+
+    cls: str
+    at: int
+    path: str
+    text: str
+
+
+class OrderCheck(Protocol):
+    """Checks the order of the entries of a log, from the first one on."""
+
+    def after(self, item: Item, number: int, /) -> Iterable[OrderFault]:
+        """Yield the faults in the order of the next entry, which has this number in its log."""
+
+
+@frozen
+class StreamRules:
+    """The knowledge about a stream that its scan does not give.
+
+    Attributes:
+        derived_fields: returns the fields that the value of a stream has beside the list of its entries, from
+            these entries in JSON form.
+        damaged_length: returns the number of damaged bytes at the beginning of an item that is refused or
+            cut, if its length may be damaged; else 0. It gets the format, the bytes, the length of the item,
+            the options, and what precedes it: the entry before it in a tuple, an empty tuple at the
+            beginning, or None if that is unknown. Without this function the scan itself searches for entries.
+        lookahead: the number of bytes after the item that `damaged_length` gets.
+        bytes_needed: returns the size of the entry that begins with these bytes; 0 if they do not show it.
+        order: returns a new check of the order of entries, where no checksum covers it.
+        entries_begin_at: returns whether entries certainly begin at a position, after damaged bytes that look
+            like a cut entry. It gets a function that reads bytes at a position up to a length.
+    """
+
+    derived_fields: Callable[[Sequence[Json]], dict[str, Json]] = lambda _: {}
+    damaged_length: Callable[[Format, bytes, int, Options, tuple[Any, ...] | None], int] | None = None
+    lookahead: int = 0
+    bytes_needed: Callable[[Format, bytes], int] = lambda _, __: 0
+    order: Callable[[], OrderCheck] | None = None
+    entries_begin_at: Callable[[Callable[[int, int], bytes], int, Options], bool] | None = None
+
+
+@frozen
+class Redaction:
+    """Bytes of a format that are structure and no payload, and what replaces the others.
+
+    Attributes:
+        kept_paths: the ends of the paths of byte fields that are kept: names and identifiers.
+        filler: one byte; a payload becomes this byte, repeated.
+        kept_head_bytes: the number of bytes at the beginning that are kept even if they are not decoded.
+    """
+
+    kept_paths: tuple[str, ...] = ()
+    filler: bytes = b"x"
+    kept_head_bytes: int = 0
+
+
+@frozen
+class Family:
+    """A family of formats. Everything but its name and its formats is optional.
+
+    Attributes:
+        name: the beginning of the names of its formats, such as `kafka`.
+        formats: its formats, in the order in which they are listed.
+        remarks: its classes of remarks by name; its package registers them too.
+        dictionary: yields the words of the fuzzing dictionary of a format; None for boundary values only.
+        marks: by the beginning of a format's name, a function that returns whether bytes begin like it.
+        file_names: patterns of the names of files, each with the beginning of the names of their formats.
+        streams: the rules of its streams, by the name of the format.
+        capabilities: yields the capabilities that decoded fields need under some options.
+        value_capabilities: yields those that a value in JSON form needs.
+        strategies: the place of a table of Hypothesis strategies for values, by format id; each entry is a
+            function that returns one. Empty if there is none.
+        option_strategies: the place of a table of functions by the name of a format, which get a value and
+            return a strategy for options.
+        sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
+            `wireproof.spark.source_kind.SourceKind`. The first one of all families is the default of `scan`.
+        redaction: what stays of bytes whose payloads are replaced.
+    """
+
+    name: str
+    formats: tuple[Format, ...]
+    remarks: Mapping[str, RemarkClass] = field(factory=dict)
+    dictionary: Callable[[Format], Iterable[bytes]] | None = None
+    marks: Mapping[str, Callable[[bytes], bool]] = field(factory=dict)
+    file_names: tuple[tuple[re.Pattern[str], str], ...] = ()
+    streams: Mapping[str, StreamRules] = field(factory=dict)
+    capabilities: Callable[[Sequence[FieldSpan], Options], Iterable[str]] = lambda _, __: ()
+    value_capabilities: Callable[[Json], Iterable[str]] = lambda _: ()
+    strategies: str = ""
+    option_strategies: str = ""
+    sources: Mapping[str, str] = field(factory=dict)
+    redaction: Redaction = Redaction()

@@ -1,0 +1,52 @@
+"""The family `heka`: messages and framed streams of Mozilla Heka."""
+
+from typing import Final
+
+from wireproof.family import Family, Format, Redaction, deferred
+from wireproof.heka import message, scan, stream
+from wireproof.heka.family.detection import FILE_NAMES, MARKS
+from wireproof.heka.remark_classes import HEKA_REMARKS
+
+_FORMATS: Final = (
+    Format(
+        "heka.message",
+        "0.10",
+        message.HekaMessage,
+        message.decode,
+        message.encode,
+        layout=message.CONTENT,
+        capabilities=("codec:snappy",),
+    ),
+    Format(
+        "heka.stream",
+        "0.10",
+        stream.FrameStream,
+        stream.decode,
+        stream.encode,
+        scan.scan,
+        layout=stream.STREAM,
+        capabilities=(
+            "codec:snappy",
+            "feature:hmac",
+            "feature:opaque-content",
+            "feature:resync-c",
+            "feature:resync-go",
+            "feature:given-header",
+        ),
+    ),
+)
+
+FAMILY: Final = Family(
+    "heka",
+    _FORMATS,
+    remarks=HEKA_REMARKS,
+    marks=MARKS,
+    file_names=FILE_NAMES,
+    strategies="wireproof.heka.family.strategies:VALUES",
+    option_strategies="wireproof.heka.family.strategies:OPTIONS",
+    sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},
+    dictionary=deferred("wireproof.heka.family.dictionary:words"),
+    redaction=Redaction(
+        ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")
+    ),
+)

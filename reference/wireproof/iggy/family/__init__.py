@@ -1,0 +1,117 @@
+"""The family `iggy`: frames, bodies and segments of Apache Iggy."""
+
+from functools import partial
+from typing import Final
+
+from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec
+from wireproof.iggy import (
+    deferred_poll,
+    fetch,
+    fetch_request,
+    frame,
+    headers,
+    identifier,
+    json_poll,
+    json_reply,
+    json_send,
+    log,
+    partitioning,
+    poll,
+    poll_request,
+    reply,
+    send,
+)
+from wireproof.iggy.family import capabilities
+from wireproof.iggy.family.detection import FILE_NAMES, MARKS
+from wireproof.iggy.family.streams import STREAMS
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.partitioning import Partitioning
+from wireproof.iggy.remark_classes import IGGY_REMARKS
+
+_SEND: Final = (
+    "feature:headers",
+    "feature:message-id",
+    "feature:partitioning-balanced",
+    "feature:partitioning-messages-key",
+)
+
+_FORMATS: Final[tuple[Format, ...]] = (
+    *formats_of_codec("iggy.poll-request", poll_request, delimited=True),
+    *formats_of_codec("iggy.deferred-poll-request", deferred_poll),
+    *formats_of_codec("iggy.fetch-request", fetch_request),
+    *formats_of_codec("iggy.fetch", fetch),
+    *formats_of_codec("iggy.frame", frame, delimited=True),
+    *(
+        Format(
+            "iggy.reply",
+            revision,
+            row.value,
+            partial(reply.decode, row),
+            partial(reply.encode, row),
+            delimited=row.delimited,
+            layout=row.layout,
+        )
+        for revision, row in reply.REVISIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.identifier",
+            revision,
+            Identifier,
+            partial(identifier.decode, row),
+            partial(identifier.encode, row),
+            delimited=True,
+            layout=identifier.LAYOUT,
+        )
+        for revision, row in identifier.REVISIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.partitioning",
+            revision,
+            Partitioning,
+            partial(partitioning.decode, row),
+            partial(partitioning.encode, row),
+            delimited=True,
+            layout=partitioning.LAYOUT,
+        )
+        for revision, row in partitioning.REVISIONS.items()
+    ),
+    *formats_of_codec("iggy.headers", headers),
+    *formats_of_codec("iggy.send", send, capabilities=_SEND),
+    *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),
+    *formats_of_codec("iggy.poll", poll),
+    *formats_of_codec("iggy.json.poll", json_poll, is_json=True),
+    *formats_of_codec("iggy.json.reply", json_reply, is_json=True),
+    *formats_of_codec("iggy.json.error", json_reply, json_reply.ERRORS, is_json=True),
+    *(
+        Format(
+            "iggy.log",
+            revision,
+            row.value,
+            partial(log.decode, row),
+            partial(log.encode, row),
+            partial(log.scan, row),
+            layout=row.layout,
+        )
+        for revision, row in log.REVISIONS.items()
+    ),
+)
+
+FAMILY: Final = Family(
+    "iggy",
+    _FORMATS,
+    remarks=IGGY_REMARKS,
+    marks=MARKS,
+    file_names=FILE_NAMES,
+    streams=STREAMS,
+    capabilities=capabilities.of_bytes,
+    strategies="wireproof.iggy.family.strategies:VALUES",
+    option_strategies="wireproof.iggy.family.strategies:OPTIONS",
+    sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
+    dictionary=deferred("wireproof.iggy.family.dictionary:words"),
+    # header values have kinds: 1 is a boolean, a character and a part of any number
+    redaction=Redaction(
+        ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"), filler=b"\x01"
+    ),
+)

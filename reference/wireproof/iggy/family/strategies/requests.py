@@ -1,0 +1,154 @@
+"""Strategies for requests, replies and their frames: iggy.md §2.1, §3.2, §6."""
+
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, Final, cast
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from wireproof.iggy.family.strategies.destinations import identifiers
+from wireproof.iggy.family.strategies.scalars import unsigned
+from wireproof.iggy.frame import (
+    FIRST_PARTITION_OPERATION,
+    NON_REPLICATED,
+    EvictionHeader,
+    ReplyHeader,
+    ReplyHeader111,
+    RequestHeader,
+    RequestHeader111,
+    VsrFrame,
+    VsrFrame111,
+)
+from wireproof.iggy.poll_request import (
+    Consumer,
+    Consumer30,
+    Consumer111,
+    PollingStrategy,
+    PollRequest30,
+    PollRequest80,
+    PollRequest111,
+)
+from wireproof.iggy.reply import SendConfirmation, SendReply
+from wireproof.wire.checksums import xxh3_64
+
+COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
+STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
+_CONSUMERS: Final = st.sampled_from(["consumer", "group"])
+_STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
+
+
+CONSUMERS: Final[dict[Hashable, Any]] = {PollRequest30: Consumer30, PollRequest111: Consumer111}
+"""The class of a consumer, by the class of the request; `Consumer` for all others."""
+
+
+@cache
+def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
+    """Return a strategy for requests of PollMessages. `least` is the smallest number of an identifier."""
+    ids: SearchStrategy[Any] = unsigned(32) if value is PollRequest30 else identifiers(least)
+    partitions: SearchStrategy[Any] = unsigned(32)
+    return st.builds(
+        cast("type[Any]", value),
+        consumer=st.builds(CONSUMERS.get(value, Consumer), _CONSUMERS, ids),
+        stream=identifiers(least),
+        topic=identifiers(least),
+        partition_id=st.one_of(st.none(), partitions)
+        if value in (PollRequest80, PollRequest111)
+        else partitions,
+        strategy=st.builds(PollingStrategy, cast("Any", _STRATEGIES), unsigned(64)),
+        count=unsigned(32).map(lambda number: max(number, 1)),
+        auto_commit=st.booleans(),
+    )
+
+
+@cache
+def frame_bodies() -> SearchStrategy[bytes]:
+    """Return a strategy for bodies, including an empty one."""
+    return st.one_of(st.just(b""), st.just(b"b" * 300), st.binary(max_size=40))
+
+
+@cache
+def _requests_110() -> SearchStrategy[Any]:
+    """Return a strategy for VSR headers of a request, without their checksum."""
+    operations = st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8))
+    numbers = {name: unsigned(64) for name in ("timestamp", "request", "session")}
+    return st.builds(
+        RequestHeader,
+        client=unsigned(128),
+        operation=operations,
+        user_id=unsigned(32),
+        code=unsigned(32),
+        **numbers,
+    )
+
+
+@cache
+def _evictions() -> SearchStrategy[EvictionHeader]:
+    return st.builds(
+        EvictionHeader,
+        client=unsigned(128),
+        server_protocol_version=unsigned(32),
+        server_protocol_version_min=unsigned(32),
+        reason=unsigned(8),
+    )
+
+
+@cache
+def vsr_frames() -> SearchStrategy[VsrFrame]:
+    """Return a strategy for VSR frames of every command."""
+    replies = st.builds(
+        ReplyHeader,
+        **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
+        **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request")},
+        operation=unsigned(8),
+        status=unsigned(32),
+    )
+    headers = st.one_of(_requests_110(), replies, _evictions())
+    return st.builds(VsrFrame, header=headers, body=frame_bodies()).map(_with_checksum)
+
+
+def _with_checksum(frame: VsrFrame) -> VsrFrame:
+    """Return the frame with its request checksum, which only replicated requests except sends have (§2.1)."""
+    if not isinstance(frame.header, RequestHeader) or frame.header.operation in (2, 160):
+        return frame
+    return evolve(frame, header=evolve(frame.header, request_checksum=xxh3_64(frame.body)))
+
+
+@cache
+def vsr_frames_111() -> SearchStrategy[VsrFrame111]:
+    """Return a strategy for VSR frames of every command since 0.11.1-edge."""
+    wide = ("timestamp", "request", "session", "partition_incarnation", "owner_generation")
+    requests = st.builds(
+        RequestHeader111,
+        **{name: unsigned(128) for name in ("client", "request_checksum")},
+        **{name: unsigned(64) for name in (*wide, "minimum_metadata_op")},
+        operation=st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8)),
+        **{name: unsigned(32) for name in ("user_id", "code")},
+    )
+    replies = st.builds(
+        ReplyHeader111,
+        **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
+        **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request", "partition_incarnation")},
+        **{name: unsigned(8) for name in ("operation", "committed_result")},
+        status=unsigned(32),
+    )
+    headers = st.one_of(requests.map(_with_random_checksum), replies, _evictions())
+    return st.builds(VsrFrame111, header=headers, body=frame_bodies())
+
+
+def _with_random_checksum(header: RequestHeader111) -> RequestHeader111:
+    """Return the header with a checksum of 0 if its operation has none, else with another one."""
+    bare = header.operation == NON_REPLICATED or header.operation >= FIRST_PARTITION_OPERATION
+    return evolve(header, request_checksum=0 if bare else header.request_checksum or 1)
+
+
+@cache
+def send_replies() -> SearchStrategy[SendReply]:
+    """Return a strategy for replies to a send since 0.11.0, with up to three confirmations."""
+    confirmation = st.builds(
+        SendConfirmation,
+        **{name: unsigned(32) for name in ("stream_id", "topic_id", "partition_id")},
+        base_offset=unsigned(64),
+    )
+    return st.lists(confirmation, max_size=3).map(lambda confirmed: SendReply(confirmations=tuple(confirmed)))

@@ -1,0 +1,92 @@
+"""The family `kafka`: entries and logs of Apache Kafka."""
+
+from functools import partial
+from typing import Final
+
+from wireproof.family import Family, Format, Redaction, deferred
+from wireproof.kafka import entry, layouts, log, scan
+from wireproof.kafka.family import capabilities
+from wireproof.kafka.family.detection import FILE_NAMES, MARKS
+from wireproof.kafka.family.streams import STREAMS
+from wireproof.kafka.remark_classes import KAFKA_REMARKS
+from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.wire.layout import Layout
+
+_CODECS: Final = ("codec:none", "codec:gzip", "codec:snappy", "codec:lz4")
+
+_MESSAGE: Final = (*_CODECS, "feature:wrapper")
+
+_V1: Final = (*_MESSAGE, "feature:log-append-time")
+
+_V2: Final = (
+    *_CODECS,
+    "codec:zstd",
+    "feature:control-batch",
+    "feature:delete-horizon",
+    "feature:empty-batch",
+    "feature:headers",
+    "feature:idempotent",
+    "feature:log-append-time",
+    "feature:transactional",
+)
+
+_LOG: Final = (
+    *_V2,
+    "feature:fetch-offset",
+    "feature:max-message",
+    "feature:segment-file",
+    "feature:mixed-magic",
+    "feature:partial-tail",
+    "feature:read-committed",
+    "feature:wrapper",
+)
+
+
+def _batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...], layout: Layout) -> Format:
+    return Format(
+        "kafka.batch",
+        revision,
+        value,
+        decode=partial(entry.decode, magic=magic),
+        encode=partial(entry.encode, magic=magic),
+        wrapped_by=("kafka.log", "mixed", "batches"),
+        delimited=True,
+        capabilities=capabilities,
+        layout=layout,
+    )
+
+
+_FORMATS: Final = (
+    _batch("v0", 0, Message, _MESSAGE, layouts.MESSAGE_V0),
+    _batch("v1", 1, Message, _V1, layouts.MESSAGE_V1),
+    _batch("v2", 2, RecordBatch, _V2, layouts.BATCH),
+    Format(
+        "kafka.log",
+        "mixed",
+        Log,
+        log.decode,
+        log.encode,
+        scan=scan.scan,
+        capabilities=_LOG,
+        layout=layouts.LOG,
+    ),
+)
+
+FAMILY: Final = Family(
+    "kafka",
+    _FORMATS,
+    remarks=KAFKA_REMARKS,
+    marks=MARKS,
+    file_names=FILE_NAMES,
+    streams=STREAMS,
+    capabilities=capabilities.of_bytes,
+    value_capabilities=capabilities.of_value,
+    strategies="wireproof.kafka.family.strategies:VALUES",
+    option_strategies="wireproof.kafka.family.strategies:OPTIONS",
+    sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
+    dictionary=deferred("wireproof.kafka.family.dictionary:words"),
+    # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
+    redaction=Redaction(
+        (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"), kept_head_bytes=17
+    ),
+)

@@ -1,0 +1,73 @@
+"""The rules of Kafka's logs that their scan does not give."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from wireproof.family import Format, OrderFault, StreamRules
+from wireproof.kafka import resync
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT
+from wireproof.kafka.values import Message, RecordBatch
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
+
+
+class EntryOrder:
+    """Checks the rising offsets and leader epochs of a log: kafka.md §1.5; no checksum covers them."""
+
+    def __init__(self) -> None:
+        """Begin with no entry."""
+        self.last: int | None = None
+        self.epoch = -1
+
+    def after(self, item: Item, number: int) -> Iterator[OrderFault]:
+        """Yield the faults in the order of the next entry."""
+        match item.value:
+            case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
+                if epoch < self.epoch or epoch < -1:
+                    text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
+                    path = f"batches[{number}].partitionLeaderEpoch"
+                    yield OrderFault(
+                        "leader-epoch-order", item.at + BATCH.offset("partitionLeaderEpoch"), path, text
+                    )
+                self.epoch = epoch
+                last = first + delta
+            case Message(offset=last, messages=inner):
+                first = inner[0].offset if inner else last
+            case _:
+                return
+        if self.last is not None and first <= self.last:
+            text = f"offset {first} after {self.last}: one of the two is damaged"
+            yield OrderFault("offsets-not-monotonic", item.at, f"batches[{number}].baseOffset", text)
+        self.last = last
+
+
+def _damaged_length(
+    _: Format, data: bytes, length: int, options: Options, before: tuple[Any, ...] | None
+) -> int:
+    del before  # an entry has its own checksum, so the one before it is not needed
+    return resync.damaged_length(data, length, options)
+
+
+def _bytes_needed(_: Format, tail: bytes) -> int:
+    """Return size and overhead of an entry: kafka.md §1.1."""
+    return int.from_bytes(tail[8:12], "big", signed=True) + 12 if len(tail) > MAGIC_AT else 0
+
+
+def _next_offset(entries: Sequence[Json]) -> dict[str, Json]:
+    """Return the next offset of a log: that of its last entry."""
+    last = entries[-1] if entries else None
+    return {"nextOffset": last.get("nextOffset") if isinstance(last, dict) else None}
+
+
+STREAMS: Final = {
+    "kafka.log": StreamRules(
+        _next_offset,
+        _damaged_length,
+        resync.LOOKAHEAD,
+        _bytes_needed,
+        EntryOrder,
+        resync.two_entries_begin_at,
+    )
+}

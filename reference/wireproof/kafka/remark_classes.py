@@ -1,0 +1,139 @@
+"""The remark classes of Kafka: kafka.md, section 5, "IMPL class".
+
+Values that the reader does not check, or that it may answer in several ways. In profile `produce`: values
+that no producer should write; a broker stores, clears or recompresses them.
+"""
+
+from typing import Final
+
+from wireproof.wire.remark_classes import RemarkClass
+
+KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
+    "size-overflow": RemarkClass(
+        "kafka.md section 1.4 step 7, I14, I25: no log contains such an entry",
+        "a size that no log contains",
+        rejectable=True,
+    ),
+    "unknown-attr-bits": RemarkClass(
+        "kafka.md sections 1.2, 2.1, C08 to C10, L08 to L10",
+        "attribute bits without a meaning are set",
+        rejectable=True,
+    ),
+    "record-attrs": RemarkClass(
+        "kafka.md section 1.11, R09, R10, R45",
+        "the attributes of a record, which are unused, are not 0",
+        rejectable=True,
+    ),
+    "length-below-minus1": RemarkClass(
+        "kafka.md sections 1.3, 2.1, R11 to R13, R23, L04", "a length below -1, read as null", rejectable=True
+    ),
+    "header-key-utf8": RemarkClass(
+        "kafka.md section 1.3, R24", "the key of a header is not UTF-8", rejectable=True, others=("replaced",)
+    ),
+    "offset-delta": RemarkClass(
+        "kafka.md section 1.5, R26 to R30, R33",
+        "the offsets inside the batch are not those of its header",
+        rejectable=True,
+    ),
+    "last-offset-delta": RemarkClass(
+        "kafka.md section 1.5, C17, C18, S01",
+        "the last offset of the batch is not that of its last record",
+        rejectable=True,
+    ),
+    "offset-negative": RemarkClass("kafka.md section 1.5, C15, L40", "an offset is below 0", rejectable=True),
+    "offset-overflow": RemarkClass(
+        "kafka.md section 1.10, C16", "an offset does not fit into 64 bits", rejectable=True
+    ),
+    "offsets-not-monotonic": RemarkClass(
+        "kafka.md section 1.5, I31", "offsets do not increase", rejectable=True
+    ),
+    "max-timestamp": RemarkClass(
+        "kafka.md section 1.5, C19; in profile produce also of a wrapper, section 2.2",
+        "the maximum timestamp of the batch is not that of its records",
+        rejectable=True,
+    ),
+    "producer-fields": RemarkClass(
+        "kafka.md section 1.5, C20 to C25",
+        "producer id, epoch and sequence are not all set or all unset; Kafka's broker itself"
+        " writes a sequence of 0 without a producer in __consumer_offsets",
+        rejectable=True,
+    ),
+    "negative-timestamp": RemarkClass(
+        "kafka.md sections 1.8, 2, C26, C27, R32, L11", "a timestamp is below 0", rejectable=True
+    ),
+    "timestamp-overflow": RemarkClass(
+        "kafka.md section 1.10, R31", "a timestamp does not fit into 64 bits", rejectable=True
+    ),
+    "count-zero-with-bytes": RemarkClass(
+        "kafka.md section 1.5, N02, N16", "a batch without records has bytes in their place", rejectable=True
+    ),
+    "compressed-empty-batch": RemarkClass(
+        "kafka.md section 1.5, N08, N09, N18 to N21",
+        "a batch without records is marked as compressed",
+        rejectable=True,
+    ),
+    "lat-and-horizon": RemarkClass(
+        "kafka.md section 1.8, X03", "the append time and the delete horizon share one field", rejectable=True
+    ),
+    "control-record-count": RemarkClass(
+        "kafka.md section 1.5, K09",
+        "a control batch does not have exactly one record, such as those of KRaft",
+        rejectable=True,
+    ),
+    "control-not-transactional": RemarkClass(
+        "kafka.md section 5, K10",
+        "a control batch is not transactional, such as those of KRaft",
+        rejectable=True,
+    ),
+    "control-compressed": RemarkClass(
+        "kafka.md section 5, K11", "a control batch is compressed", rejectable=True
+    ),
+    "control-value": RemarkClass(
+        "kafka.md section 1.9: KRaft values are opaque to consumers",
+        "the value of a control record is not the end of a transaction, such as those of KRaft",
+        rejectable=True,
+    ),
+    "legacy-extra-bytes": RemarkClass(
+        "kafka.md section 2.1, L07", "there are bytes after the value of a message", rejectable=True
+    ),
+    "wrapper-key": RemarkClass("kafka.md section 2.2, L15", "a wrapper message has a key", rejectable=True),
+    "wrapper-crc": RemarkClass(
+        "kafka.md section 2.2, L27",
+        "the checksum of a wrapper message is wrong",
+        rejectable=True,
+        mismatch=True,
+    ),
+    "inner-magic": RemarkClass(
+        "kafka.md section 2.2, L20, L21",
+        "an inner message has another magic than its wrapper",
+        rejectable=True,
+    ),
+    "inner-truncated": RemarkClass(
+        "kafka.md section 2.2, L24, L25", "the last inner message is cut", rejectable=True
+    ),
+    "inner-offsets": RemarkClass(
+        "kafka.md section 2.2, L30, L31",
+        "the offsets of inner messages do not increase by one",
+        rejectable=True,
+    ),
+    "inner-ts-type": RemarkClass(
+        "kafka.md section 2.2, L29",
+        "an inner message has another timestamp type than its wrapper",
+        rejectable=True,
+    ),
+    "produce-append-time": RemarkClass(
+        "kafka.md section 1.7: cleared, or rejected if the topic uses append time",
+        "a producer sets the timestamp type to append time",
+        rejectable=True,
+    ),
+    "produce-delete-horizon": RemarkClass(
+        "kafka.md sections 1.2, 1.8: set by the log cleaner, not by a producer",
+        "a producer sets the cleaner's bit",
+        rejectable=True,
+    ),
+    "produce-inner-offsets": RemarkClass(
+        "kafka.md sections 1.7, 2.2: recompressed",
+        "a producer sets offsets that the broker overwrites",
+        rejectable=True,
+    ),
+}

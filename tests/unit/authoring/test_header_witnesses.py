@@ -1,0 +1,91 @@
+"""Protobuf is a witness of the headers and messages of Heka's frames, and of nothing else."""
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.authoring.heka.frame_bytes import F, M
+from tests.authoring.heka.frame_bytes import value as message_value
+from wireproof.cases.case import Accept, Case, Data, Reject
+from wireproof.wire.options import Options
+
+pytest.importorskip("google.protobuf")
+from tests.authoring.heka import header_witnesses
+
+HEADER = {
+    "message_length": "20",
+    "hmac_hash_function": None,
+    "hmac_signer": None,
+    "hmac_key_version": None,
+    "hmac": None,
+}
+NO_LENGTH = bytes.fromhex("1e0218001f") + M
+
+
+MESSAGE = message_value()
+
+
+def case_of(data: bytes, expect: Any, **options: Any) -> Case:
+    return Case("heka.stream/0.10/x/y", "heka.stream", "0.10", Data(data), expect, options=Options(**options))
+
+
+def value(*headers: Any, message: Any = MESSAGE) -> Any:
+    return {"frames": [{"header": header, "message": message, "signer": None} for header in headers]}
+
+
+def witnesses(data: bytes, expect: Any, **options: Any) -> list[str]:
+    """Return the parsers that agree with the expectation."""
+    found = header_witnesses.agreeing([case_of(data, expect, **options)])
+    return sorted(name for (name, _), ids in found.items() if ids)
+
+
+BOTH = ["protobuf-python-header", "protobuf-upb-header"]
+
+
+def test_both_parsers_read_the_headers_of_all_frames() -> None:
+    assert witnesses(F + F, Accept(value=value(HEADER, HEADER))) == BOTH
+
+
+def test_another_header_is_no_agreement() -> None:
+    assert witnesses(F, Accept(value=value({**HEADER, "hmac_hash_function": "MD5"}))) == []
+
+
+def test_another_message_is_no_agreement() -> None:
+    assert witnesses(F, Accept(value=value(HEADER, message={**MESSAGE, "pid": "1"}))) == []
+
+
+@pytest.mark.parametrize("options", [{"keys": {}}, {"compression": "snappy"}])
+def test_signatures_and_compression_are_not_protobufs_to_judge(options: Any) -> None:
+    assert witnesses(F, Accept(value=value(HEADER)), **options) == []
+
+
+def test_a_header_without_its_required_field_is_refused_where_it_stands() -> None:
+    assert witnesses(F + NO_LENGTH, Reject("missing-field", at=len(F) + 4, before=value(HEADER))) == BOTH
+
+
+@pytest.mark.parametrize("at", [3, len(F), len(F) + 10])
+def test_a_refusal_at_another_place_is_no_agreement(at: int) -> None:
+    assert witnesses(F + NO_LENGTH, Reject("missing-field", at=at, before=value(HEADER))) == []
+
+
+def test_a_refusal_behind_other_frames_is_no_agreement() -> None:
+    assert witnesses(F + NO_LENGTH, Reject("missing-field", at=len(F) + 4, before=value())) == []
+
+
+def test_a_header_that_protobuf_reads_is_no_witness_of_a_refusal() -> None:
+    assert witnesses(F, Reject("auth-failed", at=3, before=value())) == []
+
+
+@pytest.mark.parametrize("data", [b"\x1e", F[:4], b"\x00" + F, F[:4] + b"\x00" + F[5:], F[:-1]])
+def test_what_is_no_row_of_whole_frames_is_not_judged(data: bytes) -> None:
+    version, [answer] = header_witnesses.run_parser("upb", [data])
+    assert version
+    assert answer is None
+
+
+def test_an_answer_of_the_wrong_parser_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = subprocess.CompletedProcess([], 0, '{"kind": "upb", "version": "1"}\n', "")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(ValueError, match="asked for protobuf's python, got upb"):
+        header_witnesses.run_parser("python", [])

@@ -1,0 +1,146 @@
+import tomllib
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from command_line import Command
+
+from wireproof import formats, installed_families
+from wireproof.adapters import doctor
+from wireproof.adapters.doctor import InstallationCheck
+from wireproof.family import Family, deferred
+from wireproof.installed_families import GROUP, OWN, FamilyFault, InstalledFamilies, Provider, install
+
+KAFKA = formats.FAMILIES["kafka"]
+
+OTHER = Family("other", (evolve(KAFKA.formats[0], name="other.frame"),))
+
+
+def providers(*families: object) -> list[Provider]:
+    return [
+        Provider(f"package-{number}", f"point-{number}", lambda one=one: one)
+        for number, one in enumerate(families)
+    ]
+
+
+def fail() -> Family:
+    raise ModuleNotFoundError("No module named 'spam'")
+
+
+def test_the_families_of_this_package_are_its_entry_points_in_the_same_order() -> None:
+    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    assert project["entry-points"][GROUP] == {name: f"wireproof.{name}.family:FAMILY" for name in OWN}
+
+
+def test_the_table_of_formats_has_the_formats_of_all_families_in_their_order() -> None:
+    assert list(formats.FORMATS.values()) == [fmt for one in formats.FAMILIES.values() for fmt in one.formats]
+    assert list(formats.FAMILIES)[: len(OWN)] == list(OWN)
+
+
+def test_a_family_of_another_package_is_added() -> None:
+    found = install(providers(KAFKA, OTHER))
+    assert list(found.families.values()) == [KAFKA, OTHER]
+    assert found.faults == ()
+
+
+def test_a_family_that_cannot_be_loaded_is_one_line_that_names_its_package() -> None:
+    found = install([Provider("spam-formats", "spam", fail), *providers(OTHER)])
+    assert list(found.families) == ["other"]
+    assert list(map(str, found.faults)) == [
+        "spam-formats: the family spam cannot be loaded: ModuleNotFoundError: No module named 'spam'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("family", "reason"),
+    [
+        (evolve(KAFKA), "there is a family kafka already"),
+        (
+            Family("fourth", (KAFKA.formats[0],)),
+            "the name of its format kafka.batch/v0 does not begin with fourth.",
+        ),
+        (evolve(OTHER, formats=OTHER.formats * 2), "it has the format other.frame/v0 twice"),
+        (OTHER.formats, "its entry point is a tuple, not a wireproof.family.Family"),
+    ],
+)
+def test_a_family_that_does_not_fit_is_not_used(family: object, reason: str) -> None:
+    found = install(providers(KAFKA, family))
+    assert found.families == {"kafka": KAFKA}
+    assert found.faults == (FamilyFault("package-1", f"the family point-1 is not used: {reason}"),)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of the path with a package that provides a family and one that provides none."""
+    for name, text in (
+        ("spam_formats-1.0", f"[{GROUP}]\nspam = spam_formats:FAMILY\n"),
+        ("eggs-1.0", "[console_scripts]\neggs = eggs:main\n"),
+    ):
+        metadata = tmp_path / f"{name}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(
+            f"Name: {name.partition('-')[0].replace('_', '-')}\nVersion: 1.0\n"
+        )
+        (metadata / "entry_points.txt").write_text(text)
+    (tmp_path / "spam_formats.py").write_text(
+        "from wireproof.family import Family\nFAMILY = Family('spam', ())\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_a_family_is_found_by_its_entry_point(folder: Path) -> None:
+    (found,) = installed_families._others([str(folder)])
+    assert (found.package, found.name, found.load()) == ("spam-formats", "spam", Family("spam", ()))
+
+
+def test_the_metadata_of_the_path_are_not_imported_if_no_other_package_provides_a_family(
+    folder: Path,
+) -> None:
+    (folder / "spam_formats-1.0.dist-info" / "entry_points.txt").unlink()
+    assert not installed_families._provides(str(folder))
+
+
+def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faults = (FamilyFault("spam-formats", "the family spam cannot be loaded: SyntaxError: no"),)
+    monkeypatch.setattr(formats, "INSTALLED", evolve(formats.INSTALLED, faults=faults))
+    with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
+        formats.get("spam.frame", "v1")
+    with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
+        formats.matching_ids(["spam.*"])
+
+
+def test_a_family_that_cannot_be_used_is_shown_by_formats_and_doctor(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = InstalledFamilies(
+        {"other": OTHER}, (FamilyFault("spam-formats", "the family spam is not used: no"),)
+    )
+    monkeypatch.setattr("wireproof.cli.formats.INSTALLED", installed)
+    monkeypatch.setattr("wireproof.adapters.doctor.INSTALLED", installed)
+    assert wireproof("formats").err == "wireproof: spam-formats: the family spam is not used: no\n"
+    assert list(doctor.families()) == [
+        InstallationCheck("formats", "other", "ready", "", "other.frame"),
+        InstallationCheck(
+            "formats",
+            "spam-formats",
+            "missing",
+            "",
+            "the family spam is not used: no",
+            "update or remove the package spam-formats",
+        ),
+    ]
+
+
+def test_a_format_without_a_family_has_one_that_knows_nothing() -> None:
+    (fmt,) = OTHER.formats
+    assert formats.family_of(fmt) == Family("other", (fmt,))
+    assert formats.family_of(KAFKA.formats[0]) is KAFKA
+
+
+def test_a_deferred_function_is_imported_at_its_first_call(folder: Path) -> None:
+    call = deferred("later_module:double")
+    (folder / "later_module.py").write_text("def double(number, *, plus=0):\n    return 2 * number + plus\n")
+    assert [call(2), call(3, plus=1)] == [4, 7]
