@@ -85,11 +85,16 @@ def formats_of_codec(
 ) -> Iterator[Format]:
     """Yield the formats of a codec module whose functions take a row of its table `REVISIONS` first.
 
-    `rows` is another table of the module.
+    `rows` is another table of the module. A row may have the layout of its revision.
     """
     for revision, row in (codec.REVISIONS if rows is None else rows).items():
         yield Format(
-            name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
+            name,
+            revision,
+            row.value,
+            partial(codec.decode, row),
+            partial(codec.encode, row),
+            **{"layout": getattr(row, "layout", None), **more},
         )
 
 

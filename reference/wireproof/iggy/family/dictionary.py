@@ -9,7 +9,7 @@ from wireproof.cases.mutate.dictionary import edges, enumerated_words, json_word
 from wireproof.family import Format
 from wireproof.iggy.header_kinds import HEADER_KINDS
 from wireproof.iggy.identifier import TAGS
-from wireproof.iggy.layout import MESSAGE_STATES
+from wireproof.iggy.message import MESSAGE_STATES
 
 COMPUTED_MEMBERS: Final = (
     b"header",
