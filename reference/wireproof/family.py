@@ -188,6 +188,8 @@ class Family:
             return a strategy for options.
         sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
             `wireproof.spark.source_kind.SourceKind`. The first one of all families is the default of `scan`.
+        mutation: the place of its `wireproof.cases.mutate.mutation_rules.MutationRules`; empty if mutations
+            need nothing but the value classes and layouts.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
@@ -203,4 +205,5 @@ class Family:
     strategies: str = ""
     option_strategies: str = ""
     sources: Mapping[str, str] = field(factory=dict)
+    mutation: str = ""
     redaction: Redaction = Redaction()
