@@ -1,7 +1,6 @@
 from attrs import evolve
 
 from wireproof.adapters.registry_entry import Entry
-from wireproof.family import Format
 from wireproof.formats import FORMATS
 from wireproof.fuzz.instrumentation import modules_to_instrument
 from wireproof.fuzz.uninstrumented import uninstrumented_modules
@@ -22,7 +21,7 @@ def test_the_codecs_of_a_format_guide_its_fuzzing_wherever_they_are() -> None:
         "wireproof.iggy",
         "wireproof.heka",
     )
-    other: Format = evolve(rows[0], name="other.frame", decode=decode_nothing)
+    other = evolve(rows[0], name="other.frame", decode=decode_nothing)
     assert modules_to_instrument([other], entry) == ("wireproof.wire", __name__.rpartition(".")[0])
 
 
