@@ -92,6 +92,25 @@ UNCHECKED: Final = (
         "iggy-poll-of-none", "Takes a request of no messages.", ("invalid-value",), r"^iggy\.poll-request$"
     ),
     Check(
+        "iggy-wait-unlimited",
+        "Takes a request that waits with any numbers.",
+        ("invalid-value", "limit-exceeded"),
+        r"^iggy\.(deferred-poll|fetch)-request$",
+    ),
+    Check(
+        "iggy-fetch-error-with-records",
+        "Takes records in a section of an error.",
+        ("invalid-value",),
+        r"^iggy\.fetch$",
+        r"records_len$",
+    ),
+    Check(
+        "iggy-fetch-sections-unlimited",
+        "Reads as many sections as the reply counts.",
+        ("limit-exceeded",),
+        r"^iggy\.fetch$",
+    ),
+    Check(
         "iggy-retained-length-unchecked",
         "Believes no length of a message in a batch of 0.2.7.",
         ("length-past-end",),

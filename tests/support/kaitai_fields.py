@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from struct import pack
 from typing import Any, Final
 
+from attrs import evolve
+
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.formats import FORMATS
+from wireproof.formats import FORMATS, TracedDecode
 from wireproof.report.kaitai import ITEMS, ONE_OF, PACKED, SCALARS, ident
 from wireproof.report.kaitai_shared import FIELDS, MORE_FIELDS
 from wireproof.wire.compression import COMPRESSION_CODECS
@@ -28,21 +30,24 @@ def frame_of(case: Case) -> bytes:
     return case.input.data[: case.expect.consumed]
 
 
+def trace_of(case: Case) -> TracedDecode:
+    """Return the trace of a case without options that change what its bytes are: a specification has none."""
+    assert isinstance(case.input, Data)
+    plain = evolve(case.options, compression="none", content="message", isolation="read_uncommitted")
+    return formats.decode_with_trace(FORMATS[case.format_id], case.input.data, plain)
+
+
 def is_readable(case: Case) -> bool:
-    """Return whether a specification can read a case: accepted bytes whose layout no option changes."""
-    accepted = isinstance(case.input, Data) and isinstance(case.expect, Accept)
-    return (
-        accepted
-        and case.options.compression == "none"
-        and case.options.content != "opaque"
-        and bool(frame_of(case))
-    )
+    """Return whether a specification can read a case: bytes that are accepted without options, too."""
+    if not isinstance(case.input, Data) or not isinstance(case.expect, Accept):
+        return False
+    decoded = trace_of(case).decoded
+    return decoded is not None and decoded.consumed == case.expect.consumed > 0
 
 
 def spans_of(case: Case) -> Sequence[FieldSpan]:
     """Return all spans of the trace of a case."""
-    assert isinstance(case.input, Data)
-    return formats.decode_with_trace(FORMATS[case.format_id], case.input.data, case.options).spans
+    return trace_of(case).spans
 
 
 def has_skipped_bytes(case: Case) -> bool:

@@ -3,7 +3,6 @@
 This makes an object for each record: it is for comparison, not for speed.
 """
 
-from struct import Struct
 from typing import Final
 
 from wireproof.columnar import record_header_kernels
@@ -11,15 +10,17 @@ from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka import control_layouts
+from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.layout import attribute_of
+from wireproof.wire.layout_codec import runs
 from wireproof.wire.scan_items import Item
 
 _NUMBERS: Final = {attribute_of(part.name): part.const for part in BATCH.numbers}
 
-MARKER_KEY: Final = Struct(">hh")
-MARKER_VALUE: Final = Struct(">hi")
+(_MARKER_KEY,), (_MARKER_VALUE,) = runs(control_layouts.KEY), runs(control_layouts.VALUES[ABORT])
 """Version and type; version and coordinatorEpoch: kafka.md §1.9."""
 
 
@@ -53,7 +54,7 @@ def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
 
 def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
     records = tuple(_record(block, header, slot) for slot in slots)
-    return RecordBatch(**batch_numbers(header), records=records)  # type: ignore[arg-type] # integers by name
+    return RecordBatch(**batch_numbers(header), records=records)
 
 
 def batch_numbers(header: Row) -> dict[str, int]:
@@ -81,8 +82,8 @@ def read_marker(key: bytes | None, value: bytes | None) -> Control:
     """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
     assert key is not None, "a marker without key is not clean"
     assert value is not None, "as above"
-    _, kind = MARKER_KEY.unpack_from(key)
-    version, epoch = MARKER_VALUE.unpack_from(value)
+    _, kind = _MARKER_KEY.peek(key, 0)
+    version, epoch = _MARKER_VALUE.peek(value, 0)
     return Control(kind, version, epoch)
 
 

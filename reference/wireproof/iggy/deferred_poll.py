@@ -77,7 +77,7 @@ def _faults(value: DeferredPollRequest) -> Fault | None:
 def decode(revision: DeferredPollRevision, reader: Reader, options: Options) -> DeferredPollRequest:
     """Read one request, to the end of the body."""
     poll = poll_request.decode(_POLL, reader, options)
-    starts, limits = dict[str, int](), dict[str, int]()
+    starts, limits = dict[str, int](), dict[str, Any]()
     for part in _LIMITS:
         starts[part.name] = reader.pos
         limits[part.name] = read_fixed(reader, part)

@@ -129,7 +129,7 @@ def _read_section(reader: Reader, index: int, entry: _Entry) -> FetchSection:
     parts = _POLL.body.read(_POLL, window, count)
     check_count(window, count, len(parts["messages"]), entry.at + 16)
     reader.leave()
-    rest = {name: number for name, number in entry.fields.items() if name not in COUNTED}
+    rest: dict[str, Any] = {name: part for name, part in entry.fields.items() if name not in COUNTED}
     return FetchSection(**rest, **parts)
 
 

@@ -5,7 +5,7 @@ max_bytes u32 | auto_commit u8 | targets_count u32`, then for each target
 `partition_id u32 | strategy | max_bytes u32 | incarnation u64 | owner_generation u64`. Nothing follows.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -89,7 +89,7 @@ REVISIONS: Final = {"0.11.1-edge": FetchRequestRevision(FetchRequest)}
 def decode(revision: FetchRequestRevision, reader: Reader, options: Options) -> FetchRequest:
     """Read one request, to the end of the body."""
     place = poll_request.read_place(_POLL, reader, options)
-    starts, limits = dict[str, int](), dict[str, int]()
+    starts, limits = dict[str, int](), dict[str, Any]()
     for part in _LIMITS:
         starts[part.name] = reader.pos
         limits[part.name] = read_fixed(reader, part)

@@ -1,8 +1,8 @@
 """The bodies of HTTP replies other than a poll: iggy.md, sections 8 and 8.1.
 
 A send is answered with `{"confirmations": [{"stream_id", "topic_id", "partition_id", "base_offset"}]}` since
-0.11.0, and with an empty body before, which later clients read as no confirmations. An error is `{"id", "code", "reason"}`, since 0.0.40 also `field`; its
-HTTP status is not part of the body.
+0.11.0, and with an empty body before, which later clients read as no confirmations. An error is
+`{"id", "code", "reason"}`, since 0.0.40 also `field`; its HTTP status is not part of the body.
 """
 
 from collections.abc import Callable, Mapping

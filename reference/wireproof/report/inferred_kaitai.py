@@ -15,6 +15,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.cases.case import Case
+from wireproof.formats import FORMATS
 from wireproof.report.layout_tree import (
     SCALARS,
     FieldNode,
@@ -28,8 +29,7 @@ from wireproof.report.layout_tree import (
     trace_of,
 )
 
-SPECIFIED_FORMATS: Final = (
-    "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "heka.stream/0.10",
+_INFERRED: Final = (
     "iggy.frame/0.0.30", "iggy.reply/0.0.30", "iggy.reply/0.11",
     "iggy.headers/0.0.30", "iggy.headers/0.9", "iggy.headers/0.10",
     "iggy.identifier/0.0.30", "iggy.identifier/0.8", "iggy.partitioning/0.0.30", "iggy.partitioning/0.9",
@@ -42,10 +42,12 @@ SPECIFIED_FORMATS: Final = (
 )  # fmt: skip
 """The revisions whose layout can be inferred from traces. A test compiles each and checks it on its cases.
 
-Left out are logs of entries of several revisions, frames that differ by command, and protobuf fields, which
-come in any order; for Heka there is the framing only.
+Left out are frames that differ by command.
 """
 
+
+SPECIFIED_FORMATS: Final = tuple(one for one in _INFERRED if FORMATS[one].layout is None)
+"""Those of them that have no declared layout."""
 
 MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
 """Bit masks of a number that may decide if a field is present; the whole number first."""

@@ -13,6 +13,7 @@ from attrs import Factory, define, field, frozen
 
 from wireproof.formats import FORMATS, Format
 from wireproof.report.kaitai_shared import SHARED_TYPES, protobuf_type
+from wireproof.report.layout_tables import codes_text
 from wireproof.wire.layout import (
     OPAQUE_CONTENT,
     OPTION,
@@ -245,11 +246,6 @@ def doc_text(part: Part) -> str:
     """Return the meaning of a part, with the names of its codes."""
     codes = part.codes if isinstance(part, Number) and part.codes else {}
     return "; ".join(filter(None, (part.meaning, codes_text(codes))))
-
-
-def codes_text(codes: Mapping[int, str]) -> str:
-    """Return codes as text: `0 none, 1 gzip`."""
-    return ", ".join(f"{number} {name}" for number, name in codes.items())
 
 
 def lowest_bit(mask: int) -> int:

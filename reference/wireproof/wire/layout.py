@@ -444,6 +444,11 @@ def _layouts_in(part: Part) -> Iterator[Layout]:
                 yield from all_layouts(layout)
 
 
+def present(part: Part) -> Part:
+    """Return an optional part as if it were there."""
+    return part.part if isinstance(part, When) else part
+
+
 def is_signed(kind: str) -> bool:
     """Return whether a primitive reads a signed integer."""
     return VARINTS[kind][1] if kind in VARINTS else kind.startswith("int")

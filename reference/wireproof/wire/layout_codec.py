@@ -98,6 +98,11 @@ class FixedRun:
         for (kind, name, _), number in zip(self.steps, numbers, strict=True):
             getattr(writer, kind)(name, number)
 
+    def select(self, *names: str) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+        """Return a function that selects from these integers those with the given names, two or more."""
+        known = [part.name for part in self.parts]
+        return itemgetter(*map(known.index, names))
+
     def stored(self) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
         """Return a function that selects from these integers those that a value has."""
         return itemgetter(*(at for at, part in enumerate(self.parts) if isinstance(part, Number)))

@@ -69,8 +69,8 @@ def _message(s: HekaCaseBuilder) -> None:
 
 
 def _message_refused(s: HekaCaseBuilder) -> None:
-    _rejects(s, "uuid-15", "A uuid of 15 bytes", value(uuid=UUID[:15]), "minimal", ("uuid",), "Go writes what it has; C refuses it on reading.")
-    _rejects(s, "uuid-empty", "An empty uuid", value(uuid=b""), "minimal", ("uuid",), "Go writes what it has.")
+    _rejects(s, "uuid-15", "A uuid of 15 bytes", value(uuid=UUID[:15]), "minimal", ("uuid",), "Go writes what it has; C writes another uuid, and refuses this one on reading.", level="should")
+    _rejects(s, "uuid-empty", "An empty uuid", value(uuid=b""), "minimal", ("uuid",), "Go writes what it has.", level="should")
     _rejects(s, "timestamp-64-bits", "A timestamp of 2^63", value(timestamp=2**63), "minus-ones", ("range",), "It would come back negative.")
     _rejects(s, "pid-32-bits", "A pid of 2^31", value(pid=2**31), "minus-ones", ("range",), "It would come back negative.")
     _rejects(s, "two-arrays", "INTEGER with a string", value(fields=[field(b"a", "INTEGER", strings=[b"b"], integers=[5])]), "integers", ("arrays",), "Readers merge them, or take one for the other.", doc="heka.md §4 M61", level="should")

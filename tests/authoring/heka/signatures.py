@@ -86,7 +86,7 @@ def _bad(s: HekaCaseBuilder) -> None:
     _rejects(s, "claimed-signer", "A11", "A signer, no HMAC", ("claim",), bypass, 23, level="should")
     _rejects(s, "claimed-signer-and-version", "A10", "A signer and version, no HMAC", ("claim",), bypass, 23, level="should")
     _rejects(s, "short-header", "A13", "A header of 11 bytes with a bogus HMAC", ("short", "key"), "Go verifies no header of 13 bytes or less.", 14)
-    _rejects(s, "unknown-function", "A14", "Hash function 2", ("function",), "Go's process dies; Logary writes 2 for SHA-256.", 5, also=("bad-kind",))
+    _rejects(s, "unknown-function", "A14", "Hash function 2", ("function",), "Go's process dies; Logary writes 2 for SHA-256.", 5, also=("bad-kind",), level="should")
     _rejects(s, "undecodable-header", "A18", "A header that fails behind its length", ("short",), "At 13 bytes and less Go delivers it (S28).", 4, cls="bad-varint", also=("length-past-end", "truncated"))
 
 

@@ -282,7 +282,7 @@ def _polls_written(s: CaseBuilder, e: Edition) -> None:
 def _reserved(s: CaseBuilder, p: CaseBuilder) -> None:
     doc, also = "iggy.md §5, §9", ("not-permitted", "invalid-value")
     for number in (1, 1 << 63):
-        s.rejects(f"messages/reserved-{number}", f"reserved is {number}", send(E9.sent(1, HELLO, reserved=number)), "reserved-nonzero", at=24 + 16 + 56, also=also, twin=ONE, doc=doc, rules=("iggy.send.headed.reserved",), why="InvalidReservedField 4101.")
+        s.rejects(f"messages/reserved-{number}", f"reserved is {number}", send(E9.sent(1, HELLO, reserved=number)), "reserved-nonzero", at=24 + 16 + 56, also=also, twin=ONE, doc=doc, rules=("iggy.send.headed.reserved",), why="InvalidReservedField 4101.", level="should")
         p.rejects(f"messages/reserved-{number}", f"reserved is {number}", poll(1, E9.polled(0, HELLO, reserved=number)), "reserved-nonzero", at=HEAD + 56, also=also, twin="phantom/none", doc=doc, rules=("iggy.poll.headed.reserved",), why="InvalidReservedField: eight bytes that a later edition may give a meaning.")
     s.accepts("messages/reserved-0", "reserved is 0", send(E9.sent(1, HELLO)), value(E9.sent_value(1, HELLO)), doc=doc, rules=("iggy.send.headed.reserved",), why="What every client writes.")
     p.accepts("messages/reserved-0", "reserved is 0", poll(1, E9.polled(0, HELLO)), polled(E9.polled_value(0, HELLO)), doc=doc, rules=("iggy.poll.headed.reserved",), why="What every server writes.")

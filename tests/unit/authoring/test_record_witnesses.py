@@ -12,9 +12,12 @@ import pytest
 pytest.importorskip("lz4")
 from tests.authoring import record_witnesses
 from tests.authoring.shared_code import SHARED_CODE, without_shared_code
-from tests.authoring.witness_run import Agreement, refusal
+from tests.authoring.witness_run import Agreement, agrees, refusal
 from wireproof.adapters import peers
+from wireproof.cases.case import Op
 from wireproof.cases.fixture_writer import page_text, sorted_page_text
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import VerdictName
 
 
 def names(*given: str, revision: str = "v2") -> list[str]:
@@ -48,6 +51,25 @@ def test_an_adapter_that_may_be_the_package_itself_is_refused(spec: str) -> None
 @pytest.mark.parametrize("spec", ["frames", "kio", "heka-go"])
 def test_a_peer_is_not_refused(spec: str) -> None:
     assert not refusal(spec)
+
+
+@pytest.mark.parametrize(
+    ("op", "verdict", "expected"),
+    [
+        ("decode", "pass", True),
+        ("decode", "pass-unclassified", True),
+        ("decode", "info", False),
+        ("encode", "info", True),
+        ("encode", "fail", False),
+        ("encode", "unsupported", False),
+        ("decode", "lenient", False),
+    ],
+)
+def test_a_verdict_is_an_agreement_if_it_says_that_the_case_was_done(
+    op: Op, verdict: VerdictName, expected: bool
+) -> None:
+    event = CaseEvent(0, "kafka.batch/v2/x/a", "kafka.batch", "v2", op, "must", verdict)
+    assert agrees(event) is expected
 
 
 def test_those_who_ran_are_replaced_and_the_others_stay() -> None:

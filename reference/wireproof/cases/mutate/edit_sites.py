@@ -148,7 +148,12 @@ def _parts(site: EditSite) -> list[EditSite]:
 
 
 def _actual_kind(kind: PartType, now: object) -> PartType:
-    """Return the type of the current value: headers are a list, or bytes if the block is not a map."""
+    """Return the type of the current value: headers are a list, or bytes if the block is not a map.
+
+    The content of a Heka frame keeps its type: an option says which of the two is encoded.
+    """
+    if kind.holds == "value" and bytes in kind.of:
+        return part_type(cast("Hashable", type(now)))
     is_block = kind.holds == "list" and isinstance(now, bytes)
     return PartType("bytes", null=False, of=(), others=kind.others) if is_block else kind
 

@@ -135,7 +135,7 @@ def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 10
 
 def _fetch(request: FetchRequest) -> FetchRequest:
     """Name each partition once, and limit each target too: iggy.md, section 6.2."""
-    limited = _waiting(request)
+    limited: FetchRequest = _waiting(request)
     once = {target.partition_id: target for target in request.targets}
     targets = tuple(_target(target, limited.max_bytes) for target in once.values())
     return evolve(limited, targets=targets)

@@ -11,6 +11,8 @@ from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, Ent
 from wireproof.columnar.header_columns import CODECS
 from wireproof.formats import FORMATS, Format
 from wireproof.kafka.family.capabilities import ATTRIBUTE_CAPABILITIES
+from wireproof.kafka.layouts import BY_MAGIC
+from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.runner.claims import observed_fields
 from wireproof.runner.requests import prepare_case
 from wireproof.spark.item_cases import ItemCase, case_of_bytes
@@ -69,7 +71,8 @@ def _has_headers(value: Json) -> bool:
 
 
 def _attributes(data: bytes) -> int:
-    return int.from_bytes(data[21:23]) if data[16] == 2 else data[17]
+    at = BY_MAGIC[data[MAGIC_AT]].offset("attributes")
+    return int.from_bytes(data[at : at + 2]) if data[MAGIC_AT] == 2 else data[at]
 
 
 @lru_cache(maxsize=1024)

@@ -6,16 +6,22 @@ from typing import Final
 from wireproof import formats
 from wireproof.family import deferred
 from wireproof.kafka.scan import MAX_ENTRY
-from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_AT, MIN_SIZE_BY_MAGIC
+from wireproof.kafka.size_and_magic import (
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MIN_SIZE_BY_MAGIC,
+    SIZE_AT,
+)
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import FastScan, StreamFraming
 from wireproof.wire.options import Options
 
-_SIZE_MAGIC: Final = Struct(">8xi4xB")
+_SIZE_MAGIC: Final = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB")
 
 
 def _stride(stored: ObjectReader, position: int, options: Options) -> int:
-    """Follow a header: size at 8, magic at 16 (kafka.md §1.4), with the limits of kafka/scan.py."""
+    """Follow a header: size and magic (kafka.md §1.4), with the limits of kafka/scan.py."""
     data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
     if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
         return 0

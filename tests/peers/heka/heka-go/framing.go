@@ -23,6 +23,7 @@ type request struct {
 		MaxMessage  *uint32           `json:"max_message"`
 		Resync      string            `json:"resync"`
 		Compression string            `json:"compression"`
+		Content     string            `json:"content"`
 	} `json:"options"`
 	chunks [][]byte
 }

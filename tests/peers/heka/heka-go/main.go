@@ -157,16 +157,32 @@ func encoded(asked *request) (out []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		bytes, err := one(frame.Message, func(filled *message.Message) (bytes []byte, err error) {
-			err = client.NewProtobufEncoder(config).EncodeMessageStream(filled, &bytes)
-			return bytes, err
-		})
+		bytes, err := framed(frame.Message, asked.Options.Content == "opaque", config)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, bytes...)
 	}
 	return out, nil
+}
+
+// framed is a frame of a message that the encoder writes, or of bytes that are there.
+func framed(value json.RawMessage, opaque bool, config *message.MessageSigningConfig) (out []byte, err error) {
+	if !opaque {
+		return one(value, func(filled *message.Message) (bytes []byte, err error) {
+			err = client.NewProtobufEncoder(config).EncodeMessageStream(filled, &bytes)
+			return bytes, err
+		})
+	}
+	var text string
+	if err = json.Unmarshal(value, &text); err != nil {
+		return nil, err
+	}
+	content, err := hex.DecodeString(text)
+	if err == nil {
+		err = client.CreateHekaStream(content, &out, config)
+	}
+	return out, err
 }
 
 func one(value json.RawMessage, encode func(*message.Message) ([]byte, error)) ([]byte, error) {
@@ -223,7 +239,7 @@ func hello() map[string]any {
 	}
 	messages := map[string]any{"ops": []string{"decode", "encode"}, "codecs": []string{"none"}, "profiles": []string{"reader"}}
 	frames := map[string]any{"ops": []string{"decode", "encode", "scan"}, "codecs": []string{"none"},
-		"profiles": []string{"reader"}, "features": []string{"hmac", "resync-go"}}
+		"profiles": []string{"reader"}, "features": []string{"hmac", "opaque-content", "resync-go"}}
 	return map[string]any{"hello": map[string]any{"protocol": 1, "name": "heka-go", "version": version,
 		"revisions": map[string]any{"heka.message/0.10": messages, "heka.stream/0.10": frames},
 		"errors":    "coarse", "window": 64, "cost": "fast"}}

@@ -19,6 +19,7 @@ type pipe struct {
 	runner  pipeline.SplitterRunner
 	decoder *pipeline.ProtobufDecoder
 	packs   chan *pipeline.PipelinePack
+	opaque  bool // records are not decoded
 	got     *frame
 	logged  *bytes.Buffer
 }
@@ -26,7 +27,7 @@ type pipe struct {
 // A frame is a record of the splitter, and what became of it.
 type frame struct {
 	header  map[string]any
-	message map[string]any
+	message any
 	signer  any
 	err     error
 }
@@ -47,7 +48,9 @@ func (p *pipe) Done() {}
 
 // Deliver is what comes of a record that was let through.
 func (p *pipe) Deliver(pack *pipeline.PipelinePack) {
-	if _, p.got.err = p.decoder.Decode(pack); p.got.err == nil {
+	if p.opaque {
+		p.got.message, p.got.err = hex.EncodeToString(pack.MsgBytes), nil
+	} else if _, p.got.err = p.decoder.Decode(pack); p.got.err == nil {
 		p.got.message = shown(pack.Message)
 	}
 	if pack.Signer != "" {
@@ -58,7 +61,7 @@ func (p *pipe) Deliver(pack *pipeline.PipelinePack) {
 
 // opened is a pipe as its configuration makes it: without keys authentication is skipped.
 func opened(asked *request) *pipe {
-	p := &pipe{packs: make(chan *pipeline.PipelinePack, 1), logged: new(bytes.Buffer)}
+	p := &pipe{packs: make(chan *pipeline.PipelinePack, 1), logged: new(bytes.Buffer), opaque: asked.Options.Content == "opaque"}
 	pipeline.LogInfo.SetOutput(io.Discard)
 	pipeline.LogError = log.New(p.logged, "", 0)
 	message.SetMaxMessageSize(64 * 1024)
