@@ -190,6 +190,8 @@ class Family:
             `wireproof.spark.source_kind.SourceKind`. The first one of all families is the default of `scan`.
         mutation: the place of its `wireproof.cases.mutate.mutation_rules.MutationRules`; empty if mutations
             need nothing but the value classes and layouts.
+        generators: the place of a table of `wireproof.cases.made_case.Generator` by format id, which make the
+            inputs of cases that a recipe describes.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
@@ -206,4 +208,5 @@ class Family:
     option_strategies: str = ""
     sources: Mapping[str, str] = field(factory=dict)
     mutation: str = ""
+    generators: str = ""
     redaction: Redaction = Redaction()
