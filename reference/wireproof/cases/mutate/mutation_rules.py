@@ -58,6 +58,8 @@ class MutationRules:
         enumerations: the words of enumerations in JSON.
         edits: the names and functions of special edits, by class.
         compress: functions that compress a value, by class.
+        recompress: returns the name of another compression, chosen by a number, and the value with it; None
+            for a value without compression.
         entries: the field that has the entries of a stream, by class.
         empty_frames: empty frames of streams, by the name of the format.
         compress_bytes: functions that compress an encoding as a whole, by the name of the format.
@@ -76,6 +78,7 @@ class MutationRules:
     enumerations: tuple[tuple[str, ...], ...] = ()
     edits: Mapping[type, tuple[tuple[str, Edit], ...]] = field(factory=dict)
     compress: Mapping[type, Edit] = field(factory=dict)
+    recompress: Callable[[Format, Any, int], tuple[str, Any] | None] = lambda *_: None
     entries: Mapping[type, str] = field(factory=dict)
     empty_frames: Mapping[str, bytes] = field(factory=dict)
     compress_bytes: Mapping[str, Callable[[bytes], bytes]] = field(factory=dict)

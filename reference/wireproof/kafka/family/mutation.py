@@ -12,7 +12,7 @@ from wireproof.cases.mutate.mutation_rules import MutationRules
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.value_mutations import MAX_ELEMENTS
 from wireproof.family import Format
-from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.family.control_records import random_control_record
 from wireproof.kafka.family.normalising import NORMALISERS, WHOLE
 from wireproof.kafka.values import Control, Log, Message, Record, RecordBatch
@@ -151,6 +151,14 @@ def _in_log(log: Log, rng: Random) -> Log:
     return Log((*log.batches[:at], change(log.batches[at], rng), *log.batches[at + 1 :]))
 
 
+def _recompressed(fmt: Format, value: Any, number: int) -> tuple[str, Any] | None:  # noqa: ANN401 - as above
+    """Return a batch with another codec in its attributes: kafka.md §3."""
+    if fmt.revision != "v2":
+        return None
+    codec = number % 5
+    return f"codec {codec}", evolve(value, attributes=value.attributes & ~CODEC_MASK | codec)
+
+
 EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
     RecordBatch: (
         ("control batch", _as_control_batch),
@@ -172,6 +180,7 @@ RULES: Final = MutationRules(
     whole=WHOLE,
     edits=EDITS,
     compress={RecordBatch: _compressed, Message: _as_wrapper},
+    recompress=_recompressed,
     entries={Log: "batches"},
     empty_frames={"kafka.log": bytes(12)},  # an entry of size 0: kafka.md §1.1
 )
