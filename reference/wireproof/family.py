@@ -192,6 +192,8 @@ class Family:
             need nothing but the value classes and layouts.
         generators: the place of a table of `wireproof.cases.made_case.Generator` by format id, which make the
             inputs of cases that a recipe describes.
+        message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
+            revisions; empty if there are none.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
@@ -209,4 +211,5 @@ class Family:
     sources: Mapping[str, str] = field(factory=dict)
     mutation: str = ""
     generators: str = ""
+    message_sets: str = ""
     redaction: Redaction = Redaction()
