@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzz iggy.deferred-poll-request with libFuzzer's own flags and folders, without a supervisor; see README.md."""
+"""Fuzz iggy.deferred-poll-request with libFuzzer's own flags, without a supervisor; see README.md."""
 
 from wireproof.fuzz.standalone import main
 

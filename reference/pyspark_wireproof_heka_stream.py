@@ -1,5 +1,5 @@
 """The data source for Heka streams; Spark finds it because this module's name begins with `pyspark_`."""
 
-from wireproof.spark.data_sources import HekaStream as DefaultSource
+from wireproof.heka.family.data_source import HekaStream as DefaultSource
 
 __all__ = ["DefaultSource"]

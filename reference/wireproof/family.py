@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from attrs import field, frozen
@@ -84,11 +85,16 @@ def formats_of_codec(
 ) -> Iterator[Format]:
     """Yield the formats of a codec module whose functions take a row of its table `REVISIONS` first.
 
-    `rows` is another table of the module.
+    `rows` is another table of the module. A row may have the layout of its revision.
     """
     for revision, row in (codec.REVISIONS if rows is None else rows).items():
         yield Format(
-            name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
+            name,
+            revision,
+            row.value,
+            partial(codec.decode, row),
+            partial(codec.encode, row),
+            **{"layout": getattr(row, "layout", None), **more},
         )
 
 
@@ -141,6 +147,8 @@ class StreamRules:
         lookahead: the number of bytes after the item that `damaged_length` gets.
         bytes_needed: returns the size of the entry that begins with these bytes; 0 if they do not show it.
         order: returns a new check of the order of entries, where no checksum covers it.
+        entries_begin_at: returns whether entries certainly begin at a position, after damaged bytes that look
+            like a cut entry. It gets a function that reads bytes at a position up to a length.
     """
 
     derived_fields: Callable[[Sequence[Json]], dict[str, Json]] = lambda _: {}
@@ -148,6 +156,7 @@ class StreamRules:
     lookahead: int = 0
     bytes_needed: Callable[[Format, bytes], int] = lambda _, __: 0
     order: Callable[[], OrderCheck] | None = None
+    entries_begin_at: Callable[[Callable[[int, int], bytes], int, Options], bool] | None = None
 
 
 @frozen
@@ -183,7 +192,10 @@ class Family:
             function that returns one. Empty if there is none.
         option_strategies: the place of a table of functions by the name of a format, which get a value and
             return a strategy for options.
+        sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
+            `wireproof.spark.source_kind.SourceKind`. The first one of all families is the default of `scan`.
         redaction: what stays of bytes whose payloads are replaced.
+        fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
     """
 
     name: str
@@ -197,4 +209,6 @@ class Family:
     value_capabilities: Callable[[Json], Iterable[str]] = lambda _: ()
     strategies: str = ""
     option_strategies: str = ""
+    sources: Mapping[str, str] = field(factory=dict)
     redaction: Redaction = Redaction()
+    fixtures: Path | None = None

@@ -2,20 +2,22 @@
 
 from collections import Counter
 
-from goldens import load
+import pytest
+from goldens import by_size, cases_by_size, load
 
 from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine
 from wireproof.runner.run import Selection, run
 
 
-def test_the_reference_passes_every_golden_case() -> None:
-    suite = load()
+@pytest.mark.parametrize("largest", by_size(largest="sweeps"))
+def test_the_reference_passes_every_golden_case(*, largest: bool) -> None:
+    cases = cases_by_size(largest=largest)
     with Engine("reference") as engine:
         assert set(engine.hello.revisions) == set(FORMATS)
-        plan = Selection.of(engine.hello, suite.cases, suite, families=False)
+        plan = Selection.of(engine.hello, cases, load(), families=False)
         events = list(run(engine, plan))
-    assert [event.id for event in events] == [case.id for case in suite.cases]
+    assert [event.id for event in events] == [case.id for case in cases]
     seen = Counter(event.verdict for event in events)
     loud = [(event.id, event.label, event.got) for event in events if event.verdict not in ("pass", "info")]
     assert loud == []

@@ -384,6 +384,71 @@ _JSON_POLL: Final = (
 _JSON_RESERVED: Final = remarked("reserved set", "iggy-json-reserved")
 _JSON_OPAQUE: Final = remarked("block that is no map", "iggy-opaque-headers")
 
+_WAITING: Final = (
+    valued("no wait", lambda v: not v.wait_us),
+    valued("wait", lambda v: v.wait_us),
+    valued("limit of bytes beyond 31 bits", lambda v: v.max_bytes >> 31),
+    refused("wait beyond ten minutes", "invalid-value", "wait_us"),
+    refused("timeout before the margin ends", "invalid-value", "request_timeout_us"),
+    refused("no least count", "invalid-value", "min_count"),
+    refused("limit of bytes too small", "invalid-value", "max_bytes"),
+    refused("cut", "truncated"),
+    refused("bytes behind", "trailing-data"),
+)
+"""Requests that wait: §6.2."""
+
+
+def _targets(test: Callable[[Any], object]) -> Callable[[Any], bool]:
+    return lambda value: any(test(one) for one in value.targets)
+
+
+_FETCH_REQUEST: Final = (
+    *_WAITING,
+    valued("two targets", lambda v: len(v.targets) > 1),
+    valued("from an offset", _targets(lambda one: one.strategy.kind == "offset")),
+    valued("from the next", _targets(lambda one: one.strategy.kind == "next")),
+    valued("incarnation beyond 63 bits", _targets(lambda one: one.incarnation >> 63)),
+    valued("committed", lambda v: v.auto_commit),
+    remarked("flag of 2", "iggy-flag"),
+    refused("no targets", "invalid-value", "targets"),
+    refused("too many targets", "limit-exceeded", "targets_count"),
+)
+
+
+def _sections(test: Callable[[Any], object]) -> Callable[[Any], bool]:
+    return lambda value: any(test(one) for one in value.sections)
+
+
+_FETCH: Final = (
+    valued("none", lambda v: not v.sections),
+    valued("two sections", lambda v: len(v.sections) > 1),
+    valued("section of an error", _sections(lambda one: one.status)),
+    valued("section with a message", _sections(lambda one: one.messages)),
+    valued("section without one", _sections(lambda one: not one.status and not one.messages)),
+    valued("next offset beyond 63 bits", _sections(lambda one: one.next_offset >> 63)),
+    refused("error with records", "invalid-value"),
+    refused("too many sections", "limit-exceeded", "sections_count"),
+    refused("more counted", "count-mismatch"),
+    refused("bytes behind", "trailing-data", "sections"),
+    refused("cut", "truncated"),
+)
+
+_JSON_REPLY: Final = (
+    *_JSON,
+    valued("none", lambda v: not v.confirmations),
+    valued("two", lambda v: len(v.confirmations) > 1),
+    valued("offset beyond 63 bits", _confirmed(lambda one: one.base_offset >> 63)),
+    refused("number too wide", "invalid-value"),
+)
+
+_JSON_ERROR: Final = (
+    *_JSON,
+    valued("id beyond 31 bits", lambda v: v.id >> 31),
+    valued("text beyond ASCII", lambda v: not v.reason.isascii()),
+    valued("empty text", lambda v: not v.code),
+    refused("id too wide", "invalid-value", "id"),
+)
+
 STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.headers": HEADERS,
     "iggy.headers/0.9": (*_headers(), *_KEYED, _LOOSE),
@@ -436,6 +501,16 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
         _BY_NAME,
         valued("no partition", lambda v: v.partition_id is None),
         valued("external group", lambda v: v.consumer.kind == "external_group"),
+    ),
+    "iggy.deferred-poll-request": (*_WAITING, _BY_NAME),
+    "iggy.fetch-request": _FETCH_REQUEST,
+    "iggy.fetch": _FETCH,
+    "iggy.json.reply": _JSON_REPLY,
+    "iggy.json.error": _JSON_ERROR,
+    "iggy.json.error/0.0.40": (
+        *_JSON_ERROR,
+        valued("field", lambda v: v.field),
+        valued("no field", lambda v: v.field is None),
     ),
     "iggy.frame/0.11.1-edge": FRAME_111,
     "iggy.send/0.11.1-edge": (*_SENT_110, *_PRODUCED, valued("producer", lambda v: v.producer is not None)),

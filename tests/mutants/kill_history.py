@@ -57,6 +57,12 @@ def known_survivors(suite: Suite) -> frozenset[str]:
     return frozenset(f"{PREFIX}{bug.mutant}" for bug in suite.history if bug.mutant and not bug.cases)
 
 
+def cases_named_for(suite: Suite, name: str) -> frozenset[str]:
+    """Return the cases that the entries of a mutant's bugs name; of a mutant without an entry, none."""
+    entries = [bug for bug in suite.history if f"{PREFIX}{bug.mutant}" == name]
+    return frozenset(case for bug in entries for case in bug.cases)
+
+
 def _caught(suite: Suite, bug: Bug) -> Recall:
     """Run the cases of an entry, each of which must kill the mutant."""
     killed = _golden(bug, only(suite, bug.cases))

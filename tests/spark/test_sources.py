@@ -12,8 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from wireproof import formats
-from wireproof.spark.data_sources import KafkaLog
-from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.heka.family.spark_source import HEKA
+from wireproof.iggy.family.spark_source import IGGY
+from wireproof.kafka.family.data_source import KafkaLog
+from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset in range(2000))

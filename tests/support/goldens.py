@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any, Final
+
+import pytest
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Case, Generated
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import is_large
+
+MANY_RECORDS: Final = 10_000
+"""A generated case of more records is one of the largest."""
 
 
 @cache
@@ -26,3 +33,25 @@ def stored_cases(system: str = "") -> list[Case]:
         for case in load().cases
         if case.format.startswith(system) and not isinstance(case.input, Generated)
     ]
+
+
+def is_largest(case: Case) -> bool:
+    """Return whether a case has tens of MiB of values, or very many records, and so takes seconds."""
+    many = isinstance(case.input, Generated) and case.input.recipe.records > MANY_RECORDS
+    return many or is_large(case)
+
+
+def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
+    """Return the largest cases, or all others."""
+    return tuple(case for case in load().cases if is_largest(case) is largest)
+
+
+def by_size(*, others: str = "", largest: str = "largest") -> tuple[Any, ...]:
+    """Return the parameters of a test that runs all cases, with the markers of the two halves.
+
+    The largest cases are one in a hundred, and take nine tenths of the time.
+    """
+    return tuple(
+        pytest.param(size, id=name, marks=[getattr(pytest.mark, lane)] if lane else [])
+        for size, name, lane in ((False, "but-the-largest", others), (True, "the-largest", largest))
+    )

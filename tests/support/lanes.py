@@ -14,8 +14,12 @@ LANES: Final = {
     "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a marker",
     "spark": "sources, scans and campaigns in a session of Spark; a few of them run without the marker",
     "cluster": "Spark sessions and clusters of their own, which take minutes",
+    "largest": "cases of tens of MiB or very many records on codecs with a planted bug: in `.ci/full`",
 }
-"""Markers whose tests the README's test command leaves out, and `.ci/run` runs after it."""
+"""Markers whose tests the README's test command leaves out; `.ci/run` runs after it all but `FULL`."""
+
+FULL: Final = ("largest",)
+"""The markers that only `.ci/full` runs: its tests repeat, with more time, what others show."""
 
 UNMARKED: Final = ""
 
@@ -29,5 +33,5 @@ def left_out(counts: Counter[str]) -> str:
     """Return the line for tests that were left out, by marker."""
     parts = [f"{name} {counts[name]:,}" for name in LANES if counts[name]]
     parts += [f"unmarked {counts[UNMARKED]:,}"] * bool(counts[UNMARKED])
-    how = "`pytest -m NAME` runs those of a marker, `.ci/run` all"
+    how = f"`pytest -m NAME` runs those of a marker, `.ci/run` all but {', '.join(FULL)}"
     return f"left out: {counts.total():,} tests ({', '.join(parts)}); {how}"

@@ -9,9 +9,12 @@ from attrs import field, frozen
 from goldens import load
 
 from wireproof.cases.case import Case, Chunks, Data
+from wireproof.heka.family.spark_source import HEKA
+from wireproof.iggy.family.spark_source import IGGY
+from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.read_span import check_coverage
-from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.spark.split_points import StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from command_line import Command, Done
 from folders import TOP
-from goldens import load
+from goldens import load, stored_cases
 
 import wireproof as package
 from tests.mutants.__main__ import main as run_mutants
@@ -67,6 +67,16 @@ def _load(folders: Any = ()) -> Suite:
 def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command loads what the commands before it loaded."""
     monkeypatch.setattr("wireproof.cli.options.load", _load)
+
+
+@pytest.fixture
+def stored_cases_alone(
+    monkeypatch: pytest.MonkeyPatch,
+    fixtures_read_once: None,  # noqa: ARG001 - what it sets is replaced
+) -> None:
+    """A command has the cases whose input is stored: for tests of what a run of all cases reports."""
+    cases = tuple(stored_cases())
+    monkeypatch.setattr("wireproof.cli.options.load", lambda folders=(): evolve(_load(folders), cases=cases))
 
 
 @pytest.fixture

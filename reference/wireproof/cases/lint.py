@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject
+from wireproof.cases.documented_layouts import check_documented_layouts
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
@@ -298,6 +299,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
     _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, check_sentences,
-    check_reasons, check_history, coverage_problems, _reference,
+    check_reasons, check_history, check_documented_layouts, coverage_problems, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

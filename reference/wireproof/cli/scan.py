@@ -12,6 +12,7 @@ from rich.table import Table
 from wireproof.cli.progress import job_bar
 from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
+from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 from wireproof.report import index_file_view
 from wireproof.report.sanitize import escape_unsafe
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from wireproof.spark.scan_job import ScanSummary
     from wireproof.spark.scan_plan import ScanPlan
 
+SOURCES = tuple(name for family in FAMILIES.values() for name in family.sources)
+"""The sources of all families."""
+
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 """Kinds of items that only the reference reports; they are not verdicts."""
 
@@ -35,7 +39,7 @@ NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 @click.option(
     "--adapter", "adapters", multiple=True, help="an adapter that reads every entry too; repeatable"
 )
-@click.option("--source", default="kafka_log", type=click.Choice(["kafka_log", "heka_stream", "iggy_log"]),
+@click.option("--source", default=SOURCES[0], type=click.Choice(SOURCES),
               help="the format of the files")  # fmt: skip
 @click.option(
     "--set", "assignments", multiple=True, metavar="NAME=VALUE", help="an option of the Spark source"
@@ -75,21 +79,26 @@ def command(
     )
     if more["page"]:
         replace_text(more["page"], report_page.render_page(out))
-    beside = _check_index_files(plan, out) if source == "kafka_log" else Exit.CONFORMS
+    beside = _check_index_files(plan, out) if plan.source.kind.index_files else Exit.CONFORMS
     return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
-    """Return the options with the revision of the first Iggy segment, if none is given."""
-    if source != "iggy_log" or any(name.lower() == "revision" for name in options):
+    """Return the options with the revision that the first object shows, if none of several is given."""
+    if any(name.lower() == "revision" for name in options):
         return options
     from wireproof.spark import object_places, scan_report, source_settings  # noqa: PLC0415 - Spark is an extra
 
     asked = source_settings.parse(f"wireproof.{source}", options)
-    found = scan_report.find_revision(object_places.expand_paths(asked.paths, asked.kind.suffixes))
+    if len(asked.kind.framings) < 2:
+        return options
+    found = scan_report.find_revision(
+        asked.kind, object_places.expand_paths(asked.paths, asked.kind.suffixes)
+    )
     if found is None:
         return options
-    click.echo(f"read as iggy.log/{found}, the revision of the first segment; --set revision=… sets another")
+    name = asked.kind.framings[found].fmt.format_id
+    click.echo(f"read as {name}, the revision of the first segment; --set revision=… sets another")
     return {**options, "revision": found}
 
 

@@ -13,12 +13,13 @@ from wireproof.columnar.decompress import Arena, decompress_region
 from wireproof.columnar.entry_index import EntryIndex
 from wireproof.columnar.kernels import CODEC, SLOT, Array, Octets
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
 
 MAX_DECOMPRESSED: Final = 2 << 20
 """A block ends once its entries give more decompressed bytes than this: few enough for the CPU cache."""
 ARENA_BYTES: Final = MAX_DECOMPRESSED + (256 << 10)
 """Memory for these bytes and usually for the decompressed bytes of the entry that ends the block."""
-BATCH_HEADER: Final = 61
+BATCH_HEADER: Final = BATCH.fixed_size
 
 
 @frozen
@@ -103,7 +104,7 @@ def _decompressed(
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])
     if magic == 2:
         return decompress_region(entries.view[start + BATCH_HEADER : stop], codec, most, arena)
-    start += 26 if magic else 18
+    start += (MESSAGE_V1 if magic else MESSAGE_V0).offset("keyLength")
     head = bytes(entries.view[start : start + 8])  # §2.2: a null key, a value that ends the message
     if len(head) < 8 or head[:4] != b"\xff\xff\xff\xff" or int.from_bytes(head[4:]) != stop - start - 8:
         return None

@@ -12,6 +12,10 @@ from attrs import frozen
 from wireproof.columnar import crc_kernels
 from wireproof.columnar.kernels import CODEC, Array, Octets
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.size_and_magic import CHECKSUM
+
+MESSAGE_CRC_COVERS, _, CRC_COVERS = (at + 4 for at, _ in CHECKSUM)
+"""Positions of the first byte that the checksum of a message covers, and of that of a batch."""
 
 MAX_KERNEL_CRC: Final = 512
 """Up to this many bytes a checksum by a kernel is faster than a call of the library."""
@@ -56,7 +60,7 @@ def checksums_match(entries: EntryIndex, entry_headers: Array) -> Array:
     small = np.flatnonzero(batch & (entries.length <= MAX_KERNEL_CRC))
     checksums = np.zeros(small.size, np.uint64)
     crc_kernels.crc_ranges(
-        crc_kernels.CRC32C, entries.wire, entries.position[small] + 21, end[small], checksums
+        crc_kernels.CRC32C, entries.wire, entries.position[small] + CRC_COVERS, end[small], checksums
     )
     correct[small] = checksums == entry_headers["crc"][small]
     large = np.flatnonzero(batch & (entries.length > MAX_KERNEL_CRC))
@@ -64,7 +68,8 @@ def checksums_match(entries: EntryIndex, entry_headers: Array) -> Array:
     wrapper = np.flatnonzero(~batch & (entry_headers["attributes"] & CODEC != 0))
     rows = zip(wrapper.tolist(), entries.position[wrapper].tolist(), end[wrapper].tolist(), strict=True)
     for index, start, stop in rows:
-        correct[index] = entry_headers["crc"][index] == zlib.crc32(entries.view[start + 16 : stop])
+        covered = entries.view[start + MESSAGE_CRC_COVERS : stop]
+        correct[index] = entry_headers["crc"][index] == zlib.crc32(covered)
     return correct
 
 
@@ -74,5 +79,5 @@ def _checksums(entries: EntryIndex, selected: Array, end: Array) -> Array:
     It takes a slice of an array without a copy, but copies a slice of a memoryview.
     """
     value, wire = google_crc32c.value, entries.wire
-    rows = zip((entries.position[selected] + 21).tolist(), end[selected].tolist(), strict=True)
+    rows = zip((entries.position[selected] + CRC_COVERS).tolist(), end[selected].tolist(), strict=True)
     return np.fromiter((value(wire[start:stop]) for start, stop in rows), np.uint32, selected.size)

@@ -15,6 +15,8 @@ from typing import Final
 
 from attrs import frozen
 
+from wireproof.installed_families import INSTALLED
+
 PACKAGE: Final = __name__.partition(".")[0]
 
 
@@ -37,7 +39,7 @@ def uninstrumented_modules() -> UninstrumentedModules:
 
 @contextmanager
 def _nothing_imported() -> Iterator[None]:
-    """Hide the modules of this package from `sys.modules` for a while."""
+    """Hide the modules of this package, and of those with further families, for a while."""
     imported = _remove_modules()
     try:
         yield
@@ -47,6 +49,6 @@ def _nothing_imported() -> Iterator[None]:
 
 
 def _remove_modules() -> dict[str, ModuleType]:
-    """Remove the modules of this package from `sys.modules` and return them."""
-    names = [name for name in sys.modules if name == PACKAGE or name.startswith(f"{PACKAGE}.")]
+    """Remove these modules from `sys.modules` and return them."""
+    names = [name for name in sys.modules if name.partition(".")[0] in INSTALLED.modules]
     return {name: sys.modules.pop(name) for name in names}

@@ -11,9 +11,12 @@ from attrs import field, frozen
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.control_types import ABORT, COMMIT
-from wireproof.kafka.size_and_magic import peek_size_and_magic, peek_whole_entry
+from wireproof.kafka.size_and_magic import SizeAndMagic, peek_size_and_magic, peek_whole_entry
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+
+_numbers = batch.HEADER.select("baseOffset", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId")
+"""The integers of a batch that a segment entry is made of."""
 
 
 @frozen
@@ -75,26 +78,19 @@ def read(data: bytes) -> SegmentHeaders:
 
 def _heads(reader: Reader) -> Iterator[SegmentEntry]:
     while (prefix := peek_whole_entry(reader)) is not None:
-        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix.total)
+        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix)
         reader.pos += prefix.total
         yield head
 
 
-def _batch_head(reader: Reader, size: int) -> SegmentEntry:
+def _batch_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
-    header = batch.peek_header(reader.data, reader.pos)
-    last = wrap64(header.base_offset + header.last_offset_delta)
-    return SegmentEntry(
-        reader.pos,
-        size,
-        header.magic,
-        header.base_offset,
-        last,
-        header.max_timestamp,
-        header.producer_id,
-        transactional=bool(header.attributes & TRANSACTIONAL),
-        marker=_marker(reader, size) if header.attributes & CONTROL else None,
-    )
+    at, size = reader.pos, prefix.total
+    base, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(reader.data, at))
+    marker = _marker(reader, size) if attributes & CONTROL else None
+    transactional = bool(attributes & TRANSACTIONAL)
+    last = wrap64(base + delta)
+    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker)
 
 
 def _marker(reader: Reader, size: int) -> int | None:
@@ -108,7 +104,8 @@ def _marker(reader: Reader, size: int) -> int | None:
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
-def _message_head(reader: Reader, size: int) -> SegmentEntry:
+def _message_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
-    head = message.peek_header(reader.data, reader.pos)
-    return SegmentEntry(reader.pos, size, head.magic, head.offset, head.offset, head.timestamp)
+    at, magic = reader.pos, prefix.magic
+    offset, *_, last = message.HEADS[magic].peek(reader.data, at)
+    return SegmentEntry(at, prefix.total, magic, offset, offset, last if magic else message.NO_TIMESTAMP)

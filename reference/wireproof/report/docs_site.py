@@ -1,4 +1,4 @@
-"""The pages of `docs`: index, documents, rules, traceability, fields, open questions, known bugs.
+"""The pages of `docs`: index, documents, rules, traceability, layouts, fields, open questions, known bugs.
 
 Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes all values.
 """
@@ -26,6 +26,7 @@ from wireproof.report.html_template import package_environment
 from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
 from wireproof.report.known_bugs import by_project, short_link
+from wireproof.report.printed_layouts import has_layout, printed_tables
 from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
 from wireproof.report.traceability import by_document
 from wireproof.wire.rejection import Position
@@ -114,6 +115,11 @@ def fields_page(format_id: str) -> str:
     return f"fields/{format_id}.html"
 
 
+def layout_page(format_id: str) -> str:
+    """Return the path of the page with the layout of a format."""
+    return f"layouts/{format_id}.html"
+
+
 def pages(site: Site) -> Pages:
     """Yield every file of the site."""
     made = _environment(site.library)
@@ -133,6 +139,9 @@ def pages(site: Site) -> Pages:
         yield _page(
             made, "fields", fields_page(format_id), format_id=format_id, fields=fields, fails=fails, site=site
         )
+    for format_id in filter(has_layout, site.by_format):
+        tables = printed_tables(format_id, site.suite)
+        yield _page(made, "layout", layout_page(format_id), format_id=format_id, tables=tables)
     for document in site.documents.values():
         body = site.library.render(document)
         yield _page(made, "document", document.page, document=document, body=body)
@@ -214,5 +223,6 @@ def _environment(library: Library) -> "Environment":
     made = package_environment("templates/docs")
     made.filters |= {"link": quote, "cite": library.cite}
     made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
+    made.globals |= {"layout_page": layout_page, "has_layout": has_layout}
     made.globals |= {"unexercised": unexercised}
     return made

@@ -111,7 +111,7 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
         _put(folder / "readers" / name, (files(__package__) / "readers" / name).read_bytes())
     for name, text in schemas():
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
-    for name, text in kaitai.specifications(suite.cases, chosen):
+    for name, text in kaitai.specifications(chosen):
         _put(folder / "layouts" / f"{name}.ksy", text.encode())
     values = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def protobuf_type(name: str, layout: Layout, inner: Mapping[int, str]) -> tuple[
 def _field_type(layout: Layout, inner: Mapping[int, str]) -> Tree:
     parts = proto_fields(layout)
     packed = {part.number: _packed(part) for part in parts if part.packable}
-    cases = packed | inner
+    cases = {**packed, **inner}
     payload = {"type": {"switch-on": "number", "cases": cases}} if cases else {}
     group = [_GROUP] if any(isinstance(part, OtherFields) for part in layout.parts) else []
     return {

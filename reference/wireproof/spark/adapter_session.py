@@ -17,16 +17,13 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.cases.reference_answers import reference_answer
-from wireproof.columnar.canonical_digest import CanonicalForm, EntryView
-from wireproof.formats import FORMATS
-from wireproof.runner.claims import observed_fields
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge, needs_value
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import signature
 from wireproof.runner.verdicts import Verdict
-from wireproof.spark.item_cases import ItemCase, ItemVerdict, common_case
+from wireproof.spark.item_cases import ItemCase, ItemVerdict
 from wireproof.wire.json_values import json_digest
 
 CLUSTER_CHARACTERS: Final = 16
@@ -64,9 +61,9 @@ class AdapterSession:
         self._stack.__exit__(kind, error, trace)
 
     @property
-    def canonical_form(self) -> CanonicalForm:
-        """Return the canonical form of Kafka entries as the adapter shows them."""
-        return canonical_form(self._engine.hello)
+    def hello(self) -> Hello:
+        """Return the hello of the adapter."""
+        return self._engine.hello
 
     @property
     def _engine(self) -> Engine:
@@ -166,19 +163,6 @@ def _matches_digest(item: ItemCase, answered: CaseResult, number: int) -> bool:
             return found == item.digests[number] and consumed in (None, len(item.data))
         case _:
             return False
-
-
-def canonical_form(hello: Hello) -> CanonicalForm:
-    """Return the canonical form of Kafka entries as an adapter is asked for it and shows it."""
-    views: dict[int, EntryView] = {}
-    for magic in range(3):
-        case = common_case(magic)
-        planned_case, fmt = prepare_case(case, hello), FORMATS[case.format_id]
-        if isinstance(planned_case, Case):
-            wrapped = fmt.wrapped_by is not None and planned_case.format_id != case.format_id
-            entries = fmt.wrapped_by[2] if fmt.wrapped_by and wrapped else ""
-            views[magic] = EntryView(observed_fields(hello, planned_case), entries)
-    return CanonicalForm.of(views)
 
 
 def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: JudgeContext) -> ItemVerdict:

@@ -23,6 +23,12 @@ MAX_RAW_BYTES: Final = 256 * 1024 * 1024
 HEADER_BYTES: Final = 61
 """Bytes of an item from which header columns are read: a v2 batch has the longest header, kafka.md §1.1."""
 
+FRAME_COLUMNS: Final = ("position", "length", "kind", "fault", "remarks", "magic")
+"""The columns of `columnar.HEADER_COLUMNS` that the table `frames` of a scan needs."""
+
+ORDERED_COLUMNS: Final = (*FRAME_COLUMNS, "offset", "last_offset", "leader_epoch")
+"""The same, with the columns whose order in a segment is checked."""
+
 TEXT_LIST: Final = pa.list_(pa.string())
 
 
@@ -110,7 +116,10 @@ class SourceColumn:
         return rows.column(self.name) if self.array is None else self.array(rows)
 
 
-SpanDecoder: TypeAlias = Callable[[ObjectReader, int, int, Options], Iterator[Item | EntryColumns]]
+ColumnsOrItem: TypeAlias = EntryColumns | Item
+"""Consecutive entries as columns; or one item."""
+
+SpanDecoder: TypeAlias = Callable[[ObjectReader, int, int, Options], Iterator[ColumnsOrItem]]
 """Decodes an object from one split point to another, in order and without gaps."""
 
 

@@ -14,6 +14,9 @@ import pyarrow as pa
 from attrs import define, field
 
 from wireproof.cases.log_survey import MISMATCH_REMARKS
+from wireproof.kafka import batch
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.scan_items import Item
 
 MAX_PLACES: Final = 1000
@@ -62,12 +65,11 @@ class SpanDamage:
 
     def add_batch(self, item: Item, data: bytes) -> None:
         """Add a valid entry, if it is out of order; `data` begins with its header."""
-        if len(data) < 27 or data[16] != 2:
+        if len(data) < BATCH.fixed_size or data[MAGIC_AT] != batch.MAGIC:
             return
-        first, epoch, delta = (
-            int.from_bytes(data[at:end], "big", signed=True) for at, end in ((0, 8), (12, 16), (23, 27))
-        )
-        numbers = (first, first + delta, epoch, item.at, item.length)
+        header = batch.peek_header(data, 0)
+        first, last = header.base_offset, header.base_offset + header.last_offset_delta
+        numbers = (first, last, header.partition_leader_epoch, item.at, item.length)
         self.add_batches(*(np.array([number], np.int64) for number in numbers))
 
     def add_batches(self, first: Any, last: Any, epoch: Any, position: Any, length: Any) -> None:  # noqa: ANN401 - arrays

@@ -1,7 +1,7 @@
 """The data sources for Spark: `spark.read.format("wireproof.kafka_log").load(path)`.
 
-Spark finds them by name through the modules `pyspark_wireproof_*` beside this package. Their options are in
-`source_settings`.
+Each is a subclass of `LogSource` in its family. Spark finds them by name through the modules
+`pyspark_wireproof_*` beside this package. Their options are in `source_settings`.
 """
 
 import sys
@@ -203,21 +203,3 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
         return _read(partition, self.rows)
-
-
-class KafkaLog(LogSource):
-    """`wireproof.kafka_log`: log segments, or any consecutive entries."""
-
-    KIND = "wireproof.kafka_log"
-
-
-class HekaStream(LogSource):
-    """`wireproof.heka_stream`: framed messages."""
-
-    KIND = "wireproof.heka_stream"
-
-
-class IggyLog(LogSource):
-    """`wireproof.iggy_log`: segments of the revision in the option `revision`."""
-
-    KIND = "wireproof.iggy_log"

@@ -12,17 +12,20 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof.cases.file_signatures import looks_like
-from wireproof.runner.iggy_index_files import HEAD_BYTES, begins_like_kafka, log_format
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, SkippedObject
 from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.source_settings import SourceSettings
+from wireproof.spark.source_kind import SourceKind
+from wireproof.spark.source_settings import SourceSettings, source_kinds
 
 MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
 
 MAX_NAMES: Final = 3
 """Objects that are named for each reason to skip them."""
+
+HEAD_BYTES: Final = 1 << 20
+"""The first bytes of an object, from which its format is found."""
 
 
 @frozen
@@ -124,10 +127,10 @@ def _suggestion(place: ObjectPlace) -> str:
     if place.compression:
         return "decompress it and run wireproof explain on the file"
     head = first_bytes(place)
-    if (fmt := log_format(head)) is not None:
-        return f"scan it with --source iggy_log --set revision={fmt.revision}"
-    if begins_like_kafka(head):
-        return "scan it with --source kafka_log"
+    for kind in source_kinds().values():
+        if (revision := kind.revision_of(head)) is not None:
+            of = f" --set revision={revision}" if len(kind.framings) > 1 else ""
+            return f"scan it with --source {kind.short_name}{of}"
     guess = looks_like(head)
     return f"it looks like {guess}" if guess else "no known format matches"
 
@@ -141,14 +144,14 @@ def first_bytes(place: ObjectPlace) -> bytes:
         stored.close()
 
 
-def find_revision(places: Sequence[ObjectPlace]) -> str | None:
-    """Return the revision of the first Iggy segment among some objects that shows one; None if none does."""
+def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None:
+    """Return the revision of the first object that shows one to a source; None if none does."""
     for place in places:
         if place.size and not place.compression:
             try:
-                fmt = log_format(first_bytes(place))
+                revision = kind.revision_of(first_bytes(place))
             except SourceError:  # the object is gone; the scan reports that
                 continue
-            if fmt is not None:
-                return fmt.revision
+            if revision is not None:
+                return revision
     return None

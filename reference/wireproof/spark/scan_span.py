@@ -10,19 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import define, field
 
-from wireproof.columnar.canonical_digest import digest_items
 from wireproof.files import replace_file
-from wireproof.spark import checkpointed_job, columnar_reader, damage_places, job_files, read_span
+from wireproof.spark import checkpointed_job, damage_places, job_files, read_span
 from wireproof.spark.adapter_session import AdapterSession
+from wireproof.spark.columns import ColumnsOrItem
 from wireproof.spark.item_cases import ItemCase
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.object_spans import COMPRESSED_WEIGHT
 from wireproof.spark.scan_plan import ScanPlan
 from wireproof.spark.scan_tables import FRAMES, SpanResult
 from wireproof.spark.source_settings import SourceSettings
-from wireproof.spark.split_points import KAFKA
 from wireproof.spark.verdict_matrix import VerdictVectors, stretch_bytes
-from wireproof.spark.verdict_rows import FRAME_COLUMNS, ORDERED_COLUMNS, VerdictRows
+from wireproof.spark.verdict_rows import VerdictRows
 from wireproof.wire.scan_items import Item
 
 MAX_ITEMS: Final = 512
@@ -79,21 +78,18 @@ def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _parts(
     benches: list[AdapterSession], source: SourceSettings, stored: ObjectReader, start: int, end: int
-) -> Iterable[columnar_reader.ColumnsOrItem]:
+) -> Iterable[ColumnsOrItem]:
     """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
-    if source.framing is not KAFKA:
+    fast = source.framing.fast
+    if fast is None:
         return source.framing.items(source.framing, stored, start, end, source.options)
-    span = stored, start, end, source.options
-    if not benches:
-        return columnar_reader.read_entries(
-            *span, ORDERED_COLUMNS if damage_places.is_segment(stored.display_name) else FRAME_COLUMNS
-        )
-    forms = [bench.canonical_form for bench in benches]
-    return columnar_reader.read_items(*span, lambda step: digest_items(step, forms, source.options))
+    if benches:
+        return fast.items(stored, start, end, source.options, [bench.hello for bench in benches])
+    return fast.columns(stored, start, end, source.options, damage_places.is_segment(stored.display_name))
 
 
 def _verdicts(
-    parts: Iterable[columnar_reader.ColumnsOrItem], benches: list[AdapterSession], rows: VerdictRows
+    parts: Iterable[ColumnsOrItem], benches: list[AdapterSession], rows: VerdictRows
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a span. The adapters work on items while the next items are read."""
     pending = _PendingItems(benches, rows)

@@ -3,53 +3,30 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final, get_args
 
 from attrs import frozen
 
-from wireproof.spark import heka_columns, iggy_columns, kafka_columns
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES
 from wireproof.spark.columns import SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.spark.source_kind import PREFIX, SourceKind
+from wireproof.spark.split_points import StreamFraming
 from wireproof.suggestions import suggestion
 from wireproof.wire.options import CODEC_OPTIONS, Compression, Options, ResyncMode
 
 
-@frozen
-class SourceKind:
-    """A source.
+@cache
+def source_kinds() -> dict[str, SourceKind]:
+    """Return the sources of all families, by name."""
+    return {
+        f"{PREFIX}{name}": object_at(place)
+        for family in FAMILIES.values()
+        for name, place in family.sources.items()
+    }
 
-    Attributes:
-        name: its name in Spark.
-        framings: by revision; the last one is the default.
-        frames, records: its two tables.
-        suffixes: the endings of the names of such logs; empty if any name may be one.
-    """
-
-    name: str
-    framings: Mapping[str, StreamFraming]
-    frames: SourceTable
-    records: SourceTable
-    suffixes: tuple[str, ...]
-
-
-KINDS: Final = {
-    kind.name: kind
-    for kind in (
-        SourceKind(
-            "wireproof.kafka_log",
-            {KAFKA.fmt.revision: KAFKA},
-            kafka_columns.FRAMES,
-            kafka_columns.RECORDS,
-            (".log",),
-        ),
-        SourceKind(
-            "wireproof.heka_stream", {HEKA.fmt.revision: HEKA}, heka_columns.FRAMES, heka_columns.RECORDS, ()
-        ),
-        SourceKind("wireproof.iggy_log", IGGY, iggy_columns.FRAMES, iggy_columns.RECORDS, (".log",)),
-    )
-}
-"""The sources, by name."""
 
 CORES: Final = os.cpu_count() or 1
 TASKS_PER_CORE: Final = 3
@@ -138,7 +115,7 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
 
 def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
     """Parse the options of the source `name`; raises `SourceError` for an unknown option or a wrong value."""
-    kind, parsed = KINDS[name], {}
+    kind, parsed = source_kinds()[name], {}
     for option, text in given.items():
         lower = option.lower()
         if lower not in _OPTIONS:

@@ -6,26 +6,21 @@ over the entry without reading its contents. Anywhere else the reference itself 
 headers can be followed again. No position is ever guessed.
 """
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from struct import Struct
-from typing import Final, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.formats import Format
-from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
-from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
-from wireproof.heka.scan import Scanner
-from wireproof.iggy import log as iggy_log
-from wireproof.iggy import resync as iggy_resync
-from wireproof.kafka import resync as kafka_resync
-from wireproof.kafka.scan import MAX_ENTRY
-from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
+from wireproof.adapters.contract import Hello
+from wireproof.formats import Format, stream_rules
 from wireproof.spark.object_reader import ObjectReader, PieceReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
+
+if TYPE_CHECKING:
+    from wireproof.spark.columns import EntryColumns
+    from wireproof.spark.item_cases import ItemCase
 
 Stride = Callable[[ObjectReader, int, Options], int]
 """Returns the bytes of the item at a position if its header proves that it is complete; else 0."""
@@ -61,25 +56,8 @@ class ItemScan(Protocol):
         """Yield the items; the range begins at a split point."""
 
 
-@frozen
-class StreamFraming:
-    """The rules for splitting a stream of one format.
-
-    Attributes:
-        fmt: the format, which has a scan.
-        stride: follows headers.
-        recover: yields the split points that the reference finds from a position on; the last is the end.
-        items: scans a range.
-    """
-
-    fmt: Format
-    stride: Stride
-    recover: Callable[[Format, PieceReader, Options], Iterator[SplitPoint]]
-    items: ItemScan
-
-
 def find_split_points(
-    framing: StreamFraming, stored: ObjectReader, options: Options, start: int = 0, step: int = 1
+    framing: "StreamFraming", stored: ObjectReader, options: Options, start: int = 0, step: int = 1
 ) -> Iterator[SplitPoint]:
     """Yield the split points after `start`, which is itself one; the last is the end of the object.
 
@@ -117,11 +95,8 @@ def _follow_headers(stride: Stride, stored: ObjectReader, at: int, goal: int, op
 # --- the reference continues from a position ---
 
 
-def _recover_by_item(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
-    """Yield split points for scans that carry nothing but the position from one item to the next.
-
-    These are kafka/scan.py and iggy/log.py.
-    """
+def recover_by_item(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
+    """Yield split points for scans that carry nothing but the position from one item to the next."""
     start = pieces.position
     for item in formats.scan(fmt, pieces, options):
         checked = recheck_item(fmt, pieces, evolve(item, at=start + item.at), options)
@@ -135,9 +110,10 @@ def _recover_by_item(fmt: Format, pieces: PieceReader, options: Options) -> Iter
 def _is_certain(fmt: Format, pieces: PieceReader, garbage: Item, options: Options) -> bool:
     """Return whether garbage certainly ends here, although bytes in it look like a cut entry."""
     end = garbage.at + garbage.length
-    if fmt.name != "kafka.log" or garbage.kind != "garbage" or end >= pieces.stored.size:
+    proves = stream_rules(fmt).entries_begin_at
+    if proves is None or garbage.kind != "garbage" or end >= pieces.stored.size:
         return False
-    return kafka_resync.two_entries_begin_at(pieces.read, end, options)
+    return proves(pieces.read, end, options)
 
 
 def recheck_item(
@@ -145,7 +121,7 @@ def recheck_item(
 ) -> Item:
     """Return the item, or garbage in its place if valid entries follow inside the bytes that it claims.
 
-    If an entry seems to be cut, its size may be damaged: see `kafka.resync` and `iggy.resync`.
+    If an entry seems to be cut, its size may be damaged: see `StreamRules.damaged_length`.
 
     Args:
         fmt: the format of the scan.
@@ -154,53 +130,23 @@ def recheck_item(
         options: of the codec.
         end: a split point; an entry that claims bytes after it has a damaged size.
     """
-    over = fmt.name == "kafka.log" and end is not None and item.at + item.length > end
-    if item.kind == "frame" or not (over or item.kind == "tail") or fmt.name not in RESUME_SEARCHES:
+    search = stream_rules(fmt).damaged_length
+    over = end is not None and item.at + item.length > end
+    if item.kind == "frame" or not (over or item.kind == "tail") or search is None:
         return item
     length = end - item.at if over and end is not None else item.length
-    stop = (
-        RESUME_SEARCHES[fmt.name](fmt, pieces.read(item.at, length), options)
-        if length <= MAX_TAIL_BYTES
-        else 0
-    )
+    stop = search(fmt, pieces.read(item.at, length), length, options, None) if length <= MAX_TAIL_BYTES else 0
     if not stop and (not over or end == pieces.stored.size):
         return item
     return Item("garbage", item.at, stop or length, cls="bad-length")
 
 
-def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:
-    return kafka_resync.damaged_length(data, len(data), options)
-
-
-def _iggy_resumed(fmt: Format, data: bytes, _: Options) -> int:
-    return iggy_resync.damaged_length(iggy_log.REVISIONS[fmt.revision], data, len(data), None)
-
-
-RESUME_SEARCHES: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
-    "kafka.log": _kafka_resumed,
-    "iggy.log": _iggy_resumed,
-}
-
-MAX_TAIL_BYTES: Final = MAX_ENTRY + LOG_OVERHEAD
+MAX_TAIL_BYTES: Final = 64 * 1024 * 1024 + 12
 """The greatest tail that is searched for entries, in bytes."""
 
 
-def _recover_by_scanner(_: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
-    """Yield split points for Heka.
-
-    Its scan carries more than the position, but nothing more after most frames: heka/scan.py.
-    """
-    scanner = Scanner(options)
-    scanner.base = pieces.position
-    for piece in pieces:
-        for _item in scanner.feed(piece):
-            if scanner.clean:
-                yield SplitPoint(scanner.here, settled=True)
-    yield SplitPoint(pieces.position, settled=False)
-
-
-def _scan_items(
-    framing: StreamFraming, stored: ObjectReader, start: int, end: int, options: Options
+def scan_items(
+    framing: "StreamFraming", stored: ObjectReader, start: int, end: int, options: Options
 ) -> Iterator[Item]:
     """Yield the items of a range.
 
@@ -224,8 +170,8 @@ def _scan_items(
         start = at
 
 
-def _scan_record_by_record(
-    framing: StreamFraming, stored: ObjectReader, start: int, end: int, options: Options
+def scan_record_by_record(
+    framing: "StreamFraming", stored: ObjectReader, start: int, end: int, options: Options
 ) -> Iterator[Item]:
     """Yield the items of a range, record by record.
 
@@ -250,85 +196,41 @@ def _scan_record_by_record(
         at += size
 
 
-# --- strides ---
+@frozen
+class FastScan:
+    """The fast decoder of a stream.
 
-_SIZE_MAGIC: Final = Struct(">8xi4xB")
-
-
-def _kafka_stride(stored: ObjectReader, position: int, options: Options) -> int:
-    """Follow a header: size at 8, magic at 16 (kafka.md §1.4), with the limits of kafka/scan.py."""
-    data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
-    if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
-        return 0
-    size, magic = _SIZE_MAGIC.unpack_from(data, at)
-    most = MAX_ENTRY if options.max_message is None else options.max_message
-    if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
-        return 0
-    total: int = size + LOG_OVERHEAD
-    return total if position + total <= stored.size else 0
-
-
-def _iggy_stride(layout: iggy_log.LogRevision) -> Stride:
-    """Return the stride of a revision, whose records have two lengths: iggy.md §7."""
-
-    def stride(stored: ObjectReader, position: int, _: Options) -> int:
-        size, known = 1, False
-        while not known and position + size <= stored.size:
-            data, at = stored.at(position, size)
-            size, known = layout.record.extent(data, at)
-        return size if known and position + size <= stored.size else 0
-
-    return stride
-
-
-def _heka_stride(stored: ObjectReader, position: int, options: Options) -> int:
-    """Follow a frame: a valid header, all of the message, and a separator after it. heka.md §2.1.
-
-    An error inside such a frame does not move its end. If something else than a separator follows, the scan
-    may look for frames inside it; if the bytes end, the scan must know what will follow. With Go's framing a
-    complete frame always counts, with C's framing an invalid one never does.
+    Attributes:
+        columns: yields the entries of a range as columns, with those whose order is checked if the last
+            argument is true; and other bytes as items.
+        items: yields the items of a range, whose values are digests as the adapters with these hellos show
+            them.
+        formats: the ids of the formats of entries, by the number in the column `magic`.
+        entry_format: returns the id of the format of an entry; None if the bytes do not show it.
     """
-    data, at = stored.at(position, FRAME_OVERHEAD + 256)
-    if len(data) - at < 2 or data[at] != RECORD_SEPARATOR:
-        return 0
-    through = FRAME_OVERHEAD + data[at + 1]
-    if len(data) - at < through:
-        return 0
-    total = _heka_frame_size(data[at : at + through], options.resync, options.max_message)
-    end = position + total
-    if not total or end > stored.size:
-        return 0
-    return total if options.resync == "go" or _separator(stored, end) else 0
+
+    columns: "Callable[[ObjectReader, int, int, Options, bool], Iterator[EntryColumns | Item]]"
+    items: Callable[[ObjectReader, int, int, Options, Sequence[Hello]], Iterator[Item]]
+    formats: tuple[str, ...]
+    entry_format: Callable[[bytes], str | None]
 
 
-def _separator(stored: ObjectReader, position: int) -> bool:
-    data, at = stored.at(position, 1)
-    return data[at : at + 1] == bytes([RECORD_SEPARATOR])
+@frozen
+class StreamFraming:
+    """The rules for splitting a stream of one format.
 
-
-@lru_cache(maxsize=1 << 16)
-def _heka_frame_size(header: bytes, resync: str, most: int | None) -> int:
-    """Return the bytes of the frame that begins with `header`; 0 if its contents decide that.
-
-    Unsigned headers hold only a length, so few of them differ and the cache nearly always hits.
+    Attributes:
+        fmt: the format, which has a scan.
+        stride: follows headers.
+        recover: yields the split points that the reference finds from a position on; the last is the end.
+        items: scans a range.
+        item_case: makes a case of an item; None for a case of the stream itself.
+        fast: the fast decoder; None if only the reference decodes the stream.
     """
-    framing = RESYNC_MODES[resync]
-    found = framing.head(header, Options(max_message=most))
-    if framing.on_rejection == "within" or not isinstance(found, AcceptedHeader):
-        return 0
-    return len(header) + found.header.message_length
 
-
-KAFKA: Final = StreamFraming(formats.get("kafka.log", "mixed"), _kafka_stride, _recover_by_item, _scan_items)
-
-HEKA: Final = StreamFraming(
-    formats.get("heka.stream", "0.10"), _heka_stride, _recover_by_scanner, _scan_items
-)
-
-IGGY: Final = {
-    revision: StreamFraming(
-        formats.get("iggy.log", revision), _iggy_stride(layout), _recover_by_item, _scan_record_by_record
-    )
-    for revision, layout in iggy_log.REVISIONS.items()
-}
-"""The rules by revision."""
+    fmt: Format
+    stride: Stride
+    recover: Callable[[Format, PieceReader, Options], Iterator[SplitPoint]] = recover_by_item
+    items: ItemScan = scan_items
+    item_case: "Callable[[Item, bytes, Options], ItemCase] | None" = None
+    fast: FastScan | None = None

@@ -13,30 +13,19 @@ import pyarrow.compute as pc
 from attrs import evolve, frozen
 
 from wireproof.cases.log_survey import MISMATCH_REMARKS
-from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.runner.signature import Signature
 from wireproof.spark import damage_places, scan_tables
 from wireproof.spark.adapter_session import AdapterSession
-from wireproof.spark.columns import HEADER_BYTES
+from wireproof.spark.columns import FRAME_COLUMNS, HEADER_BYTES
 from wireproof.spark.item_cases import ItemCase, ItemVerdict, make_item_case, reference_verdict
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.scan_tables import FRAMES, SpanResult
 from wireproof.spark.source_settings import SourceSettings
-from wireproof.spark.split_points import KAFKA
 from wireproof.spark.verdict_matrix import VectorTotal
 from wireproof.wire.scan_items import Item
 
 MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
 """The greatest item, in bytes, about which adapters are asked."""
-
-FRAME_COLUMNS: Final = ("position", "length", "kind", "fault", "remarks", "magic")
-"""The columns of `columnar.HEADER_COLUMNS` that the table `frames` needs."""
-
-ORDERED_COLUMNS: Final = (*FRAME_COLUMNS, "offset", "last_offset", "leader_epoch")
-"""The same, with the columns whose order in a segment is checked."""
-
-BATCH_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
-"""The formats of entries, by magic."""
 
 
 @frozen
@@ -100,7 +89,7 @@ class VerdictRows:
         """Count an item, and keep it as a sample if it is one."""
         item, part, name = item_case.item, self.part, self.stored.display_name
         part.damages.add_item(item)
-        if self.source.framing is KAFKA and item.kind == "frame" and damage_places.is_segment(name):
+        if self.source.framing.fast is not None and item.kind == "frame" and damage_places.is_segment(name):
             part.damages.add_batch(item, item_case.data)
         part.account(item.kind, 1, item.length)
         for judged in verdicts:
@@ -114,10 +103,16 @@ class VerdictRows:
         """Return the format as which adapters are asked about the item, or would be if it were smaller."""
         if item_case.case:
             return item_case.case.format_id
-        is_frame = self.source.framing is KAFKA and item_case.item.kind == "frame"
-        if is_frame and len(item_case.data) > MAGIC_AT:
-            return BATCH_FORMATS[item_case.data[MAGIC_AT]]
-        return self.source.framing.fmt.format_id
+        framing = self.source.framing
+        if framing.fast is not None and item_case.item.kind == "frame":
+            return framing.fast.entry_format(item_case.data) or framing.fmt.format_id
+        return framing.fmt.format_id
+
+    @property
+    def _entry_formats(self) -> tuple[str, ...]:
+        """Return the formats of entries, by the number in the column `magic`."""
+        assert self.source.framing.fast is not None, "which returns columns"
+        return self.source.framing.fast.formats
 
     # --- columns ---
 
@@ -138,7 +133,7 @@ class VerdictRows:
             none, pa.array([], scan_tables.VERDICTS.value_type), type=scan_tables.VERDICTS
         )
         path = pa.repeat(pa.scalar(self.stored.display_name), size)
-        fmt = pa.array(BATCH_FORMATS).take(entries.column("magic"))
+        fmt = pa.array(self._entry_formats).take(entries.column("magic"))
         columns = [entries.column(name) for name in FRAME_COLUMNS[:5]]
         arrays = [path, *columns[:2], fmt, *columns[2:], verdicts]
         cast = [array.cast(column.type) for array, column in zip(arrays, FRAMES, strict=True)]
@@ -149,7 +144,7 @@ class VerdictRows:
         magic, length, position = (
             entries.column(name).to_numpy() for name in ("magic", "length", "position")
         )
-        for number, name in enumerate(BATCH_FORMATS):
+        for number, name in enumerate(self._entry_formats):
             rows = accepted & (magic == number)
             if count := int(rows.sum()):
                 frame, weight = Item("frame", 0, 0), int(length[rows].sum())

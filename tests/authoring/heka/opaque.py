@@ -22,7 +22,7 @@ from tests.authoring.heka.frame_bytes import (
 
 OPTIONS = {"content": "opaque"}
 NEEDS = ["feature:opaque-content"]
-SIGNED = {"options": {**OPTIONS, "keys": KEYS}, "needs": ["feature:hmac", *NEEDS]}
+SIGNED = {"options": {"keys": KEYS, **OPTIONS}, "needs": ["feature:hmac", *NEEDS]}
 
 CONTENT, FRAME = "heka.stream.content.opaque", "heka.encode.content"
 HELLO = b"hello"
@@ -66,7 +66,7 @@ def _read(s: HekaCaseBuilder) -> None:
 
 def _checked(s: HekaCaseBuilder) -> None:
     """The header is checked as with any content."""
-    limit = {**OPTIONS, "max_message": 5}
+    limit = {"max_message": 5, **OPTIONS}
     _accepts(s, "of-the-limit", "5 bytes where 5 are allowed", frame(HELLO), (_value(HELLO),), "The limit is inclusive.", rules=(CONTENT, "heka.stream.length.limit"), options=limit)
     _rejects(s, "over-the-limit", "6 bytes where 5 are allowed", frame(b"hello!"), "limit-exceeded", 2, (), "of-the-limit", "The limit is one of bytes, not of messages.", rule="heka.stream.length.limit", also=("bad-length",), options=limit)
     _rejects(s, "no-message-length", "hello, and a header without message_length", frame(HELLO) + bytes.fromhex("1e0218001f"), "missing-field", 14, (_value(HELLO),), "hello", "Without a length there is no content to return.", rule="heka.stream.length.required", also=("bad-length", "other"))
@@ -115,7 +115,7 @@ def _written(s: HekaCaseBuilder) -> None:
     def accepts(name: str, title: str, contents: tuple[bytes, ...], why: str, **more: Any) -> None:
         accept = {"value": frames(*map(_value, contents)), "bytes": [b"".join(map(frame, contents)).hex()]}
         s.other(f"encode/opaque-{name}", title, "encode", {"value": _given(*contents)}, {"accept": accept}, doc="heka.md §2", why=why, rules=(FRAME, *more.pop("rules", ())), **{"options": OPTIONS, "needs": NEEDS, **more})
-    limit = {**OPTIONS, "max_message": 5}
+    limit = {"max_message": 5, **OPTIONS}
     accepts("hello", "A frame that says hello", (HELLO,), "Content that is no message is framed as any other.")
     accepts("two", "Two frames of other content", (HELLO, EVERY_BYTE), "Nothing stands between them.")
     accepts("separators", "Content that begins like a frame", (SEPARATORS,), "Nothing is escaped.")

@@ -18,6 +18,7 @@ from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.value_mutations import mutate_value
 from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import FORMATS, Format
 from wireproof.heka.header import HekaHeader
@@ -249,3 +250,12 @@ def _wrapper(codec: int, inner: bytes) -> bytes:
     """kafka.md §2.2; the compression is the reference's, which other tests check against other libraries."""
     packed = compress(codec, inner, kip57=True)
     return _framed(1, bytes((0, codec)) + b"\xff\xff\xff\xff" + len(packed).to_bytes(4, "big") + packed)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_content_of_a_frame_stays_a_message_where_no_option_asks_for_bytes(number: int) -> None:
+    """An encoder without the option refuses bytes, so that an edit which made some would be lost."""
+    parent = cached_trace(STREAM, sample(STREAM))
+    (*_, content) = [site for site in edit_sites(parent.value) if site.name == "message"]
+    assert (content.kind.holds, content.kind.others) == ("value", ())
+    assert mutate_value(parent, Random(number), [], (24,)) is not None

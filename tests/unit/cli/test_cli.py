@@ -184,6 +184,7 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
     assert f"wireproof replay kafka.batch/v2/crc/bit-flip-in-value {shlex.quote(LENIENT)}" in done.out
 
 
+@pytest.mark.usefixtures("stored_cases_alone")
 def test_a_run_without_families_reports_nothing_about_their_known_failures(
     wireproof: Command, tmp_path: Path
 ) -> None:
@@ -314,6 +315,7 @@ def test_each_entry_of_a_baseline_is_listed_with_its_rules_and_their_source(
     assert "garbage/only" not in listed.out  # a case of another level
 
 
+@pytest.mark.usefixtures("stored_cases_alone")
 def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp_path: Path) -> None:
     out, known_failures = tmp_path / "run.jsonl", tmp_path / "known.toml"
     check = ("check", LENIENT, "--run", SMALL, "--no-families")
@@ -435,6 +437,7 @@ def test_adapters_lists_every_name_whole(wireproof: Command) -> None:
     assert "…" not in done.out
 
 
+@pytest.mark.usefixtures("stored_cases_alone")
 def test_the_probe_of_the_reference_finds_nothing(wireproof: Command) -> None:
     done = wireproof("adapters", "probe", "reference", "--run", "kafka.batch/v2/**", "--in-process")
     assert done.code == 0
@@ -443,6 +446,7 @@ def test_the_probe_of_the_reference_finds_nothing(wireproof: Command) -> None:
 
 
 @needs("[peers]")
+@pytest.mark.usefixtures("stored_cases_alone")
 def test_the_probe_of_kio_shows_the_codec_bits_that_it_ignores(wireproof: Command) -> None:
     done = wireproof("adapters", "probe", "kio")
     wrongly = [line for line in done.out.splitlines() if line.startswith("accepted and must be refused: ")]

@@ -12,8 +12,8 @@ from wireproof.cases.case import Chunks, Data
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
 from wireproof.columnar.kafka_scan import scan_steps
+from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.scan import scan
-from wireproof.spark.adapter_session import canonical_form
 from wireproof.wire.json_values import Json, json_digest, json_of
 from wireproof.wire.observed_fields import field_tree, project
 from wireproof.wire.options import DEFAULT_OPTIONS

@@ -12,10 +12,10 @@ from tests.generators.kafka_segments import MIB, generate
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.item_json import json_items
 from wireproof.columnar.kafka_scan import scan_steps
-from wireproof.spark import columnar_reader
+from wireproof.kafka.family import spark_reader as columnar_reader
+from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.object_places import expand_paths
 from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.split_points import KAFKA
 from wireproof.wire.json_values import json_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

@@ -113,3 +113,20 @@ def test_every_section_that_the_code_refers_to_exists() -> None:
         if match[1] in known and match[2] not in known[match[1]].anchors and path != Path(__file__)
     ]
     assert missing == []
+
+
+def test_the_layout_of_the_v2_batch_is_beside_the_table_of_its_documentation(site: dict[str, str]) -> None:
+    page = site["layouts/kafka.batch/v2.html"]
+    assert '<a href="https://kafka.apache.org/44/implementation/message-format/#record-batch">' in page
+    row = r"<td[^>]*>43</td><td>8</td><td><code>producerId</code></td><td>int64</td><td>-1 if none\s*</td>"
+    assert re.search(row + r"\s*<td><code>producerId</code></td><td>int64</td>", page)
+    assert "<code>0x20</code> control" in page
+    for path in ("index.html", "fields/kafka.batch/v2.html"):
+        assert "layouts/kafka.batch/v2.html" in site[path]
+
+
+def test_every_link_of_a_layout_leads_to_a_page(site: dict[str, str]) -> None:
+    for path in (name for name in site if name.startswith("layouts/")):
+        for link in links(site[path]):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), link.partition("#")[0]))
+            assert target in site, (path, link)

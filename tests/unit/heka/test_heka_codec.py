@@ -14,7 +14,7 @@ from wireproof.formats import FORMATS
 from wireproof.heka.family.strategies import messages, streams
 from wireproof.heka.message import HekaMessage
 from wireproof.heka.stream import FrameStream
-from wireproof.wire.json_values import json_schema, to_json
+from wireproof.wire.json_values import Json, json_schema, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
@@ -146,3 +146,66 @@ def test_a_value_without_one_of_its_fields_is_refused(name: str) -> None:
     del tree[name]
     with pytest.raises(Rejected, match="invalid-value"):
         formats.encode(MESSAGE, tree)
+
+
+# --- opaque content ---
+
+OPAQUE = Options(content="opaque")
+NO_SIGNER: Json = dict.fromkeys(("hmac_hash_function", "hmac_signer", "hmac_key_version", "hmac"))
+
+
+@given(st.lists(st.binary(min_size=1, max_size=300), max_size=4))
+def test_opaque_content_comes_back_as_it_was(contents: list[bytes]) -> None:
+    value = {"frames": [{"header": NO_SIGNER, "message": one.hex()} for one in contents]}
+    data = formats.encode(STREAM, value, OPAQUE)
+    decoded = formats.decode(STREAM, data, OPAQUE)
+    assert [frame.message for frame in decoded.value.frames] == contents
+    assert decoded.consumed == len(data)
+
+
+def test_the_schema_has_both_kinds_of_content() -> None:
+    schema = json_schema(STREAM.value, STREAM.format_id)
+    for options in (Options(), OPAQUE):
+        jsonschema.validate(to_json(formats.decode(STREAM, F, options).value), schema)
+
+
+@given(streams())
+def test_opaque_content_is_the_bytes_of_the_message(value: FrameStream) -> None:
+    data = formats.encode(STREAM, to_json(value))
+    read = formats.decode(STREAM, data, OPAQUE).value
+    written = [formats.encode(MESSAGE, to_json(frame.message)) for frame in value.frames]
+    assert [frame.message for frame in read.frames] == written
+    assert formats.encode(STREAM, to_json(read), OPAQUE) == data
+
+
+def test_compression_has_no_effect_on_opaque_content() -> None:
+    packed = formats.encode(
+        MESSAGE, to_json(formats.decode(MESSAGE, MINIMAL).value), Options(compression="snappy")
+    )
+    framed = bytes((0x1E, 2, 8, len(packed), 0x1F)) + packed
+    for compression in ("none", "snappy"):
+        options = Options(compression=compression, content="opaque")  # type: ignore[arg-type]
+        assert formats.decode(STREAM, framed, options).value.frames[0].message == packed
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "text"),
+    [
+        ("message", "68656c6c6f", "bytes, but the option content is message"),
+        (
+            "opaque",
+            to_json(formats.decode(MESSAGE, MINIMAL).value),
+            "a message, but the option content is opaque",
+        ),
+    ],
+)
+def test_content_that_the_option_does_not_name_is_not_written(content: str, message: Json, text: str) -> None:
+    value = {"frames": [{"header": NO_SIGNER, "message": message}]}
+    with pytest.raises(Rejected, match="invalid-value") as caught:
+        formats.encode(STREAM, value, Options(content=content))  # type: ignore[arg-type]
+    assert (caught.value.path, caught.value.text) == ("frames[0].message", text)
+
+
+def test_the_trace_shows_opaque_content_as_bytes() -> None:
+    spans = formats.decode_with_trace(STREAM, F, Options(content="opaque")).spans
+    assert [(one.path, one.start, one.value) for one in spans][-1] == ("frames[0].message", 5, MINIMAL)

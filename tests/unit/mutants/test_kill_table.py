@@ -242,6 +242,7 @@ def test_kill_does_not_write_over_a_file_that_is_no_table(kill: Command, tmp_pat
     assert (tmp_path / "kill.json").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("stored_cases_alone")
 def test_kill_names_the_case_and_who_lives(kill: Command) -> None:
     done = kill("crc-skip", "--in-process", width=80)
     assert done.code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import machine
 import pytest
 from folders import TOP
-from lanes import LANES
+from lanes import FULL, LANES
 
 from wireproof.adapters.errors import AdapterStartError
 
@@ -21,11 +21,22 @@ def test_the_test_command_leaves_out_every_marker_of_the_table_and_no_other() ->
     assert expression == f"not ({' or '.join(LANES)})"
 
 
-def test_ci_runs_every_marker() -> None:
+def test_ci_runs_every_marker_but_those_of_the_full_run() -> None:
     script = (TOP / ".ci" / "run").read_text("utf-8")
     assert set(re.findall(r"^lane (\w+)|-m (cluster)", script, re.MULTILINE)) == {
-        ("", name) if name == "cluster" else (name, "") for name in LANES
+        ("", name) if name == "cluster" else (name, "") for name in LANES if name not in FULL
     }
+
+
+def test_the_full_run_has_the_markers_that_ci_leaves_out() -> None:
+    script = (TOP / ".ci" / "full").read_text("utf-8")
+    assert re.findall(r"^lanes=\((.*)\)", script, re.MULTILINE) == [" ".join(FULL)]
+
+
+def test_every_step_of_the_full_run_that_may_be_named_exists() -> None:
+    script = (TOP / ".ci" / "full").read_text("utf-8")
+    (named,) = re.findall(r"=~ \^\(([a-z|]+)\)\$", script)
+    assert sorted(named.split("|")) == sorted(re.findall(r"^step_(\w+)\(\)", script, re.MULTILINE))
 
 
 @pytest.mark.parametrize(

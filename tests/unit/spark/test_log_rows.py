@@ -13,21 +13,20 @@ import pytest
 import zstandard
 from pyspark import cloudpickle
 
+from wireproof.kafka.family import spark_columns as kafka_columns
+from wireproof.kafka.family import spark_reader as columnar_reader
+from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark import (
-    columnar_reader,
     filters,
-    kafka_columns,
     read_span,
     source_settings,
 )
-from wireproof.spark.columns import RowData, SourceTable
+from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.filters import ColumnTest as Filter
 from wireproof.spark.object_places import expand_paths
 from wireproof.spark.object_spans import plan_tasks, whole_objects
 from wireproof.spark.read_span import ReadRequest
-from wireproof.spark.split_points import KAFKA
-from wireproof.spark.verdict_rows import FRAME_COLUMNS
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
 
@@ -383,7 +382,7 @@ def test_a_path_that_cannot_pass_is_left_out() -> None:
 
 def test_the_columns_hold_what_no_codec_gave() -> None:
     """A line without bytes, as behind a damaged object, has a row in every table."""
-    for kind in source_settings.KINDS.values():
+    for kind in source_settings.source_kinds().values():
         for table in (kind.frames, kind.records):
             line = RowData(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
             [one] = table.rows(line)

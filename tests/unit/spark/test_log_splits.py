@@ -10,6 +10,9 @@ from attrs import evolve
 from work_counter import growth
 
 from wireproof import formats
+from wireproof.heka.family.spark_source import HEKA
+from wireproof.iggy.family.spark_source import IGGY
+from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace
 from wireproof.spark.object_reader import ObjectReader
@@ -21,7 +24,7 @@ from wireproof.spark.object_spans import (
     split_range,
 )
 from wireproof.spark.read_span import CoverageError
-from wireproof.spark.split_points import HEKA, IGGY, KAFKA, SplitPoint, StreamFraming, find_split_points
+from wireproof.spark.split_points import SplitPoint, StreamFraming, find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 

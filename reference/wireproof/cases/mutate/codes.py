@@ -15,8 +15,8 @@ from wireproof.iggy.frame import (
     RequestHeader111,
 )
 
-COMMANDS: Final = (1, 38, 100, 101)
-"""Ping, login, poll and send: iggy.md, section 2.1."""
+COMMANDS: Final = (1, 38, 100, 101, 104, 106, 109)
+"""Ping, login, poll, send, and the polls that are routed or wait: iggy.md, sections 2.1 and 6.2."""
 
 CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
     (ClassicFrame, "code"): COMMANDS,

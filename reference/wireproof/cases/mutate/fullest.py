@@ -74,7 +74,7 @@ def full(kind: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - a t
         return _MADE[kind]
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        some = [arg for arg in args if arg is not NoneType]
+        some = _alternatives(args)
         return full(some[turn % len(some)], name, turn)
     if origin is tuple and args[-1] is Ellipsis:
         return _listed(args[0], name, turn)
@@ -84,6 +84,12 @@ def full(kind: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - a t
         hints = get_type_hints(kind)
         return kind(**{a.name: full(hints[a.name], a.name, turn) for a in fields(kind) if a.init})
     return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
+
+
+def _alternatives(args: tuple[Any, ...]) -> list[Any]:
+    """Return the types of a union; of bytes and a class only the class, for an option selects the bytes."""
+    classes = [arg for arg in args if isinstance(arg, type) and has(arg)]
+    return classes if bytes in args and classes else [arg for arg in args if arg is not NoneType]
 
 
 _LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from wireproof.cases.mutate.boundary_values import boundary_integer
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.iggy.header_kinds import KINDS_BY_NAME
-from wireproof.iggy.layout import MESSAGE_STATES
+from wireproof.iggy.message import MESSAGE_STATES
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value contains no nested object."""

@@ -13,11 +13,11 @@ from wireproof.wire.layout import (
     Number,
     Part,
     ProtoField,
-    When,
     all_layouts,
     attribute_of,
     bits_of,
     is_signed,
+    present,
 )
 
 
@@ -46,12 +46,19 @@ def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
 def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
     """Yield the integers whose number the writer of a value chooses; a code has names and a constant none."""
     names = {one.name for one in fields(value)}
-    for part in map(_present, layout.parts):
+    for part in map(present, layout.parts):
         match part:
-            case Number(const=None, codes=None, kind=kind) if (name := attribute_of(part.name)) in names:
-                yield name, IntegerField(bits_of(kind), is_signed(kind))
+            case Number(const=None, codes=None) if (name := attribute_of(part.name)) in names:
+                yield name, _integer(part)
             case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
                 yield name, IntegerField(*PROTO_INTEGERS[kind])
+
+
+def _integer(part: Number) -> IntegerField:
+    """Return the width that the largest number of a field has, or else that of its primitive."""
+    if part.most is not None:
+        return IntegerField(part.most.bit_length(), signed=False)
+    return IntegerField(bits_of(part.kind), is_signed(part.kind))
 
 
 @cache
@@ -59,7 +66,7 @@ def computed_fields() -> Mapping[type, tuple[str, ...]]:
     """Return the attributes of each value class that its encoder computes."""
     found: dict[type, dict[str, None]] = {}
     for layout, value in _layouts():
-        shown = (one.name for one in map(_present, layout.parts) if _is_computed(one))
+        shown = (one.name for one in map(present, layout.parts) if _is_computed(one))
         found.setdefault(value, {}).update(dict.fromkeys((*layout.computed, *map(attribute_of, shown))))
     return {value: tuple(names) for value, names in found.items()}
 
@@ -72,11 +79,6 @@ def _is_computed(part: Part) -> bool:
         case ProtoField(cover="length"):
             return True
     return False
-
-
-def _present(part: Part) -> Part:
-    """Return an optional part as if it were there."""
-    return part.part if isinstance(part, When) else part
 
 
 def _layouts() -> Iterator[tuple[Layout, type]]:

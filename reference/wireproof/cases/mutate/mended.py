@@ -12,7 +12,7 @@ from attrs import evolve, has
 
 from wireproof.cases.mutate.edit_sites import constructor_fields
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.iggy.batch import PRODUCER_FIELDS, BatchHeader, BatchHeader111, Producer
+from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, Producer
 from wireproof.iggy.deferred_poll import DeferredPollRequest
 from wireproof.iggy.fetch import FetchSection
 from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
@@ -28,6 +28,7 @@ from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import COMPRESSION_CODECS
+from wireproof.wire.layout import Number
 
 WHOLE: Final = (Record, bytes, int, str, bool, type(None))
 """Classes without parts that depend on one another."""
@@ -172,8 +173,8 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
 
 def _producer(producer: Producer) -> Producer:
     """Limit the numbers of a producer: iggy.md, section 6.1."""
-    numbers = {name: min(getattr(producer, name), most) for name, (_, most) in PRODUCER_FIELDS.items()}
-    return Producer(**numbers)
+    parts = (part for part in PRODUCER.parts if isinstance(part, Number))
+    return Producer(**{part.name: min(getattr(producer, part.name), part.most or 0) for part in parts})
 
 
 def _sent_later(send: Any) -> Any:  # noqa: ANN401 - one of two classes
@@ -206,7 +207,7 @@ def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 10
 
 def _fetch(request: FetchRequest) -> FetchRequest:
     """Name each partition once, and limit each target too: iggy.md, section 6.2."""
-    limited = _waiting(request)
+    limited: FetchRequest = _waiting(request)
     once = {target.partition_id: target for target in request.targets}
     targets = tuple(_target(target, limited.max_bytes) for target in once.values())
     return evolve(limited, targets=targets)

@@ -16,9 +16,10 @@ except ImportError:
     raise ImportError(f"strategies need Hypothesis: {install_command('property')}") from None
 
 from wireproof import formats
+from wireproof.cases.strategies.from_layout import values_by_layout
 from wireproof.cases.strategies.nearly_valid_bytes import nearly_valid_encodings
 from wireproof.family import object_at
-from wireproof.formats import FAMILIES, Format, UnknownFormat, family_of
+from wireproof.formats import FAMILIES, Format, family_of
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
@@ -37,12 +38,11 @@ def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - t
     has. `wire.values.to_json` returns the JSON form of a value.
 
     Raises:
-        UnknownFormat: there is no such format, and the message has similar names; or it has no strategy.
+        UnknownFormat: there is no such format, and the message has similar names.
     """
-    format_id = formats.get(format, revision).format_id
-    if format_id not in STRATEGIES:
-        raise UnknownFormat(f"{format_id} has no Hypothesis strategy: its family names none in `strategies`")
-    return STRATEGIES[format_id]()
+    fmt = formats.get(format, revision)
+    strategy = STRATEGIES.get(fmt.format_id)
+    return values_by_layout(fmt) if strategy is None else strategy()
 
 
 def option_strategy(fmt: Format, value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format

@@ -44,6 +44,7 @@ FAMILY: Final = Family(
     file_names=FILE_NAMES,
     strategies="wireproof.heka.family.strategies:VALUES",
     option_strategies="wireproof.heka.family.strategies:OPTIONS",
+    sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},
     dictionary=deferred("wireproof.heka.family.dictionary:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")

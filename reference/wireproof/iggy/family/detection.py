@@ -3,10 +3,13 @@
 import re
 from typing import Final
 
+JSON_NAMES: Final = (b'"messages"', b'"partition', b'"confirmations"', b'"reason"')
+"""Beginnings of members that a body of HTTP has: iggy.md §8."""
+
 
 def begins_like_json(data: bytes) -> bool:
     """Return whether it is a JSON text with a key of a request or an answer: iggy.md §8."""
-    return data.lstrip()[:1] == b"{" and (b'"messages"' in data or b'"partition' in data)
+    return data.lstrip()[:1] == b"{" and any(name in data for name in JSON_NAMES)
 
 
 MARKS: Final = {"iggy.json.": begins_like_json}

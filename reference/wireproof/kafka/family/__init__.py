@@ -83,6 +83,7 @@ FAMILY: Final = Family(
     value_capabilities=capabilities.of_value,
     strategies="wireproof.kafka.family.strategies:VALUES",
     option_strategies="wireproof.kafka.family.strategies:OPTIONS",
+    sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(

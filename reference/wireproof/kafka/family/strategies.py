@@ -81,7 +81,7 @@ def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBa
         return draw(producer_batches(codecs))
     flags = draw(st.sampled_from([0, 0, 0, LOG_APPEND_TIME, TRANSACTIONAL, 0x40, 0x48, 0x80]))
     numbers = {attribute_of(part.name): draw(_number(part, codecs)) for part in BATCH.numbers}
-    header = RecordBatch(**numbers, records=())  # type: ignore[arg-type] # integers by name
+    header = RecordBatch(**numbers, records=())
     header = evolve(header, attributes=header.attributes | flags)
     if draw(st.integers(0, 7)) == 0:
         return draw(_control_batch(header))

@@ -62,5 +62,12 @@ def _next_offset(entries: Sequence[Json]) -> dict[str, Json]:
 
 
 STREAMS: Final = {
-    "kafka.log": StreamRules(_next_offset, _damaged_length, resync.LOOKAHEAD, _bytes_needed, EntryOrder)
+    "kafka.log": StreamRules(
+        _next_offset,
+        _damaged_length,
+        resync.LOOKAHEAD,
+        _bytes_needed,
+        EntryOrder,
+        resync.two_entries_begin_at,
+    )
 }

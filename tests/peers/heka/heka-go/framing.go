@@ -24,6 +24,7 @@ type request struct {
 		Resync      string            `json:"resync"`
 		Content     string            `json:"content"`
 		Compression string            `json:"compression"`
+		Content     string            `json:"content"`
 	} `json:"options"`
 	chunks [][]byte
 }

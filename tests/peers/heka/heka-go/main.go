@@ -157,7 +157,7 @@ func encoded(asked *request) (out []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		bytes, err := framed(frame.Message, config, asked.Options.Content == "opaque")
+		bytes, err := framed(frame.Message, asked.Options.Content == "opaque", config)
 		if err != nil {
 			return nil, err
 		}
@@ -166,8 +166,8 @@ func encoded(asked *request) (out []byte, err error) {
 	return out, nil
 }
 
-// framed is a message in its frame; an opaque one is bytes, which the encoder frames as those that it has made.
-func framed(value json.RawMessage, config *message.MessageSigningConfig, opaque bool) (bytes []byte, err error) {
+// framed is a frame of a message that the encoder writes, or of bytes that are there.
+func framed(value json.RawMessage, opaque bool, config *message.MessageSigningConfig) (out []byte, err error) {
 	if !opaque {
 		return one(value, func(filled *message.Message) (bytes []byte, err error) {
 			err = client.NewProtobufEncoder(config).EncodeMessageStream(filled, &bytes)
@@ -180,9 +180,9 @@ func framed(value json.RawMessage, config *message.MessageSigningConfig, opaque 
 	}
 	content, err := hex.DecodeString(text)
 	if err == nil {
-		err = client.CreateHekaStream(content, &bytes, config)
+		err = client.CreateHekaStream(content, &out, config)
 	}
-	return bytes, err
+	return out, err
 }
 
 func one(value json.RawMessage, encode func(*message.Message) ([]byte, error)) ([]byte, error) {

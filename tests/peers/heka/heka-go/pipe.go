@@ -19,8 +19,8 @@ type pipe struct {
 	runner  pipeline.SplitterRunner
 	decoder *pipeline.ProtobufDecoder
 	packs   chan *pipeline.PipelinePack
+	opaque  bool // records are not decoded
 	got     *frame
-	opaque  bool // no decoder: the content of a record is what its pack holds
 	logged  *bytes.Buffer
 }
 
@@ -61,8 +61,7 @@ func (p *pipe) Deliver(pack *pipeline.PipelinePack) {
 
 // opened is a pipe as its configuration makes it: without keys authentication is skipped.
 func opened(asked *request) *pipe {
-	p := &pipe{packs: make(chan *pipeline.PipelinePack, 1), logged: new(bytes.Buffer)}
-	p.opaque = asked.Options.Content == "opaque"
+	p := &pipe{packs: make(chan *pipeline.PipelinePack, 1), logged: new(bytes.Buffer), opaque: asked.Options.Content == "opaque"}
 	pipeline.LogInfo.SetOutput(io.Discard)
 	pipeline.LogError = log.New(p.logged, "", 0)
 	message.SetMaxMessageSize(64 * 1024)

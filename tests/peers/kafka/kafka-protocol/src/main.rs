@@ -23,11 +23,13 @@ const TRANSACTIONAL: i16 = 0x10;
 const CONTROL: i16 = 0x20;
 const HORIZON: i16 = 0x40;
 const KNOWN: i16 = 0x7f;
-const SHOWN: [&str; 14] = [
+const SHOWN: [&str; 13] = [
     "baseOffset", "partitionLeaderEpoch", "magic", "baseTimestamp", "producerId", "producerEpoch", "baseSequence",
     "records[].offset", "records[].timestamp", "records[].key", "records[].value", "records[].headers",
-    "records[].sequence", "records[].timestampType",
+    "records[].timestampType",
 ];
+/// The base sequences whose records' sequences are compared: of a batch without one the library counts on from -1.
+const SEQUENCES: [i32; 6] = [0, 4, 5, 7, i32::MAX - 1, i32::MAX];
 
 /// Parts of an error's text that leave no doubt about the class.
 const CLASSES: [(&str, &str); 16] = [
@@ -66,9 +68,13 @@ fn hello() -> Value {
         json!({"ops": ops, "codecs": ["none", "gzip", "snappy", "lz4", "zstd"], "features": features,
                "profiles": ["reader"], "observes": observes})
     };
+    let mut log = claim(&["decode"], &SHOWN);
+    if let Some(observes) = log["observes"].as_array_mut() {
+        observes.extend(SEQUENCES.map(|base| json!(format!("batches[baseSequence={base}].records[].sequence"))));
+    }
     let nothing = json!({"ops": []}); // message sets are unsupported, it says
     let revisions = json!({"kafka.batch/v0": nothing, "kafka.batch/v1": nothing,
-        "kafka.batch/v2": claim(&["encode"], &[]), "kafka.log/mixed": claim(&["decode"], &SHOWN)});
+        "kafka.batch/v2": claim(&["encode"], &[]), "kafka.log/mixed": log});
     json!({"protocol": 1, "name": "kafka-protocol", "errors": "coarse", "window": 16, "cost": "fast",
            "version": locked_version(include_str!("../Cargo.lock"), "kafka-protocol"), "revisions": revisions})
 }

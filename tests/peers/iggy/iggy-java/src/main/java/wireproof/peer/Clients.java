@@ -10,6 +10,7 @@ import org.apache.iggy.client.blocking.MessagesClient;
 import org.apache.iggy.client.blocking.http.IggyHttpClient;
 import org.apache.iggy.client.blocking.tcp.IggyTcpClient;
 import org.apache.iggy.consumergroup.Consumer;
+import org.apache.iggy.exception.IggyServerException;
 import org.apache.iggy.identifier.StreamId;
 import org.apache.iggy.identifier.TopicId;
 import org.apache.iggy.message.Message;
@@ -39,8 +40,19 @@ final class Clients {
 
     /** What the HTTP client makes of a body. */
     PolledMessages polled(byte[] body) {
-        web.serve(body);
+        web.serve(200, body);
         return poll(overHttp);
+    }
+
+    /** What the HTTP client throws for a reply of status 400 with this body; null if it throws no error of a server. */
+    IggyServerException error(byte[] body) {
+        web.serve(400, body);
+        try {
+            poll(overHttp);
+        } catch (IggyServerException error) {
+            return error;
+        }
+        return null;
     }
 
     /** The body that the HTTP client posts for a send. */

@@ -58,9 +58,7 @@ public final class Driver {
         try {
             String format = frame.head().get("format").getAsString();
             switch (frame.head().get("op").getAsString()) {
-                case "decode" -> reply.add("value", Shown.polled(format.equals("iggy.poll")
-                        ? BytesDeserializer.readPolledMessages(Unpooled.wrappedBuffer(frame.blob()))
-                        : clients.polled(frame.blob())));
+                case "decode" -> reply.add("value", decoded(format, frame.blob()));
                 case "encode" -> encoded = encoded(format, frame.head().getAsJsonObject("value"));
                 default -> reply.addProperty("outcome", "unsupported");
             }
@@ -68,6 +66,14 @@ public final class Driver {
             refuse(reply, error);
         }
         frames.send(reply, encoded);
+    }
+
+    private JsonObject decoded(String format, byte[] data) {
+        return switch (format) {
+            case "iggy.json.error" -> Shown.error(clients.error(data));
+            case "iggy.json.poll" -> Shown.polled(clients.polled(data));
+            default -> Shown.polled(BytesDeserializer.readPolledMessages(Unpooled.wrappedBuffer(data)));
+        };
     }
 
     private byte[] encoded(String format, JsonObject value) throws IOException {
@@ -83,6 +89,10 @@ public final class Driver {
         reply.addProperty("untyped", !(error instanceof IggyException || found.equals("invalid-value")));
     }
 
+    private static Map<String, Object> error(String... observes) {
+        return Map.of("ops", List.of("decode"), "profiles", List.of("reader"), "observes", List.of(observes));
+    }
+
     private JsonObject hello() {
         Map<String, Object> written = Map.of("ops", List.of("encode"), "profiles", List.of("reader"));
         Map<String, Object> read = Map.of("ops", List.of("decode"), "profiles", List.of("reader"),
@@ -93,7 +103,9 @@ public final class Driver {
         if (!resending) {
             claims.putAll(Map.of("iggy.poll/0.9", read, "iggy.headers/0.10", written,
                     "iggy.identifier/0.8", written, "iggy.partitioning/0.9", written,
-                    "iggy.json.send/0.10", sent, "iggy.json.poll/0.10", read));
+                    "iggy.json.send/0.10", sent, "iggy.json.poll/0.10", read,
+                    "iggy.json.error/0.0.30", error("id", "reason"),
+                    "iggy.json.error/0.0.40", error("id", "reason", "field")));
         }
         String jar = BytesDeserializer.class.getProtectionDomain().getCodeSource().getLocation().getPath();
         return Frames.JSON.toJsonTree(Map.of("hello", Map.of(

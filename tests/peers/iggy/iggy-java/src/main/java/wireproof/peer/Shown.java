@@ -2,12 +2,14 @@ package wireproof.peer;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.apache.iggy.exception.IggyServerException;
 import org.apache.iggy.message.HeaderKey;
 import org.apache.iggy.message.HeaderKind;
 import org.apache.iggy.message.HeaderValue;
@@ -26,6 +28,15 @@ final class Shown {
         value.addProperty("partition_id", polled.partitionId().toString());
         value.addProperty("current_offset", polled.currentOffset().toString());
         value.add("messages", messages);
+        return value;
+    }
+
+    /** An error without its name, which the library turns into a constant of its own. */
+    static JsonObject error(IggyServerException error) {
+        JsonObject value = new JsonObject();
+        value.addProperty("id", error.getErrorId().orElse(null));
+        value.addProperty("reason", hex(error.getReason().getBytes(StandardCharsets.UTF_8)));
+        value.addProperty("field", error.getField().map(text -> hex(text.getBytes(StandardCharsets.UTF_8))).orElse(null));
         return value;
     }
 

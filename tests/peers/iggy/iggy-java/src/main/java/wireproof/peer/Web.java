@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 final class Web {
     private final HttpServer server;
     private volatile byte[] served = new byte[0];
+    private volatile int status = 200;
     private volatile byte[] posted;
 
     Web() throws IOException {
@@ -23,8 +24,9 @@ final class Web {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    /** Answers a GET with this body from now on. */
-    void serve(byte[] body) {
+    /** Answers a GET with this status and body from now on. */
+    void serve(int status, byte[] body) {
+        this.status = status;
         served = body;
     }
 
@@ -43,7 +45,7 @@ final class Web {
         }
         byte[] body = sent ? new byte[0] : served;
         exchange.getResponseHeaders().add("Content-Type", "application/json");
-        exchange.sendResponseHeaders(sent ? 201 : 200, body.length == 0 ? -1 : body.length); // 0 would be "chunked"
+        exchange.sendResponseHeaders(sent ? 201 : status, body.length == 0 ? -1 : body.length); // 0 would be "chunked"
         exchange.getResponseBody().write(body);
         exchange.close();
     }

@@ -12,6 +12,7 @@ from wireproof.columnar.kafka_scan import count_records
 from wireproof.columnar.layout_types import arrow_type
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.family.spark_reader import read_entries, read_records
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
@@ -21,7 +22,6 @@ from wireproof.kafka.size_and_magic import (
     SIZE_AT,
 )
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.spark.columnar_reader import read_entries, read_records
 from wireproof.spark.columns import (
     HEADER_BYTES,
     RAW,
@@ -53,7 +53,7 @@ def read_header(row: RowData) -> EntryHeader | None:
     size = int.from_bytes(data[SIZE_AT:LOG_OVERHEAD], "big", signed=True)
     if item.length != size + LOG_OVERHEAD or size < MIN_SIZE_BY_MAGIC[data[MAGIC_AT]]:
         return None
-    return (batch if data[MAGIC_AT] == batch.MAGIC else message).peek_header(data, 0)
+    return batch.peek_header(data, 0) if data[MAGIC_AT] == batch.MAGIC else message.peek_header(data, 0)
 
 
 def _field(header: EntryHeader, name: str) -> int | None:

@@ -6,21 +6,25 @@ the garbage depends on everything after it, so the reference reads on in the obj
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
+from wireproof.adapters.contract import Hello
 from wireproof.columnar import KafkaFrames, clean_records
+from wireproof.columnar.canonical_digest import digest_items
 from wireproof.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
 from wireproof.columnar.item_json import json_items
 from wireproof.columnar.judged_block import RecordForm
 from wireproof.columnar.kafka_scan import ScanStep, scan_steps, step_frames
 from wireproof.columnar.kernels import HEADER, Array
-from wireproof.spark.columns import EntryColumns
+from wireproof.kafka.family.spark_cases import canonical_form
+from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
 from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.split_points import FREE_REREAD, KAFKA, REREAD_FACTOR, recheck_item
+from wireproof.spark.split_points import FREE_REREAD, REREAD_FACTOR, recheck_item
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 
@@ -42,9 +46,6 @@ RECORD_ENTRY_COLUMNS: Final = ("position", "length", "magic", "attributes")
 """The columns of `columnar.HEADER_COLUMNS` that rows of records show of their entry."""
 
 NO_HEADERS: Final = np.empty(0, HEADER)
-
-ColumnsOrItem: TypeAlias = EntryColumns | Item
-"""Consecutive entries as columns; or one item."""
 
 
 def read_entries(
@@ -136,6 +137,21 @@ def read_items(
         return (_moved(item, base) for item in make_items(step))
 
     return read_parts(stored, start, end, options, EntryReading("slots", JSON_CHUNKS, make_parts))
+
+
+def read_frames(
+    stored: ObjectReader, start: int, end: int, options: Options, ordered: bool
+) -> Iterator[ColumnsOrItem]:
+    """Yield the entries of a range, with the columns that a scan needs, and those whose order it checks."""
+    return read_entries(stored, start, end, options, ORDERED_COLUMNS if ordered else FRAME_COLUMNS)
+
+
+def read_digests(
+    stored: ObjectReader, start: int, end: int, options: Options, hellos: Sequence[Hello]
+) -> Iterator[Item]:
+    """Yield the items of a range; the value of a clean entry is its digests as the adapters show it."""
+    forms = [canonical_form(hello) for hello in hellos]
+    return read_items(stored, start, end, options, lambda step: digest_items(step, forms, options))
 
 
 # --- chunks ---

@@ -1,0 +1,139 @@
+"""Layouts as format documents print them, `documented-layouts.toml` of the fixtures, and their comparison.
+
+Names and types are those of the document, so that a layout of the suite is compared with a text that others
+wrote; the meaning of a field is in our own words.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.lint_problem import Problem
+from wireproof.cases.sources import resolve
+from wireproof.files import read_limited_text
+from wireproof.formats import FORMATS
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.wire.layout import (
+    Checksum,
+    Count,
+    Layout,
+    Length,
+    Number,
+    Octets,
+    Packed,
+    Part,
+    Repeated,
+    When,
+    all_layouts,
+)
+
+DOCUMENTED_FILE: Final = "documented-layouts.toml"
+
+
+@frozen
+class DocumentedField:
+    """A field as a document prints it.
+
+    Attributes:
+        name, type: as in the document.
+        says: its meaning, in our own words.
+        field: the name in the layout of the suite, if it is another one.
+    """
+
+    name: str
+    type: str
+    says: str = ""
+    field: str = ""
+
+
+@frozen
+class DocumentedLayout:
+    """A layout as a document prints it.
+
+    Attributes:
+        format: the id of a format.
+        layout: the name of a layout of that format.
+        cites: the place, as `resolve` of `sources` reads it.
+        fields: in the order of the document.
+    """
+
+    format: str
+    layout: str
+    cites: str
+    fields: tuple[DocumentedField, ...]
+
+
+def documented_layouts(suite: Suite) -> tuple[DocumentedLayout, ...]:
+    """Return the documented layouts of the fixtures; raise `FixtureError`."""
+    return tuple(one for root in suite.roots for one in _read(root / DOCUMENTED_FILE))
+
+
+def _read(path: Path) -> Iterator[DocumentedLayout]:
+    if not path.exists():
+        return
+    try:
+        rows = parse_toml(read_limited_text(path, MAX_TOML_SIZE)).get("layout", [])
+        yield from (structure(_CONVERTER, row, DocumentedLayout, "the layout") for row in rows)
+    except (OSError, ValueError, FieldError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+
+
+_CONVERTER: Final = strict_converter()
+
+
+def layout_of(documented: DocumentedLayout) -> Layout | None:
+    """Return the layout of the suite that a document prints; None if there is none of its name."""
+    row = FORMATS.get(documented.format)
+    found = all_layouts(row.layout) if row is not None and row.layout is not None else ()
+    return next((one for one in found if one.name == documented.layout), None)
+
+
+def check_documented_layouts(suite: Suite) -> Iterator[Problem]:
+    """Check that the layouts are those that the documents print; raise `FixtureError`."""
+    for documented in documented_layouts(suite):
+        for text in _problems(documented, suite):
+            yield Problem(f"{DOCUMENTED_FILE} {documented.format} {documented.layout}", text)
+
+
+def _problems(documented: DocumentedLayout, suite: Suite) -> Iterator[str]:
+    try:
+        resolve(documented.cites, suite.sources)
+    except ValueError as error:
+        yield str(error)
+    layout = layout_of(documented)
+    if layout is None:
+        yield "the format has no layout of this name"
+    else:
+        yield from differences(layout.parts, documented.fields)
+
+
+def differences(parts: Sequence[Part], fields: Sequence[DocumentedField]) -> Iterator[str]:
+    """Yield what differs between the parts of a layout and the fields that a document prints."""
+    names = [part.name for part in parts]
+    printed = [one.field or one.name for one in fields]
+    if names != printed:
+        yield f"has the fields {', '.join(printed)}, the layout {', '.join(names)}"
+        return
+    for part, one in zip(parts, fields, strict=True):
+        if one.type not in printed_types(part):
+            yield f"{one.name} is {one.type}, in the layout {' or '.join(printed_types(part))}"
+
+
+def printed_types(part: Part) -> tuple[str, ...]:
+    """Return the types that a document can print for a part."""
+    match part:
+        case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
+            return (kind,)
+        case Octets(text=True):
+            return ("String",)
+        case Octets():
+            return ("byte[]",)
+        case Repeated(of=layout):
+            return f"[{layout.name}]", f"[{layout.name.removeprefix('Record')}]"
+        case Packed(of=inner) | When(part=inner):
+            return printed_types(inner)
+    return ()
