@@ -44,11 +44,11 @@ class FamilyFault:
 
 @frozen
 class InstalledFamilies:
-    """The families by name, what cannot be used, and the top-level modules that provide the families."""
+    """The families by name, what cannot be used, and the top-level modules of families of other packages."""
 
     families: dict[str, Family]
     faults: tuple[FamilyFault, ...] = ()
-    modules: tuple[str, ...] = ()
+    packages: frozenset[str] = frozenset()
 
 
 @frozen
@@ -59,7 +59,7 @@ class Provider:
         package: the name of the package.
         name: that of the entry point.
         load: returns the family; it may raise anything.
-        module: the top-level module that has it.
+        module: the module that has it.
     """
 
     package: str
@@ -85,7 +85,7 @@ def _others(folders: Iterable[str]) -> Iterator[Provider]:
     for point in sorted(entry_points(group=GROUP)):
         package = point.dist.name if point.dist is not None else point.value
         if package != "wireproof":
-            yield Provider(package, point.name, point.load, point.module.partition(".")[0])
+            yield Provider(package, point.name, point.load, point.module)
 
 
 def _provides(folder: str) -> bool:
@@ -104,7 +104,7 @@ def install(providers: Iterable[Provider]) -> InstalledFamilies:
     """Load families; of two with the same name or the same format, the first one is used."""
     families: dict[str, Family] = {}
     faults: list[FamilyFault] = []
-    modules: dict[str, None] = {}
+    packages: set[str] = set()
     for one in providers:
         try:
             family = one.load()
@@ -116,8 +116,8 @@ def install(providers: Iterable[Provider]) -> InstalledFamilies:
             faults.append(FamilyFault(one.package, f"the family {one.name} is not used: {reason}"))
         else:
             families[family.name] = family
-            modules[one.module] = None
-    return InstalledFamilies(families, tuple(faults), tuple(modules))
+            packages.add(one.module.partition(".")[0])
+    return InstalledFamilies(families, tuple(faults), frozenset(packages - {"wireproof"}))
 
 
 def _unfit(family: object, known: dict[str, Family]) -> str:
