@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from attrs import field, frozen
@@ -194,6 +195,7 @@ class Family:
             inputs of cases that a recipe describes.
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
+        fixtures: the folder of its cases and rules; None for those of this package.
         redaction: what stays of bytes whose payloads are replaced.
     """
 
@@ -212,4 +214,5 @@ class Family:
     mutation: str = ""
     generators: str = ""
     message_sets: str = ""
+    fixtures: Path | None = None
     redaction: Redaction = Redaction()
