@@ -85,11 +85,16 @@ def formats_of_codec(
 ) -> Iterator[Format]:
     """Yield the formats of a codec module whose functions take a row of its table `REVISIONS` first.
 
-    `rows` is another table of the module.
+    `rows` is another table of the module. A row may have the layout of its revision.
     """
     for revision, row in (codec.REVISIONS if rows is None else rows).items():
         yield Format(
-            name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
+            name,
+            revision,
+            row.value,
+            partial(codec.decode, row),
+            partial(codec.encode, row),
+            **{"layout": getattr(row, "layout", None), **more},
         )
 
 
@@ -195,8 +200,8 @@ class Family:
             inputs of cases that a recipe describes.
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
-        fixtures: the folder of its cases and rules; None for those of this package.
         redaction: what stays of bytes whose payloads are replaced.
+        fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
     """
 
     name: str
@@ -214,5 +219,5 @@ class Family:
     mutation: str = ""
     generators: str = ""
     message_sets: str = ""
-    fixtures: Path | None = None
     redaction: Redaction = Redaction()
+    fixtures: Path | None = None

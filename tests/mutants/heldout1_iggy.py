@@ -17,7 +17,7 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.iggy import headers, json_common, json_send, limits, send
 from wireproof.iggy.header_kinds import is_utf8
-from wireproof.iggy.headers import TlvLayout
+from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.limits import RevisionLimits
 from wireproof.iggy.message import SentMessage
 from wireproof.wire.json_values import Json
@@ -37,14 +37,14 @@ class PatchedIggy(Patched):
 
 
 def _each_read(
-    reader: Reader, messages: Sequence[SentMessage], start: int, rows: RevisionLimits, tlv: TlvLayout
+    reader: Reader, messages: Sequence[SentMessage], start: int, rows: RevisionLimits, tlv: TlvRules
 ) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
         limits.check_read(reader, one, start, rows, tlv)
 
 
 def _each_written(
-    writer: Writer, messages: Sequence[SentMessage], rows: RevisionLimits, tlv: TlvLayout
+    writer: Writer, messages: Sequence[SentMessage], rows: RevisionLimits, tlv: TlvRules
 ) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
         limits.check_written(writer, one, rows, tlv)

@@ -13,11 +13,12 @@ from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.iggy import headers, identifier, json_common, json_poll, json_send, message, partitioning
-from wireproof.iggy.headers import TlvLayout
+from wireproof.iggy.headers import TlvRules
 from wireproof.iggy.json_parser import JsonNode
-from wireproof.iggy.layout import ChecksumField, LengthField, MessageLayout
+from wireproof.iggy.message import MessageRules
 from wireproof.iggy.tagged_value import Tag, read_value
 from wireproof.wire.json_values import Json
+from wireproof.wire.layout import REST, Length
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -81,7 +82,7 @@ class CurrentOffsetFromMessages(ReferenceCodec):
 _read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _entry_to_nul(reader: Reader, tlv: TlvLayout) -> headers.HeaderEntry:
+def _entry_to_nul(reader: Reader, tlv: TlvRules) -> headers.HeaderEntry:
     key, value = _read_entry(reader, tlv)
     return key.partition(b"\0")[0] if isinstance(key, bytes) else key, value
 
@@ -98,14 +99,14 @@ _write_block = message._write_block  # noqa: SLF001 - the part that is wrong in 
 
 def _write_short(
     writer: Writer,
-    row: MessageLayout,
+    rules: MessageRules,
     sent: Any,  # noqa: ANN401 - a message of any revision
     name: str,
-    length: LengthField,
+    length: Length,
     at: int,
 ) -> None:
     start = writer.pos
-    _write_block(writer, row, sent, name, length, at)
+    _write_block(writer, rules, sent, name, length, at)
     if name == "headers":
         writer.patch(length.name, length.kind, at, writer.pos - start - len(sent.headers))
 
@@ -149,9 +150,11 @@ class JsonWritesBase64Urlsafe(PatchedIggy):
 _check_checksum = message.check_checksum
 
 
-def _check_with_headers(reader: Reader, part: ChecksumField, found: int, data: bytes, start: int) -> None:
-    if part.wrong != "reject" or part.over == "rest":
-        _check_checksum(reader, part, found, data, start)
+def _check_with_headers(reader: Reader, rules: MessageRules, found: int, data: bytes, start: int) -> None:
+    part = rules.checksum
+    assert part is not None
+    if rules.wrong != "reject" or part.over == REST:
+        _check_checksum(reader, rules, found, data, start)
         return
     behind = reader.data[start + 4 : reader.pos]
     stop = 4 + int.from_bytes(behind[:4], "little")

@@ -11,8 +11,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, refused_outcome
 from wireproof.formats import Decoded, Format
 from wireproof.iggy import poll
-from wireproof.iggy.layout import WIDTHS, Block, MessageLayout, Rest
-from wireproof.iggy.message import read_fixed, read_message
+from wireproof.iggy.message import MessageRules, read_message
 from wireproof.iggy.poll import PLAIN_BODY, REVISIONS, PollRevision
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -45,11 +44,11 @@ def _header(key: bytes, value: bytes) -> bytes:
 
 
 def _is_polled(revision: PollRevision) -> bool:
-    return revision.body is PLAIN_BODY and revision.message.parts[-1] == Block("headers")
+    return revision.body is PLAIN_BODY and _has_headers_last(revision.message)
 
 
-def _header_size(layout: MessageLayout) -> int:
-    return sum(WIDTHS[part.kind] for part in layout.parts if not isinstance(part, Block | Rest))
+def _has_headers_last(rules: MessageRules) -> bool:
+    return rules.layout.parts[-1].name == "headers"
 
 
 class PositionNotMoved(IggyBug):
@@ -65,30 +64,32 @@ class PositionNotMoved(IggyBug):
         if revision is None or not _is_polled(revision):
             return super().read(row, data, options)
         reader = Reader(data)
-        prefix = {part.name: read_fixed(reader, part) for part in revision.prefix}
-        reader.uint32le("count")
+        prefix = revision.fields.read_fields(reader)
+        del prefix["count"]
         messages = tuple(_messages(reader, revision.message))
         return Decoded(revision.value(**prefix, messages=messages), len(data), ())
 
 
-def _messages(reader: Reader, layout: MessageLayout) -> list[Any]:
+def _messages(reader: Reader, rules: MessageRules) -> list[Any]:
     found: list[Any] = []
     while reader.left:
         start = reader.pos
         try:
-            found.append(read_message(reader, layout))
+            found.append(read_message(reader, rules))
         except Rejected:
             break
-        reader.pos = start + _header_size(layout)
+        reader.pos = start + rules.layout.fixed_size
     return found
 
 
-def _without_headers(reader: Reader, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
+def _without_headers(reader: Reader, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
     """Read a message up to its user headers, which stay unread."""
-    if layout.parts[-1] != Block("headers"):
-        return read_message(reader, layout)
-    fields = read_message(reader, evolve(layout, parts=layout.parts[:-1], value=dict))
-    return layout.value(**fields, headers=())
+    if not _has_headers_last(rules):
+        return read_message(reader, rules)
+    layout = evolve(rules.layout, parts=rules.layout.parts[:-1], value=dict)
+    fields = read_message(reader, evolve(rules, layout=layout))
+    del fields["user_headers_length"]
+    return rules.value(**fields, headers=())
 
 
 class UserHeadersUnread(IggyBug):

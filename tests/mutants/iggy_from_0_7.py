@@ -11,8 +11,10 @@ from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, refused_outcome
 from wireproof.iggy import log, message, poll, send_index
-from wireproof.iggy.layout import CRC32, ChecksumField, MessageLayout
+from wireproof.iggy.fixed_fields import CRC32
+from wireproof.iggy.message import MessageRules
 from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Checksum
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -253,11 +255,12 @@ class UuidOnWire(IggyMutant):
 _read_message = message.read_message
 
 
-def _headers_first(reader: Reader, row: MessageLayout) -> Any:  # noqa: ANN401 - the row's value class
-    *rest, last, end = row.parts
+def _headers_first(reader: Reader, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
+    *rest, last, end = rules.layout.parts
     if (last.name, end.name) != ("payload", "headers"):
-        return _read_message(reader, row)
-    return _read_message(reader, evolve(row, parts=(*rest, end, last)))
+        return _read_message(reader, rules)
+    layout = evolve(rules.layout, parts=(*rest, end, last))
+    return _read_message(reader, evolve(rules, layout=layout))
 
 
 class HeadersBeforePayload(PatchedFrom07):
@@ -285,9 +288,11 @@ class WritesStarts(PatchedFrom07):
 _write_message = message.write_message
 
 
-def _crc32_later(writer: Writer, row: MessageLayout, one: Any) -> None:  # noqa: ANN401 - a message of the row
-    parts = tuple(evolve(part, sum=CRC32) if isinstance(part, ChecksumField) else part for part in row.parts)
-    _write_message(writer, evolve(row, parts=parts), one)
+def _crc32_later(writer: Writer, rules: MessageRules, one: Any) -> None:  # noqa: ANN401 - as above
+    parts = (
+        evolve(part, algorithm=CRC32) if isinstance(part, Checksum) else part for part in rules.layout.parts
+    )
+    _write_message(writer, evolve(rules, layout=evolve(rules.layout, parts=tuple(parts))), one)
 
 
 class WritesCrc32(PatchedFrom07):

@@ -47,6 +47,13 @@ _PROTO_TYPES: Final = {
 _SELECTOR: Final = re.compile(r"\[(\w+)=\d+\]")
 """The name of a number that selects a layout, in a path of `declared_fields`."""
 
+_ALSO: Final = {"uint128le": ("bytes",)}
+"""The type of a second span that a reader records for a primitive."""
+
+_LAST_INDEX: Final = re.compile(r"\[\d+\]$")
+
+_INNERMOST: Final = re.compile(r"[^.]+\.$")
+
 IGNORED: Final = "ignored"
 """The type of a span of bytes that a reader skips, with a remark or because nobody reads them."""
 
@@ -64,13 +71,18 @@ class DeclaredField:
         types: the types that its span may have.
         cover: what it is of other bytes: a length, a count or a checksum; empty for other fields.
         order: its place among the fields of its scope; None if alternatives have it in several places.
+            A part that has the fields of another layout has no types, but a place.
         required: whether each element of its scope has it.
     """
 
     types: frozenset[str]
     cover: str = ""
-    order: int | None = 0
+    order: tuple[int, ...] | None = ()
     required: bool = True
+
+
+_CONTAINER: Final = DeclaredField(frozenset(), required=False)
+"""A part whose fields have paths that begin with its name."""
 
 
 def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField]:
@@ -83,12 +95,20 @@ def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField
     orders = {name: order for order, name in enumerate(dict.fromkeys(part.name for part in layout.parts))}
     found: dict[str, DeclaredField] = {}
     for part in layout.parts:
-        rows = _inner(part, prefix)
+        order = orders[part.name]
+        rows = {path: _placed(row, path, prefix, order) for path, row in _inner(part, prefix).items()}
         if row := _leaf(part):
             required = row.required and part.name not in nullable
-            rows[f"{prefix}{part.name}"] = evolve(row, order=orders[part.name], required=required)
+            rows[f"{prefix}{part.name}"] = evolve(row, order=(order,), required=required)
         _merge(found, rows)
     return found
+
+
+def _placed(row: DeclaredField, path: str, prefix: str, order: int) -> DeclaredField:
+    """Return the row of a field inside the part `order`: its place counts if it has the scope of the part."""
+    if row.order is None or "." in path.removeprefix(prefix):
+        return row
+    return evolve(row, order=(order, *row.order))
 
 
 def _merge(found: dict[str, DeclaredField], rows: Mapping[str, DeclaredField]) -> None:
@@ -110,14 +130,14 @@ def _leaf(part: Part) -> DeclaredField | None:
         case When(part=inner):
             row = _leaf(inner)
             return None if row is None else evolve(row, required=False)
-        case Octets():
-            return DeclaredField(frozenset({"bytes"}))
+        case Octets(read_as=read_as):
+            return DeclaredField(frozenset({"bytes", read_as}))
         case Zero(kind=kind):
             return DeclaredField(frozenset({kind or "bytes"}))
         case Packed():
             return DeclaredField(PACKED_TYPES, required=False)
         case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
-            return DeclaredField(frozenset({kind}), _cover(part))
+            return DeclaredField(frozenset({kind, *_ALSO.get(kind, ())}), _cover(part))
     return None
 
 
@@ -132,28 +152,40 @@ def _cover(part: Part) -> str:
     return ""
 
 
-def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: C901, PLR0911 - one arm for each kind
+def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: PLR0911 - one arm for each kind
     """Return the fields inside a part."""
-    scope = f"{prefix}{part.name}." if part.name else prefix
     match part:
-        case Octets(holds=inner) if inner is not None:
-            return _optional(declared_fields(Layout("", (inner,)), prefix))
+        case Octets(holds=inner, read_as=read_as) if inner is not None:
+            rows = declared_fields(Layout("", (inner,)), prefix)
+            if read_as == "bytes":  # a reader may stop inside bytes that are valid in any case
+                return {path: evolve(row, required=False) for path, row in rows.items()}
+            return _optional(rows, prefix)
         case Repeated(of=Layout(parts=(OneOf(name="", number=name, number_at=int(), layouts=layouts),))):
             return {
                 path: row
                 for number, layout in layouts.items()
                 for path, row in declared_fields(layout, f"{prefix}{part.name}[{name}={number}].").items()
             }
-        case Repeated(of=layout):
-            return declared_fields(layout, f"{prefix}{part.name}[].")
-        case Nested(of=layout):
-            return declared_fields(layout, scope)
         case Packed(of=inner):
             return declared_fields(Layout("", (inner,)), prefix)
         case When(part=inner):
-            return _optional(_inner(inner, prefix))
+            return _optional(_inner(inner, prefix), prefix)
+        case Repeated(of=layout, joined=True):
+            return declared_fields(layout, f"{_outside(prefix)}{part.name}[].")
+        case Repeated(of=layout):
+            return _inside(part, prefix, declared_fields(layout, f"{prefix}{part.name}[]."))
+        case Nested(of=layout, inline=inline) if inline or not part.name:
+            return declared_fields(layout, prefix)
+        case Nested(of=layout):
+            return _inside(part, prefix, declared_fields(layout, f"{prefix}{part.name}."))
+    return _alternatives(part, prefix)
+
+
+def _alternatives(part: Part, prefix: str) -> dict[str, DeclaredField]:
+    """Return the fields inside a part of which each value has some."""
+    match part:
         case Tagged(of=layout):
-            rows = _optional(declared_fields(layout, prefix))
+            rows = _optional(declared_fields(layout, prefix), prefix)
             return {path: evolve(row, order=None) for path, row in rows.items()}
         case ProtoField():
             return _proto_rows(part, f"{prefix}{part.name}")
@@ -161,10 +193,17 @@ def _inner(part: Part, prefix: str) -> dict[str, DeclaredField]:  # noqa: C901, 
             types = frozenset(_PROTO_TYPES.values())
             return _payload_rows(f"{prefix}{name}", DeclaredField(types, order=None, required=False))
         case OneOf(layouts=layouts):
+            scope = f"{prefix}{part.name}."
+            rows_of_each = [declared_fields(layout, scope) for layout in layouts.values()]
             found: dict[str, DeclaredField] = {}
-            for layout in layouts.values():
-                _merge(found, declared_fields(layout, scope))
-            return _optional(found)
+            for rows in rows_of_each:
+                _merge(found, rows)
+            common = {
+                path for path in found if all(path in rows and rows[path].required for rows in rows_of_each)
+            }
+            return _inside(
+                part, prefix, {path: evolve(row, required=path in common) for path, row in found.items()}
+            )
     return {}
 
 
@@ -187,8 +226,21 @@ def _payload_rows(path: str, payload: DeclaredField | None) -> dict[str, Declare
     return rows if payload is None else {path: payload, **rows}
 
 
-def _optional(rows: Mapping[str, DeclaredField]) -> dict[str, DeclaredField]:
-    return {path: evolve(row, required=False) for path, row in rows.items()}
+def _inside(part: Part, prefix: str, rows: dict[str, DeclaredField]) -> dict[str, DeclaredField]:
+    return {f"{prefix}{part.name}": _CONTAINER, **rows}
+
+
+def _outside(prefix: str) -> str:
+    """Return the prefix of the scope around the innermost one."""
+    return _INNERMOST.sub("", prefix)
+
+
+def _optional(rows: Mapping[str, DeclaredField], prefix: str) -> dict[str, DeclaredField]:
+    """Return the rows with those of the scope itself optional; a scope inside it has all fields or none."""
+    return {
+        path: row if "." in path.removeprefix(prefix) else evolve(row, required=False)
+        for path, row in rows.items()
+    }
 
 
 def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
@@ -199,7 +251,7 @@ def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
     declared = declared_fields(layout)
     own = [span for span in spans if not _FRAMES.search(_INDEX.sub("[]", span.path))]
     general = _GeneralPaths.of(declared, own)
-    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {}
+    scopes: dict[tuple[str, str], dict[str, FieldSpan]] = {("", ""): {}} if own else {}
     for span in own:
         path = general.path(span.path)
         if span.type == IGNORED and path not in declared:
@@ -209,12 +261,27 @@ def trace_errors(layout: Layout, spans: Sequence[FieldSpan]) -> Iterator[str]:
             yield f"{span.path} at {span.at}: not declared"
             continue
         yield from _field_errors(span, row)
-        scopes.setdefault((span.space, span.path.rpartition(".")[0]), {})[span.path.rpartition(".")[2]] = span
-    for (_, scope), fields in scopes.items():
-        yield from _order_errors(scope, fields, declared, general)
+        scope, _, name = span.path.rpartition(".")
+        scopes.setdefault((span.space, scope), {})[name] = span
+    inner = _first_fields(scopes)
+    for place, fields in scopes.items():
+        yield from _order_errors(fields, inner.get(place, {}), declared, general)
     for scope in {scope for _, scope in scopes}:
         names = {name for (_, other), fields in scopes.items() if other == scope for name in fields}
         yield from _missing_errors(scope, names, declared, general)
+
+
+def _first_fields(
+    scopes: Mapping[tuple[str, str], Mapping[str, FieldSpan]],
+) -> dict[tuple[str, str], dict[str, FieldSpan]]:
+    """Return, for each scope, the first field inside each of its parts, by the path of the part."""
+    found: dict[tuple[str, str], dict[str, FieldSpan]] = {}
+    for (space, scope), fields in scopes.items():
+        if scope:
+            path = _LAST_INDEX.sub("", scope)
+            first = min(fields.values(), key=lambda span: span.start)
+            found.setdefault((space, path.rpartition(".")[0]), {}).setdefault(path, first)
+    return found
 
 
 @frozen
@@ -253,14 +320,20 @@ def _field_errors(span: FieldSpan, row: DeclaredField) -> Iterator[str]:
 
 
 def _order_errors(
-    scope: str, fields: Mapping[str, FieldSpan], declared: Mapping[str, DeclaredField], general: _GeneralPaths
+    fields: Mapping[str, FieldSpan],
+    inner: Mapping[str, FieldSpan],
+    declared: Mapping[str, DeclaredField],
+    general: _GeneralPaths,
 ) -> Iterator[str]:
-    """Yield a line if the fields of one scope in one space are in another order."""
-    ordered = sorted(fields.values(), key=lambda span: (span.start, span.end))
-    orders = [declared[general.path(span.path)].order for span in ordered]
-    places = [order for order in orders if order is not None]
+    """Yield a line if fields of one scope and one space, or those inside its parts, are in another order."""
+    rows = [(span, declared.get(general.path(span.path))) for span in fields.values()]
+    rows += [(span, declared.get(general.path(path))) for path, span in inner.items()]
+    placed = sorted(
+        ((span.start, span.end), row.order) for span, row in rows if row is not None and row.order is not None
+    )
+    places = [order for _, order in placed]
     if places != sorted(places):
-        yield f"{scope}: its fields are in another order"
+        yield f"{rows[0][0].path} and the fields beside it are in another order"
 
 
 def _missing_errors(

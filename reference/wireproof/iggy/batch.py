@@ -8,24 +8,32 @@ idempotent producer that wrote it: section 6.1.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
+from wireproof.iggy.fixed_fields import BATCH_CHECKSUM, XXH3, check_field, iggy_runs
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import TLV_WIRE_10
-from wireproof.iggy.layout import (
-    XXH3,
-    Block,
-    ChecksumField,
-    FixedField,
-    LengthField,
-    MessageLayout,
-    Treatment,
-    ZeroField,
-)
-from wireproof.iggy.message import read_message, write_message
+from wireproof.iggy.headers import ENTRY_V2, TLV_WIRE_10
+from wireproof.iggy.message import RESERVED, MessageRules, read_message, write_message
 from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE, iggy_batch_checksum
+from wireproof.wire.layout import (
+    WHOLE,
+    Checksum,
+    Count,
+    Flag,
+    Layout,
+    Length,
+    Nested,
+    Number,
+    Octets,
+    Repeated,
+    Treatment,
+    When,
+    Zero,
+)
+from wireproof.wire.layout_codec import FixedRun
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import MASK64, Writer
 
@@ -104,22 +112,79 @@ class Batch111:
     messages: tuple[BatchMessage, ...]
 
 
-def _frame(wrong: Treatment, empty: Treatment, *, filled: bool = False) -> MessageLayout:
-    deltas = (FixedField("offset_delta", "uint32le"), FixedField("timestamp_delta", "uint32le"))
-    lengths = (
-        LengthField("user_headers_length", "uint32le", "headers"),
-        LengthField("payload_length", "uint32le", "payload"),
+FRAME: Final = Layout(
+    "BatchMessage",
+    (
+        Checksum("checksum", "uint64le", algorithm=XXH3, shown=True),
+        Number("id", "uint128le"),
+        Number("offset_delta", "uint32le", meaning="added to base_offset"),
+        Number("timestamp_delta", "uint32le", meaning="added to origin_timestamp, microseconds"),
+        Length("user_headers_length", "uint32le", of="headers"),
+        Length("payload_length", "uint32le", of="payload"),
+        RESERVED,
+        Octets("payload"),
+        Octets("headers", holds=Repeated("headers", of=ENTRY_V2), read_as="headers"),
+    ),
+    value=BatchMessage,
+    computed=("offset", "timestamp", "origin_timestamp"),
+    cites="iggy.md §6",
+)
+
+
+def _padding(name: str, size: int) -> Zero:
+    return Zero(name, size=size, nonzero="reject", error="InvalidReservedField")
+
+
+PRODUCER: Final = Layout(
+    "Producer",
+    (
+        _padding("before_producer_id", 3),
+        Number("producer_id", "uint64le", most=(1 << 63) - 1),
+        Number("epoch", "uint16le", most=(1 << 15) - 1),
+        _padding("before_base_sequence", 2),
+        Number("base_sequence", "uint32le", most=(1 << 31) - 1, meaning="of the first message"),
+    ),
+    value=Producer,
+    cites="iggy.md §6.1",
+)
+
+_PRODUCER: Final = (
+    Number("flags", "uint8", flags=(Flag("producer", 1),)),
+    When(Nested("producer", of=PRODUCER), number="flags", values=(1,)),
+)
+"""The producer of a batch since 0.11.1-edge; without one its section is reserved."""
+
+
+def batch_layout(value: type[Any] | None, *, producers: bool = False, joined: bool = False) -> Layout:
+    """Return the layout of a batch.
+
+    Args:
+        value: the class of the value, if it has one.
+        producers: whether a batch may name its producer.
+        joined: whether the messages of all batches are one list.
+    """
+    return Layout(
+        "Batch",
+        (
+            Number("partition_id", "uint64le"),
+            Number("base_offset", "uint64le", meaning="offset of the first message"),
+            Number("base_timestamp", "uint64le", meaning="of all messages, set by the server"),
+            Number("origin_timestamp", "uint64le", meaning="the least of its messages"),
+            Length("batch_length", "uint64le", of=WHOLE),
+            Checksum("batch_checksum", "uint64le", algorithm=BATCH_CHECKSUM, over=WHOLE, shown=True),
+            Count("message_count", "uint32le", of="messages", advisory=True),
+            *(_PRODUCER if producers else ()),
+            Zero("reserved", until=IGGY_BATCH_HEADER_SIZE, nonzero="reject", error="InvalidReservedField"),
+            Repeated("messages", of=FRAME, joined=joined),
+        ),
+        value=value,
+        computed=("message_count",),
+        cites="iggy.md §6",
     )
-    parts = (
-        ChecksumField("checksum", "uint64le", wrong, XXH3, over="rest"),
-        FixedField("id", "uint128le"),
-        *deltas,
-        *lengths,
-        ZeroField("reserved", "uint64le", "reject"),
-        Block("payload"),
-        Block("headers"),
-    )
-    return MessageLayout(parts, BatchMessage, empty, TLV_WIRE_10, filled=filled, kept=True, sealed=True)
+
+
+def _frame(wrong: Treatment, empty: Treatment, *, filled: bool = False) -> MessageRules:
+    return MessageRules(FRAME, empty, wrong, TLV_WIRE_10, filled=filled, kept=True, sealed=True)
 
 
 @frozen
@@ -127,44 +192,47 @@ class BatchRules:
     """The rules for one use of a batch.
 
     Attributes:
-        frame: the layout of a message.
+        frame: the rules of a message.
         wrong: how to treat a batch checksum or message count that does not match.
         unset: how to treat a field that the producer should leave at 0 and did not.
         producers: whether a batch may name its producer.
     """
 
-    frame: MessageLayout
+    frame: MessageRules
     wrong: Treatment
     unset: Treatment
     producers: bool = False
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Return the layout of the header; what follows it depends on the use."""
+        return batch_layout(None, producers=self.producers)
+
+    @cached_property
+    def header(self) -> Sequence[FixedRun]:
+        """Return the fields up to the length, and those after it."""
+        return iggy_runs(self.layout, "batch_length")
+
+    def at(self, name: str) -> int:
+        """Return the position of a field in the header."""
+        return self.layout.offset(name)
+
 
 SEND_RULES: Final = BatchRules(_frame("reject", "remark", filled=True), "reject", "remark")
 """For a send: the server verifies everything, and sets the partition, base offset and base timestamp."""
-POLL_RULES: Final = BatchRules(_frame("remark", "take"), "remark", "take")
+POLL_RULES: Final = BatchRules(_frame("remark", "accept"), "remark", "accept")
 """For a poll response: no client compares a checksum or a count (section 6)."""
-SEGMENT_RULES: Final = BatchRules(_frame("reject", "take"), "reject", "take")
+SEGMENT_RULES: Final = BatchRules(_frame("reject", "accept"), "reject", "accept")
 """For a segment file."""
 SEND_RULES_111: Final = evolve(SEND_RULES, producers=True)
 POLL_RULES_111: Final = evolve(POLL_RULES, producers=True)
 SEGMENT_RULES_111: Final = evolve(SEGMENT_RULES, producers=True)
 """For the same uses since 0.11.1-edge."""
 
-PRODUCER_FIELDS: Final = {
-    "producer_id": ("uint64le", (1 << 63) - 1),
-    "epoch": ("uint16le", (1 << 15) - 1),
-    "base_sequence": ("uint32le", (1 << 31) - 1),
-}
-"""The primitive and the largest value of each field of a producer: section 6.1."""
-
-PRODUCER_PADDING: Final = {"producer_id": 3, "base_sequence": 2}
-"""The number of zero bytes before a field of a producer."""
+(_PRODUCER_FIELDS,) = iggy_runs(PRODUCER)
 
 SERVER_FIELDS: Final = ("partition_id", "base_offset", "base_timestamp")
 """The fields that a producer leaves at 0 and the server sets."""
-
-LENGTH_AT: Final = 32
-"""The position of the batch length in the header, in bytes."""
 
 
 @frozen
@@ -177,64 +245,42 @@ class ParsedHeader:
     checksum: int
     count: int
 
-    @property
-    def checksum_at(self) -> int:
-        """Return the position of the batch checksum."""
-        return self.at + 40
-
-    @property
-    def count_at(self) -> int:
-        """Return the position of the message count."""
-        return self.at + 48
-
 
 def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
     """Read the batch header, the 256 bytes before the frames."""
-    at, fields = reader.pos, dict[str, Any]()
-    for name in SERVER_FIELDS:
-        start = reader.pos
-        fields[name] = reader.uint64le(name)
-        if rules.unset == "remark" and fields[name]:
-            reader.remark("iggy-unset-field", name, at=start)
-    fields["origin_timestamp"] = reader.uint64le("origin_timestamp")
-    length = reader.uint64le("batch_length")
+    at, (first, second) = reader.pos, rules.header
+    fields = first.read_fields(reader)
+    if rules.unset == "remark":
+        for name in SERVER_FIELDS:
+            if fields[name]:
+                reader.remark("iggy-unset-field", name, at=at + rules.at(name))
+    length = fields.pop("batch_length")
     reader.cover("batch_length", "length", at, at + length)
     if length < IGGY_BATCH_HEADER_SIZE:
-        raise reader.reject("bad-length", "batch_length", f"{length}", at=at + LENGTH_AT)
-    checksum, count = reader.uint64le("batch_checksum"), reader.uint32le("message_count")
+        raise reader.reject("bad-length", "batch_length", f"{length}", at=at + rules.at("batch_length"))
+    numbers = second.read_fields(reader)
     if rules.producers:
-        fields["producer"] = _read_producer(reader)
-    _expect_zeros(reader, "reserved", IGGY_BATCH_HEADER_SIZE - (reader.pos - at))
-    return ParsedHeader(at, fields, length, checksum, count)
+        fields["producer"] = _read_producer(reader, numbers["flags"])
+    _read_reserved(reader, at)
+    return ParsedHeader(at, fields, length, numbers["batch_checksum"], numbers["message_count"])
 
 
-def _expect_zeros(reader: Reader, name: str, size: int) -> None:
+def _read_reserved(reader: Reader, at: int) -> None:
+    part = SEGMENT_RULES.layout.part("reserved")
     start = reader.pos
-    if any(reader.take(name, size)):
-        raise reader.reject("reserved-nonzero", name, "not 0", at=start, detail="InvalidReservedField")
+    check_field(reader, part, reader.take(part.name, at + IGGY_BATCH_HEADER_SIZE - start), start)
 
 
-def _read_producer(reader: Reader) -> Producer | None:
-    """Read the flags, and the producer if they announce one; else the rest of its section is reserved."""
-    at, flags = reader.pos, reader.uint8("flags")
+def _read_producer(reader: Reader, flags: int) -> Producer | None:
+    """Read the producer if the flags announce one; else its section is reserved."""
     if flags > 1:
-        raise reader.reject("reserved-nonzero", "flags", f"{flags}", at=at)
+        raise reader.reject("reserved-nonzero", "flags", f"{flags}", at=reader.pos - 1)
     if not flags:
         return None
     reader.enter("producer")
-    fields = {name: _read_producer_field(reader, name) for name in PRODUCER_FIELDS}
+    fields = _PRODUCER_FIELDS.read_fields(reader)
     reader.leave()
     return Producer(**fields)
-
-
-def _read_producer_field(reader: Reader, name: str) -> int:
-    if name in PRODUCER_PADDING:
-        _expect_zeros(reader, f"before_{name}", PRODUCER_PADDING[name])
-    kind, most = PRODUCER_FIELDS[name]
-    at, number = reader.pos, int(getattr(reader, kind)(name))
-    if number > most:
-        raise reader.reject("invalid-value", name, f"{number}, at most {most}", at=at)
-    return number
 
 
 def read_frames(reader: Reader, head: ParsedHeader, rules: BatchRules, first: int = 0) -> list[BatchMessage]:
@@ -258,9 +304,9 @@ def _check_sent(reader: Reader, message: BatchMessage, index: int, start: int) -
     A producer numbers its messages and generates their ids; the server checks neither.
     """
     if not message.id:
-        reader.remark("iggy-unminted-id", "id", at=start + 8)
+        reader.remark("iggy-unminted-id", "id", at=start + FRAME.offset("id"))
     if message.offset_delta != index:
-        reader.remark("iggy-offset-delta", "offset_delta", at=start + 24)
+        reader.remark("iggy-offset-delta", "offset_delta", at=start + FRAME.offset("offset_delta"))
 
 
 def _with_position(head: ParsedHeader, message: BatchMessage) -> BatchMessage:
@@ -287,52 +333,38 @@ def check_count_and_checksum(
     """
     prefix = f"{name}." if name else ""
     frames_at = head.at + IGGY_BATCH_HEADER_SIZE
+    count_at, checksum_at = head.at + rules.at("message_count"), head.at + rules.at("batch_checksum")
     if rules.wrong == "reject":
         reader.cover(f"{prefix}message_count", "count", frames_at, reader.pos)
         reader.cover(f"{prefix}batch_checksum", "iggy-batch", head.at, reader.pos)
     if head.count != frame_count:
         text = f"{head.count}, but {frame_count} frames follow"
         if rules.wrong == "reject":
-            raise reader.reject("count-mismatch", f"{prefix}message_count", text, at=head.count_at)
-        reader.remark("iggy-batch-count", f"{prefix}message_count", at=head.count_at)
+            raise reader.reject("count-mismatch", f"{prefix}message_count", text, at=count_at)
+        reader.remark("iggy-batch-count", f"{prefix}message_count", at=count_at)
     expected = iggy_batch_checksum(reader.data[head.at : reader.pos])
     if head.checksum != expected:
         text = f"{head.checksum:x}, expected {expected:x}"
         if rules.wrong == "reject":
             detail = "InvalidBatchChecksum"
             raise reader.reject(
-                "crc-mismatch", f"{prefix}batch_checksum", text, at=head.checksum_at, detail=detail
+                "crc-mismatch", f"{prefix}batch_checksum", text, at=checksum_at, detail=detail
             )
-        reader.remark("iggy-batch-checksum", f"{prefix}batch_checksum", at=head.checksum_at)
+        reader.remark("iggy-batch-checksum", f"{prefix}batch_checksum", at=checksum_at)
 
 
 def write_header(writer: Writer, value: Any, count: int, rules: BatchRules) -> int:  # noqa: ANN401 - a header or a batch
     """Write the batch header with length and checksum at 0, and return its position."""
-    at = writer.pos
-    for name in (*SERVER_FIELDS, "origin_timestamp"):
-        writer.uint64le(name, getattr(value, name))
-    writer.uint64le("batch_length", 0)
-    writer.uint64le("batch_checksum", 0)
-    writer.uint32le("message_count", count)
-    if rules.producers:
-        _write_producer(writer, value.producer)
+    at, (first, second) = writer.pos, rules.header
+    first.write_fields(writer, value)
+    flags = (int(value.producer is not None),) if rules.producers else ()
+    second.write(writer, (0, count, *flags))
+    if rules.producers and value.producer is not None:
+        writer.enter("producer")
+        _PRODUCER_FIELDS.write_fields(writer, value.producer)
+        writer.leave()
     writer.put("reserved", bytes(at + IGGY_BATCH_HEADER_SIZE - writer.pos))
     return at
-
-
-def _write_producer(writer: Writer, producer: Producer | None) -> None:
-    writer.uint8("flags", int(producer is not None))
-    if producer is None:
-        return
-    writer.enter("producer")
-    for name, (kind, most) in PRODUCER_FIELDS.items():
-        number = getattr(producer, name)
-        if number > most:
-            raise writer.invalid(name, f"{number}, at most {most}")
-        if name in PRODUCER_PADDING:
-            writer.put(f"before_{name}", bytes(PRODUCER_PADDING[name]))
-        getattr(writer, kind)(name, number)
-    writer.leave()
 
 
 def write_frames(writer: Writer, messages: Sequence[BatchMessage], rules: BatchRules, first: int = 0) -> None:
@@ -345,7 +377,9 @@ def write_frames(writer: Writer, messages: Sequence[BatchMessage], rules: BatchR
 
 def write_length_and_checksum(writer: Writer, name: str, at: int) -> None:
     """Write the length and the checksum of the batch `name`, which begins at `at` and ends here."""
-    prefix = f"{name}." if name else ""
-    writer.patch(f"{prefix}batch_length", "uint64le", at + LENGTH_AT, writer.pos - at)
+    prefix, rules = f"{name}." if name else "", SEGMENT_RULES
+    length_at, checksum_at = at + rules.at("batch_length"), at + rules.at("batch_checksum")
+    writer.patch(f"{prefix}batch_length", "uint64le", length_at, writer.pos - at)
     writer.cover(f"{prefix}batch_length", "length", at, writer.pos)
-    writer.patch(f"{prefix}batch_checksum", "uint64le", at + 40, iggy_batch_checksum(bytes(writer.data[at:])))
+    checksum = iggy_batch_checksum(bytes(writer.data[at:]))
+    writer.patch(f"{prefix}batch_checksum", "uint64le", checksum_at, checksum)

@@ -1,7 +1,6 @@
 """The request of a poll that waits (code 106): iggy.md, section 6.2.
 
-The layout is that of a poll request of 0.11.1-edge, then
-`wait_us u64 | min_count u32 | max_bytes u32 | request_timeout_us u64`, and nothing after it.
+The layout is that of a poll request of 0.11.1-edge, then four limits, and nothing after them.
 """
 
 from typing import Any, Final
@@ -9,9 +8,8 @@ from typing import Any, Final
 from attrs import asdict, frozen
 
 from wireproof.iggy import poll_request
+from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import FixedField
-from wireproof.iggy.message import read_fixed, write_fixed
 from wireproof.iggy.poll_request import Consumer111, PollingStrategy, PollRequest111
 from wireproof.iggy.wait_limits import (
     DEFERRED_MARGIN,
@@ -21,18 +19,12 @@ from wireproof.iggy.wait_limits import (
     Fault,
     first_fault,
 )
+from wireproof.wire.layout import Layout, Number
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 _POLL: Final = poll_request.REVISIONS["0.11.1-edge"]
-
-_LIMITS: Final = (
-    FixedField("wait_us", "uint64le"),
-    FixedField("min_count", "uint32le"),
-    FixedField("max_bytes", "uint32le"),
-    FixedField("request_timeout_us", "uint64le"),
-)
 
 
 @frozen(kw_only=True)
@@ -52,11 +44,33 @@ class DeferredPollRequest:
     request_timeout_us: int
 
 
+LIMITS: Final = Layout(
+    "Limits",
+    (
+        Number("wait_us", "uint64le", meaning="microseconds"),
+        Number("min_count", "uint32le", meaning="the messages to wait for"),
+        Number("max_bytes", "uint32le"),
+        Number("request_timeout_us", "uint64le", meaning="microseconds"),
+    ),
+    cites="iggy.md §6.2",
+)
+
+LAYOUT: Final = Layout(
+    "DeferredPollMessages",
+    (*_POLL.layout.parts, *LIMITS.parts),
+    value=DeferredPollRequest,
+    cites="iggy.md §6.2",
+)
+
+(_LIMITS,) = iggy_runs(LIMITS)
+
+
 @frozen
 class DeferredPollRevision:
-    """A revision of the request: the class of its value."""
+    """A revision of the request: the class of its value, and its layout."""
 
     value: type[DeferredPollRequest]
+    layout: Layout = LAYOUT
 
 
 REVISIONS: Final = {"0.11.1-edge": DeferredPollRevision(DeferredPollRequest)}
@@ -77,15 +91,12 @@ def _faults(value: DeferredPollRequest) -> Fault | None:
 def decode(revision: DeferredPollRevision, reader: Reader, options: Options) -> DeferredPollRequest:
     """Read one request, to the end of the body."""
     poll = poll_request.decode(_POLL, reader, options)
-    starts, limits = dict[str, int](), dict[str, Any]()
-    for part in _LIMITS:
-        starts[part.name] = reader.pos
-        limits[part.name] = read_fixed(reader, part)
+    start, limits = reader.pos, _LIMITS.read_fields(reader)
     if reader.left:
         raise reader.reject("trailing-data", "request_timeout_us", f"{reader.left} bytes after it")
     value = revision.value(**asdict(poll, recurse=False), **limits)
     if fault := _faults(value):
-        raise reader.reject("invalid-value", fault.name, fault.text, at=starts[fault.name])
+        raise reader.reject("invalid-value", fault.name, fault.text, at=start + LIMITS.offset(fault.name))
     return value
 
 
@@ -94,7 +105,6 @@ def encode(_: DeferredPollRevision, writer: Writer, value: DeferredPollRequest, 
     if fault := _faults(value):
         raise writer.invalid(fault.name, fault.text)
     fields: dict[str, Any] = asdict(value, recurse=False)
-    limits = {part.name: fields.pop(part.name) for part in _LIMITS}
+    limits = {part.name: fields.pop(part.name) for part in LIMITS.parts}
     poll_request.encode(_POLL, writer, PollRequest111(**fields), options)
-    for part in _LIMITS:
-        write_fixed(writer, part, limits[part.name])
+    _LIMITS.write(writer, tuple(limits.values()))

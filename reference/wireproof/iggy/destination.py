@@ -6,6 +6,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy import identifier, partitioning
+from wireproof.wire.layout import Nested
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -20,6 +21,13 @@ class DestinationRevision:
     identifier: identifier.IdentifierRevision
     partitioning: partitioning.PartitioningRevision
 
+
+PARTS: Final = (
+    Nested("stream", of=identifier.LAYOUT),
+    Nested("topic", of=identifier.LAYOUT),
+    Nested("partitioning", of=partitioning.LAYOUT),
+)
+"""The destination in the layout of a send."""
 
 DESTINATION_30: Final = DestinationRevision(identifier.REVISIONS["0.0.30"], partitioning.REVISIONS["0.0.30"])
 DESTINATION_80: Final = DestinationRevision(identifier.REVISIONS["0.8"], partitioning.REVISIONS["0.0.30"])

@@ -1,48 +1,24 @@
 """The reply to FetchMessages (code 109): iggy.md, section 6.2.
 
-The layout is `sections_count u32`, a table with an entry for each section, and the batches of all sections in
-the order of the table. An entry is `partition_id u32 | status u32 | current_offset u64 | messages_count u32 |
-incarnation u64 | owner_generation u64 | metadata_op u64 | next_offset u64 | records_len u32`. A section whose
-status is not 0 has no batches: its partition could not be read.
+It has a table with an entry for each section, then the batches of all sections in the order of the table. A
+section whose status is not 0 has no batches: its partition could not be read.
 """
 
 from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.batch import BatchHeader111, BatchMessage
-from wireproof.iggy.layout import FixedField
-from wireproof.iggy.message import read_fixed, write_fixed
+from wireproof.iggy.batch import BatchHeader111, BatchMessage, batch_layout
+from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import check_count
 from wireproof.iggy.wait_limits import LARGEST_PARTITIONS
+from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 _POLL: Final = POLLS["0.11.1-edge"]
-
-ENTRY: Final = (
-    FixedField("partition_id", "uint32le"),
-    FixedField("status", "uint32le"),
-    FixedField("current_offset", "uint64le"),
-    FixedField("messages_count", "uint32le"),
-    FixedField("incarnation", "uint64le"),
-    FixedField("owner_generation", "uint64le"),
-    FixedField("metadata_op", "uint64le"),
-    FixedField("next_offset", "uint64le"),
-    FixedField("records_len", "uint32le"),
-)
-"""The fields of an entry of the table."""
-
-ENTRY_SIZE: Final = 56
-"""The size of an entry, in bytes."""
-
-LENGTH_AT: Final = ENTRY_SIZE - 4
-"""The position of the length of the batches in an entry."""
-
-COUNTED: Final = ("messages_count", "records_len")
-"""The fields that the writer computes."""
 
 
 @frozen(kw_only=True)
@@ -70,11 +46,49 @@ class FetchReply:
     sections: tuple[FetchSection, ...]
 
 
+ENTRY: Final = Layout(
+    "SectionEntry",
+    (
+        Number("partition_id", "uint32le"),
+        Number("status", "uint32le", meaning="0 is success, other numbers are error codes"),
+        Number("current_offset", "uint64le"),
+        Count("messages_count", "uint32le", of="messages"),
+        Number("incarnation", "uint64le"),
+        Number("owner_generation", "uint64le"),
+        Number("metadata_op", "uint64le"),
+        Number("next_offset", "uint64le", meaning="where the next request starts"),
+        Length("records_len", "uint32le", of="batches"),
+    ),
+    value=FetchSection,
+    cites="iggy.md §6.2",
+)
+"""An entry of the table."""
+
+_BATCHES: Final = Repeated("batches", of=batch_layout(BatchHeader111, producers=True, joined=True))
+
+LAYOUT: Final = Layout(
+    "FetchedMessages",
+    (
+        Count("sections_count", "uint32le", of="sections"),
+        Repeated("sections", of=ENTRY, meaning="the table"),
+        Repeated("sections", of=Layout("Section", (_BATCHES,)), meaning="the batches of each section"),
+    ),
+    value=FetchReply,
+    cites="iggy.md §6.2",
+)
+
+(_ENTRY,) = iggy_runs(ENTRY)
+
+COUNTED: Final = ("messages_count", "records_len")
+"""The fields that the writer computes."""
+
+
 @frozen
 class FetchRevision:
-    """A revision of the reply: the class of its value."""
+    """A revision of the reply: the class of its value, and its layout."""
 
     value: type[FetchReply]
+    layout: Layout = LAYOUT
 
 
 REVISIONS: Final = {"0.11.1-edge": FetchRevision(FetchReply)}
@@ -102,7 +116,7 @@ def _read_table(reader: Reader) -> list[_Entry]:
     if count > LARGEST_PARTITIONS:
         text = f"{count} sections, {LARGEST_PARTITIONS} allowed"
         raise reader.reject("limit-exceeded", "sections_count", text, at=at)
-    reader.cover("sections_count", "count", reader.pos, reader.pos + count * ENTRY_SIZE)
+    reader.cover("sections_count", "count", reader.pos, reader.pos + count * ENTRY.fixed_size)
     entries: list[_Entry] = []
     while len(entries) < count:
         reader.enter("sections", len(entries))
@@ -113,10 +127,10 @@ def _read_table(reader: Reader) -> list[_Entry]:
 
 def _read_entry(reader: Reader) -> _Entry:
     at = reader.pos
-    fields = {part.name: read_fixed(reader, part) for part in ENTRY}
+    fields = _ENTRY.read_fields(reader)
     if fields["status"] and fields["records_len"]:
         text = f"{fields['records_len']} bytes in a section of status {fields['status']}"
-        raise reader.reject("invalid-value", "records_len", text, at=at + LENGTH_AT)
+        raise reader.reject("invalid-value", "records_len", text, at=at + ENTRY.offset("records_len"))
     return _Entry(at, fields)
 
 
@@ -127,7 +141,7 @@ def _read_section(reader: Reader, index: int, entry: _Entry) -> FetchSection:
     reader.cover("records_len", "length", reader.pos, reader.pos + length)
     window = reader.window("records", length)
     parts = _POLL.body.read(_POLL, window, count)
-    check_count(window, count, len(parts["messages"]), entry.at + 16)
+    check_count(window, count, len(parts["messages"]), entry.at + ENTRY.offset("messages_count"))
     reader.leave()
     rest: dict[str, Any] = {name: part for name, part in entry.fields.items() if name not in COUNTED}
     return FetchSection(**rest, **parts)
@@ -143,7 +157,7 @@ def encode(_: FetchRevision, writer: Writer, value: FetchReply, __: Options) -> 
         writer.enter("sections", index)
         first = writer.pos
         _POLL.body.write(_POLL, writer, section)
-        writer.patch("records_len", "uint32le", at + LENGTH_AT, writer.pos - first)
+        writer.patch("records_len", "uint32le", at + ENTRY.offset("records_len"), writer.pos - first)
         writer.cover("records_len", "length", first, writer.pos)
         writer.leave()
 
@@ -153,10 +167,7 @@ def _write_entry(writer: Writer, index: int, section: FetchSection) -> int:
     if section.status and section.messages:
         raise writer.invalid("sections", f"messages in a section of status {section.status}")
     at = writer.pos
-    counted: dict[str, Any] = {"messages_count": len(section.messages), "records_len": 0}
     writer.enter("sections", index)
-    for part in ENTRY:
-        number = counted[part.name] if part.name in counted else getattr(section, part.name)
-        write_fixed(writer, part, number)
+    _ENTRY.write_fields(writer, section, messages_count=len(section.messages))
     writer.leave()
     return at

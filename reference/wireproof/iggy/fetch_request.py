@@ -1,18 +1,16 @@
 """The request of FetchMessages (code 109), which reads many partitions of a topic: iggy.md, section 6.2.
 
-The layout is `consumer | stream | topic | wait_us u64 | request_timeout_us u64 | min_count u32 | count u32 |
-max_bytes u32 | auto_commit u8 | targets_count u32`, then for each target
-`partition_id u32 | strategy | max_bytes u32 | incarnation u64 | owner_generation u64`. Nothing follows.
+It names a consumer, a stream and a topic, then has limits for all partitions and one target for each
+partition. Nothing follows.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from attrs import frozen
 
 from wireproof.iggy import poll_request
+from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import FixedField
-from wireproof.iggy.message import read_fixed, write_fixed
 from wireproof.iggy.poll_request import Consumer111, PollingStrategy
 from wireproof.iggy.wait_limits import (
     DEFERRED_MARGIN,
@@ -23,26 +21,12 @@ from wireproof.iggy.wait_limits import (
     Fault,
     first_fault,
 )
+from wireproof.wire.layout import Count, Layout, Nested, Number, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 _POLL: Final = poll_request.REVISIONS["0.11.1-edge"]
-
-_LIMITS: Final = (
-    FixedField("wait_us", "uint64le"),
-    FixedField("request_timeout_us", "uint64le"),
-    FixedField("min_count", "uint32le"),
-    FixedField("count", "uint32le"),
-    FixedField("max_bytes", "uint32le"),
-)
-
-_TARGET_TAIL: Final = (
-    FixedField("max_bytes", "uint32le"),
-    FixedField("incarnation", "uint64le"),
-    FixedField("owner_generation", "uint64le"),
-)
-
 
 STARTS: Final = ("offset", "next")
 """The polling strategies of a target: the others are resolved before by a poll."""
@@ -75,11 +59,63 @@ class FetchRequest:
     targets: tuple[FetchTarget, ...]
 
 
+LIMITS: Final = Layout(
+    "Limits",
+    (
+        Number("wait_us", "uint64le", meaning="microseconds"),
+        Number("request_timeout_us", "uint64le", meaning="microseconds"),
+        Number("min_count", "uint32le", meaning="the messages to wait for"),
+        Number("count", "uint32le", meaning="the most messages"),
+        Number("max_bytes", "uint32le"),
+    ),
+    cites="iggy.md §6.2",
+)
+
+TARGET_TAIL: Final = Layout(
+    "TargetTail",
+    (
+        Number("max_bytes", "uint32le"),
+        Number("incarnation", "uint64le"),
+        Number("owner_generation", "uint64le"),
+    ),
+    cites="iggy.md §6.2",
+)
+
+TARGET: Final = Layout(
+    "FetchTarget",
+    (
+        Number("partition_id", "uint32le"),
+        Nested("strategy", of=poll_request.STRATEGY),
+        *TARGET_TAIL.parts,
+    ),
+    value=FetchTarget,
+    cites="iggy.md §6.2",
+)
+
+LAYOUT: Final = Layout(
+    "FetchMessages",
+    (
+        *poll_request.place(_POLL.consumer),
+        *LIMITS.parts,
+        poll_request.AUTO_COMMIT,
+        Count("targets_count", "uint32le", of="targets"),
+        Repeated("targets", of=TARGET),
+    ),
+    value=FetchRequest,
+    cites="iggy.md §6.2",
+)
+
+(_LIMITS,) = iggy_runs(LIMITS)
+(_PARTITION,) = iggy_runs(TARGET)
+(_TARGET_TAIL,) = iggy_runs(TARGET_TAIL)
+
+
 @frozen
 class FetchRequestRevision:
-    """A revision of the request: the class of its value."""
+    """A revision of the request: the class of its value, and its layout."""
 
     value: type[FetchRequest]
+    layout: Layout = LAYOUT
 
 
 REVISIONS: Final = {"0.11.1-edge": FetchRequestRevision(FetchRequest)}
@@ -89,10 +125,8 @@ REVISIONS: Final = {"0.11.1-edge": FetchRequestRevision(FetchRequest)}
 def decode(revision: FetchRequestRevision, reader: Reader, options: Options) -> FetchRequest:
     """Read one request, to the end of the body."""
     place = poll_request.read_place(_POLL, reader, options)
-    starts, limits = dict[str, int](), dict[str, Any]()
-    for part in _LIMITS:
-        starts[part.name] = reader.pos
-        limits[part.name] = read_fixed(reader, part)
+    starts = {name: reader.pos + offset for name, offset in _LIMITS.offsets.items()}
+    limits = _LIMITS.read_fields(reader)
     commit = poll_request.read_flag(reader, "auto_commit", any_byte=True)
     starts["targets"] = reader.pos
     targets = _read_targets(reader, options, starts)
@@ -121,12 +155,11 @@ def _read_targets(reader: Reader, options: Options, starts: dict[str, int]) -> t
 
 def _read_target(reader: Reader, options: Options, prefix: str, starts: dict[str, int]) -> FetchTarget:
     starts[f"{prefix}partition_id"] = reader.pos
-    partition = reader.uint32le("partition_id")
+    (partition,) = _PARTITION.read(reader)
     starts[f"{prefix}strategy"] = reader.pos
     strategy = poll_request.read_strategy(reader, options)
     starts[f"{prefix}max_bytes"] = reader.pos
-    tail = {part.name: read_fixed(reader, part) for part in _TARGET_TAIL}
-    return FetchTarget(partition_id=partition, strategy=strategy, **tail)
+    return FetchTarget(partition_id=partition, strategy=strategy, **_TARGET_TAIL.read_fields(reader))
 
 
 def _fault(value: FetchRequest) -> Fault | None:
@@ -162,8 +195,7 @@ def encode(_: FetchRequestRevision, writer: Writer, value: FetchRequest, options
     if fault := _fault(value):
         raise writer.invalid(fault.name, fault.text)
     poll_request.write_place(_POLL, writer, value, options)
-    for part in _LIMITS:
-        write_fixed(writer, part, getattr(value, part.name))
+    _LIMITS.write_fields(writer, value)
     writer.uint8("auto_commit", int(value.auto_commit))
     writer.uint32le("targets_count", len(value.targets))
     for index, target in enumerate(value.targets):
@@ -173,7 +205,6 @@ def encode(_: FetchRequestRevision, writer: Writer, value: FetchRequest, options
 
 
 def _write_target(writer: Writer, target: FetchTarget) -> None:
-    writer.uint32le("partition_id", target.partition_id)
+    _PARTITION.write_fields(writer, target)
     poll_request.write_strategy(writer, target.strategy)
-    for part in _TARGET_TAIL:
-        write_fixed(writer, part, getattr(target, part.name))
+    _TARGET_TAIL.write_fields(writer, target)

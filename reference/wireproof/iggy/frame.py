@@ -1,20 +1,31 @@
 """The framing of requests on TCP: iggy.md, section 2.1.
 
-Classic framing, up to 0.10.x: `length u32 | code u32 | body`; the length includes the code. VSR framing,
+Classic framing, up to 0.10.x: the length includes the code. VSR framing,
 since 0.11.0: a header of 256 bytes whose command field marks the frame as a request, a reply or an
-eviction. Since 0.11.1-edge requests and replies name the partition that they mean: section 6.1. A `Gap`
-represents bytes of a VSR header that writers leave at 0.
+eviction. Since 0.11.1-edge requests and replies name the partition that they mean: section 6.1.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
 
 from attrs import field, frozen
 
-from wireproof.iggy.layout import FixedField
-from wireproof.iggy.message import read_fixed, write_fixed
+from wireproof.iggy.fixed_fields import XXH3, iggy_runs
 from wireproof.wire.checksums import xxh3_64
+from wireproof.wire.layout import (
+    REST,
+    WHOLE,
+    Checksum,
+    Layout,
+    Length,
+    Number,
+    Octets,
+    OneOf,
+    Part,
+    Zero,
+)
+from wireproof.wire.layout_codec import FixedRun
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -126,76 +137,92 @@ class VsrFrame111:
     body: bytes
 
 
-@frozen
-class Gap:
-    """Bytes that a writer leaves at 0 and that are not part of the value."""
-
-    name: str
-    size: int
-
-
-@frozen
-class BodyChecksum:
-    """The lower half of `request_checksum`, a checksum over the body."""
-
-    name: str
-    kind: str = "uint64le"
+CLASSIC: Final = Layout(
+    "Request",
+    (Length("length", "uint32le", of=REST), Number("code", "uint32le"), Octets("body")),
+    value=ClassicFrame,
+    cites="iggy.md §2.1",
+)
 
 
-HeaderPart: TypeAlias = FixedField | Gap | BodyChecksum
+def _gap(name: str, size: int) -> Zero:
+    """Return bytes that writers leave at 0."""
+    return Zero(name, size=size, nonzero="remark")
 
 
-def _wide(*names: str) -> tuple[FixedField, ...]:
-    return tuple(FixedField(name, "uint64le") for name in names)
+def _header(value: type[Any], *parts: Part, cites: str = "iggy.md §2.1") -> Layout:
+    """Return the header of a command: the bytes 128 to 255 of a frame."""
+    return Layout(value.__name__, parts, value=value, cites=cites)
 
 
-_CLIENT: Final = FixedField("client", "uint128le")
-_OPERATION: Final = FixedField("operation", "uint8")
+_CLIENT: Final = Number("client", "uint128le")
 
-_REQUEST: Final[tuple[HeaderPart, ...]] = (
-    _CLIENT, BodyChecksum("request_checksum"), Gap("request_checksum_high", 8),
-    *_wide("timestamp", "request"), _OPERATION, Gap("padding", 7),
-    *_wide("session"), FixedField("user_id", "uint32le"), FixedField("code", "uint32le"), Gap("reserved", 56),
-)  # fmt: skip
-_REPLY: Final[tuple[HeaderPart, ...]] = (
-    FixedField("request_checksum", "uint128le"), FixedField("context", "uint128le"), _CLIENT,
-    *_wide("op", "commit", "timestamp", "request"), _OPERATION, Gap("padding", 7),
-    FixedField("status", "uint32le"), Gap("reserved", 36),
-)  # fmt: skip
-_EVICTION: Final[tuple[HeaderPart, ...]] = (
+_REQUEST: Final = (
+    Number("timestamp", "uint64le"),
+    Number("request", "uint64le"),
+    Number("operation", "uint8"),
+    _gap("padding", 7),
+    Number("session", "uint64le"),
+    Number("user_id", "uint32le"),
+    Number("code", "uint32le"),
+)
+_REPLY: Final = (
+    Number("request_checksum", "uint128le"),
+    Number("context", "uint128le"),
     _CLIENT,
-    FixedField("server_protocol_version", "uint32le"), FixedField("server_protocol_version_min", "uint32le"),
-    Gap("reserved", 103), FixedField("reason", "uint8"),
-)  # fmt: skip
-_REQUEST_111: Final[tuple[HeaderPart, ...]] = (
-    _CLIENT, FixedField("request_checksum", "uint128le"), *_REQUEST[3:-1],
-    *_wide("partition_incarnation", "owner_generation", "minimum_metadata_op"), Gap("reserved", 32),
-)  # fmt: skip
-_REPLY_111: Final[tuple[HeaderPart, ...]] = (
-    *_REPLY[:-1], FixedField("committed_result", "uint8"), Gap("reserved", 3),
-    *_wide("partition_incarnation"), Gap("reserved_tail", 24),
-)  # fmt: skip
+    Number("op", "uint64le"),
+    Number("commit", "uint64le"),
+    Number("timestamp", "uint64le"),
+    Number("request", "uint64le"),
+    Number("operation", "uint8"),
+    _gap("padding", 7),
+    Number("status", "uint32le"),
+)
+_EVICTION: Final = _header(
+    EvictionHeader,
+    _CLIENT,
+    Number("server_protocol_version", "uint32le"),
+    Number("server_protocol_version_min", "uint32le"),
+    _gap("reserved", 103),
+    Number("reason", "uint8"),
+)
 
-
-@frozen
-class HeaderLayout:
-    """The class of a header and its fields, from byte 128 on."""
-
-    value: type[Any]
-    parts: tuple[HeaderPart, ...]
-
-
-HEADERS_BY_COMMAND: Final[Mapping[int, HeaderLayout]] = {
-    5: HeaderLayout(RequestHeader, _REQUEST),
-    8: HeaderLayout(ReplyHeader, _REPLY),
-    13: HeaderLayout(EvictionHeader, _EVICTION),
+HEADERS_BY_COMMAND: Final[Mapping[int, Layout]] = {
+    5: _header(
+        RequestHeader,
+        _CLIENT,
+        Checksum("request_checksum", "uint64le", algorithm=XXH3, over="body", shown=True),
+        _gap("request_checksum_high", 8),
+        *_REQUEST,
+        _gap("reserved", 56),
+    ),
+    8: _header(ReplyHeader, *_REPLY, _gap("reserved", 36)),
+    13: _EVICTION,
 }
 """Command number to header: iggy.md, section 2.1, from core/binary_protocol/src/consensus/header.rs."""
 
-HEADERS_BY_COMMAND_111: Final[Mapping[int, HeaderLayout]] = {
-    5: HeaderLayout(RequestHeader111, _REQUEST_111),
-    8: HeaderLayout(ReplyHeader111, _REPLY_111),
-    13: HEADERS_BY_COMMAND[13],
+HEADERS_BY_COMMAND_111: Final[Mapping[int, Layout]] = {
+    5: _header(
+        RequestHeader111,
+        _CLIENT,
+        Number("request_checksum", "uint128le", meaning="a random number"),
+        *_REQUEST,
+        Number("partition_incarnation", "uint64le"),
+        Number("owner_generation", "uint64le"),
+        Number("minimum_metadata_op", "uint64le"),
+        _gap("reserved", 32),
+        cites="iggy.md §6.1",
+    ),
+    8: _header(
+        ReplyHeader111,
+        *_REPLY,
+        Number("committed_result", "uint8"),
+        _gap("reserved", 3),
+        Number("partition_incarnation", "uint64le"),
+        _gap("reserved_tail", 24),
+        cites="iggy.md §6.1",
+    ),
+    13: _EVICTION,
 }
 """The same since 0.11.1-edge."""
 
@@ -211,11 +238,16 @@ OPERATIONS_WITHOUT_CHECKSUM: Final = (NON_REPLICATED, FIRST_PARTITION_OPERATION)
 
 @frozen
 class FrameRevision:
-    """A revision of the frame: its read function, its write function and the class of its value."""
+    """A revision of the frame: its read function, its write function and its layout."""
 
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
-    value: type[Any]
+    layout: Layout
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
+        """Return the class of the value."""
+        return self.layout.value
 
 
 def decode(revision: FrameRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -228,60 +260,106 @@ def encode(revision: FrameRevision, writer: Writer, value: Any, _: Options) -> N
     revision.write(writer, value)
 
 
+_LENGTH, _CODE = iggy_runs(CLASSIC, "length")
+
+
 def _read_classic(reader: Reader) -> ClassicFrame:
-    at, length = reader.pos, reader.uint32le("length")
+    at, (length,) = reader.pos, _LENGTH.read(reader)
     reader.cover("length", "length", reader.pos, reader.pos + length)
     if length < SMALLEST_LENGTH:
         raise reader.reject("bad-length", "length", f"{length}", at=at, detail="InvalidCommand")
-    return ClassicFrame(code=reader.uint32le("code"), body=reader.take("body", length - SMALLEST_LENGTH))
+    (code,) = _CODE.read(reader)
+    return ClassicFrame(code=code, body=reader.take("body", length - SMALLEST_LENGTH))
 
 
 def _write_classic(writer: Writer, value: ClassicFrame) -> None:
-    writer.uint32le("length", SMALLEST_LENGTH + len(value.body))
-    writer.uint32le("code", value.code)
+    _LENGTH.write(writer, (SMALLEST_LENGTH + len(value.body),))
+    _CODE.write_fields(writer, value)
     writer.put("body", value.body)
 
 
-def _read_vsr(layout: "VsrLayout", reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
-    start = reader.pos
-    _read_gap(reader, Gap("checksums", 48))
-    at, size = reader.pos, reader.uint32le("size")
-    reader.cover("size", "length", start, start + size)
-    if size < HEADER_SIZE:
-        raise reader.reject("bad-length", "size", f"{size}", at=at)
-    if size > LARGEST_FRAME:
-        raise reader.reject("limit-exceeded", "size", f"{size} bytes, {LARGEST_FRAME} allowed", at=at)
-    _read_gap(reader, Gap("view", 8))
-    code = reader.uint8("command")
-    if code not in layout.commands:
-        raise reader.reject("bad-kind", "command", f"{code}", at=reader.pos - 1)
-    _read_gap(reader, Gap("replica", 67))
-    header, body = _read_command(reader, layout.commands[code], size - HEADER_SIZE)
-    return layout.value(header=header, body=body)
+@frozen(eq=False)
+class VsrCodec:
+    """Reads and writes the VSR frames of a revision. `headers`: the layouts by the number of the command."""
+
+    value: type[Any]
+    headers: Mapping[int, Layout]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Return the layout of a frame."""
+        parts = (
+            _gap("checksums", 48),
+            Length("size", "uint32le", of=WHOLE),
+            _gap("view", 8),
+            Number("command", "uint8"),
+            _gap("replica", 67),
+            OneOf("header", number="command", layouts=self.headers),
+            Octets("body"),
+        )
+        return Layout("Frame", parts, value=self.value, cites="iggy.md §2.1")
+
+    @cached_property
+    def _prefix(self) -> Sequence[FixedRun]:
+        return iggy_runs(self.layout, "size", "command")
+
+    @cached_property
+    def _headers(self) -> Mapping[int, FixedRun]:
+        return {code: iggy_runs(layout)[0] for code, layout in self.headers.items()}
+
+    def read(self, reader: Reader) -> Any:  # noqa: ANN401 - the value class
+        """Read one frame."""
+        until_size, until_command, rest = self._prefix
+        start, size = reader.pos, until_size.read_fields(reader)["size"]
+        reader.cover("size", "length", start, start + size)
+        at = start + self.layout.offset("size")
+        if size < HEADER_SIZE:
+            raise reader.reject("bad-length", "size", f"{size}", at=at)
+        if size > LARGEST_FRAME:
+            raise reader.reject("limit-exceeded", "size", f"{size} bytes, {LARGEST_FRAME} allowed", at=at)
+        code = until_command.read_fields(reader)["command"]
+        if code not in self.headers:
+            raise reader.reject("bad-kind", "command", f"{code}", at=reader.pos - 1)
+        rest.read(reader)
+        header, body = self._read_command(reader, code, size - HEADER_SIZE)
+        return self.value(header=header, body=body)
+
+    def _read_command(self, reader: Reader, code: int, length: int) -> tuple[Any, bytes]:
+        layout, start = self.headers[code], reader.pos
+        reader.enter("header")
+        fields = self._headers[code].read_fields(reader)
+        reader.leave()
+        body = reader.take("body", length)
+        assert layout.value is not None
+        header = layout.value(**fields)
+        if cls := _checksum_remark(header, body):
+            reader.remark(cls, "header.request_checksum", at=start + layout.offset("request_checksum"))
+        return header, body
+
+    def write(self, writer: Writer, value: VsrFrame | VsrFrame111) -> None:
+        """Write one frame."""
+        code = next(code for code, layout in self.headers.items() if layout.value is type(value.header))
+        size = HEADER_SIZE + len(value.body)
+        if size > LARGEST_FRAME:
+            raise writer.invalid("body", f"{size} bytes with the header, {LARGEST_FRAME} allowed")
+        until_size, until_command, rest = self._prefix
+        until_size.write(writer, (bytes(48), size))
+        until_command.write(writer, (bytes(8), code))
+        rest.write(writer, (bytes(67),))
+        writer.enter("header")
+        checksum = _sum(getattr(value.header, "operation", 0), value.body)
+        self._headers[code].write_fields(writer, value.header, request_checksum=checksum)
+        writer.leave()
+        writer.put("body", value.body)
 
 
-def _read_command(reader: Reader, command: HeaderLayout, length: int) -> tuple[Any, bytes]:
-    reader.enter("header")
-    starts: dict[str, int] = {}
-    values: dict[str, Any] = {}
-    for part in command.parts:
-        starts[part.name] = reader.pos
-        match part:
-            case Gap():
-                _read_gap(reader, part)
-            case BodyChecksum(name, kind):
-                values[name] = getattr(reader, kind)(name)
-            case FixedField(name):
-                values[name] = read_fixed(reader, part)
-    reader.leave()
-    body = reader.take("body", length)
-    header = command.value(**values)
+def _checksum_remark(header: Any, body: bytes) -> str:  # noqa: ANN401 - a header of any command
+    """Return the remark class of the request checksum; empty if it is the one that the encoder writes."""
     if _has_other_checksum(header, body):
-        reader.remark("iggy-request-checksum", "header.request_checksum", at=starts["request_checksum"])
-    elif isinstance(header, RequestHeader) and header.request_checksum != _sum(header.operation, body):
-        # the encoder writes the checksum, so the frame does not come back as it was
-        reader.remark("iggy-no-request-checksum", "header.request_checksum", at=starts["request_checksum"])
-    return header, body
+        return "iggy-request-checksum"
+    if isinstance(header, RequestHeader) and header.request_checksum != _sum(header.operation, body):
+        return "iggy-no-request-checksum"  # the frame does not come back as it was
+    return ""
 
 
 def _has_other_checksum(header: Any, body: bytes) -> bool:  # noqa: ANN401 - a header of any command
@@ -296,56 +374,18 @@ def _has_other_checksum(header: Any, body: bytes) -> bool:  # noqa: ANN401 - a h
             return False
 
 
-def _read_gap(reader: Reader, gap: Gap) -> None:
-    start = reader.pos
-    if any(reader.take(gap.name, gap.size)):
-        reader.remark("iggy-unset-field", gap.name, at=start)
-
-
 def _sum(operation: int, body: bytes) -> int:
     """Return the request checksum: over the body if the operation is replicated, else 0 (section 2.1)."""
     return 0 if operation in OPERATIONS_WITHOUT_CHECKSUM else xxh3_64(body)
 
 
-def _write_vsr(layout: "VsrLayout", writer: Writer, value: VsrFrame | VsrFrame111) -> None:
-    code = next(code for code, command in layout.commands.items() if command.value is type(value.header))
-    size = HEADER_SIZE + len(value.body)
-    if size > LARGEST_FRAME:
-        raise writer.invalid("body", f"{size} bytes with the header, {LARGEST_FRAME} allowed")
-    writer.put("checksums", bytes(48))
-    writer.uint32le("size", size)
-    writer.put("view", bytes(8))
-    writer.uint8("command", code)
-    writer.put("replica", bytes(67))
-    writer.enter("header")
-    for part in layout.commands[code].parts:
-        match part:
-            case Gap(name, width):
-                writer.put(name, bytes(width))
-            case BodyChecksum(name, kind):
-                getattr(writer, kind)(name, _sum(getattr(value.header, "operation", 0), value.body))
-            case FixedField(name):
-                write_fixed(writer, part, getattr(value.header, name))
-    writer.leave()
-    writer.put("body", value.body)
-
-
-@frozen
-class VsrLayout:
-    """The layout of a VSR frame: the headers by their commands, and the class of the value."""
-
-    commands: Mapping[int, HeaderLayout]
-    value: type[Any]
-
-
-def _vsr(commands: Mapping[int, HeaderLayout], value: type[Any]) -> FrameRevision:
-    layout = VsrLayout(commands, value)
-    return FrameRevision(partial(_read_vsr, layout), partial(_write_vsr, layout), value)
+def _vsr(codec: VsrCodec) -> FrameRevision:
+    return FrameRevision(codec.read, codec.write, codec.layout)
 
 
 REVISIONS: Final[dict[str, FrameRevision]] = {
-    "0.0.30": FrameRevision(_read_classic, _write_classic, ClassicFrame),
-    "0.11": _vsr(HEADERS_BY_COMMAND, VsrFrame),
-    "0.11.1-edge": _vsr(HEADERS_BY_COMMAND_111, VsrFrame111),
+    "0.0.30": FrameRevision(_read_classic, _write_classic, CLASSIC),
+    "0.11": _vsr(VsrCodec(VsrFrame, HEADERS_BY_COMMAND)),
+    "0.11.1-edge": _vsr(VsrCodec(VsrFrame111, HEADERS_BY_COMMAND_111)),
 }
 """Revision to its row: classic and VSR."""

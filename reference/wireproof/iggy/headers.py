@@ -8,11 +8,13 @@ A header block is a map (section 10.1), so the order of its entries has no meani
 by key; entries with the same key keep the order of the wire.
 """
 
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
 from wireproof.iggy.header_kinds import (
+    HEADER_KINDS,
     KINDS_BY_CODE,
     KINDS_BY_NAME,
     SIZES,
@@ -22,6 +24,7 @@ from wireproof.iggy.header_kinds import (
     is_utf8,
 )
 from wireproof.wire.json_values import to_json
+from wireproof.wire.layout import Layout, Length, Number, Octets, Repeated, width_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -36,35 +39,56 @@ HeaderMap: TypeAlias = tuple[HeaderEntry, ...]
 FIELD: Final = "headers"
 
 
+_KINDS: Final = {kind.code: kind.name for kind in HEADER_KINDS}
+
+_KEY: Final = (Length("key_len", "uint32le", of="key"), Octets("key", structure=True))
+
+_VALUE: Final = (Length("val_len", "uint32le", of="value"), Octets("value"))
+
+ENTRY_V1: Final = Layout(
+    "Header", (*_KEY, Number("kind", "uint8", codes=_KINDS), *_VALUE), cites="iggy.md §2.4"
+)
+ENTRY_V2: Final = Layout(
+    "Header",
+    (Number("key_kind", "uint8", codes=_KINDS), *_KEY, Number("val_kind", "uint8", codes=_KINDS), *_VALUE),
+    cites="iggy.md §2.4",
+)
+
+
 @frozen
-class TlvLayout:
+class TlvRules:
     """The layout of header entries, and the checks that readers make.
 
     Attributes:
-        keyed: whether a key has a kind.
+        entry: the layout of an entry.
         sized: how to treat a number whose size does not fit its kind.
         ordered: whether writers sort entries by kind and bytes of the key: section 2.4.
         kind_detail: the server's error for an unknown kind: section 9.
         key_detail: the server's error for a bad key: section 9.
     """
 
-    keyed: bool
+    entry: Layout
     sized: Literal["remark", "reject"] = "remark"
     ordered: bool = False
     kind_detail: str = "InvalidCommand"
     key_detail: str = "InvalidHeaderKey"
 
+    @cached_property
+    def keyed(self) -> bool:
+        """Return whether a key has a kind."""
+        return self.entry is ENTRY_V2
+
     def size(self, headers: HeaderMap | bytes) -> int:
         """Return the size of a header block in bytes: section 2.4."""
         if isinstance(headers, bytes):
             return len(headers)
-        fixed = 10 if self.keyed else 9
+        fixed = sum(width_of(part) or 0 for part in self.entry.parts)
         return sum(fixed + len(key_bytes(key)) + len(value.value) for key, value in headers)
 
 
-TLV_V1: Final = TlvLayout(keyed=False)
-TLV_V2: Final = TlvLayout(keyed=True, key_detail="InvalidHeaderValue")
-TLV_WIRE_10: Final = TlvLayout(keyed=True, ordered=True, kind_detail="InvalidHeaderKind")
+TLV_V1: Final = TlvRules(ENTRY_V1)
+TLV_V2: Final = TlvRules(ENTRY_V2, key_detail="InvalidHeaderValue")
+TLV_WIRE_10: Final = TlvRules(ENTRY_V2, ordered=True, kind_detail="InvalidHeaderKind")
 """Header blocks that the validator of 0.10.0 accepts inside a message: sections 10.2 and 11.1, R11."""
 TLV_DOMAIN_10: Final = evolve(TLV_WIRE_10, sized="reject")
 """Header blocks that 0.10.0 converts into a map."""
@@ -88,8 +112,15 @@ class HeaderBlock90:
 class HeadersRevision:
     """A revision of the header block: the layout of its entries and the class of its value."""
 
-    tlv: TlvLayout
+    tlv: TlvRules
     value: type[Any]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Return the layout of the block."""
+        return Layout(
+            "Headers", (Repeated(FIELD, of=self.tlv.entry),), value=self.value, cites="iggy.md §2.4"
+        )
 
 
 REVISIONS: Final[dict[str, HeadersRevision]] = {
@@ -121,7 +152,7 @@ def _sort_key(entry: HeaderEntry) -> tuple[int, bytes]:
     return (KINDS_BY_NAME[key.kind].code, key.value) if isinstance(key, HeaderValue) else (0, key)
 
 
-def read_map(reader: Reader, tlv: TlvLayout) -> HeaderMap:
+def read_map(reader: Reader, tlv: TlvRules) -> HeaderMap:
     """Read the entries that fill the window of `reader`, as a map."""
     start, entries = reader.pos, list[HeaderEntry]()
     while reader.left:
@@ -150,7 +181,7 @@ def map_of_entries(reader: Reader, entries: list[HeaderEntry], start: int) -> He
     return ordered
 
 
-def read_map_or_bytes(reader: Reader, tlv: TlvLayout) -> HeaderMap | bytes:
+def read_map_or_bytes(reader: Reader, tlv: TlvRules) -> HeaderMap | bytes:
     """Read the map in the window of `reader`, or return its bytes if it is not a map: sections 5 and 10.2.
 
     Since 0.7.0 servers do not read header blocks, and clients deliver a message with an unreadable block
@@ -168,7 +199,7 @@ def read_map_or_bytes(reader: Reader, tlv: TlvLayout) -> HeaderMap | bytes:
     return read_map(reader, tlv) if reader.tracing or trial.remarks else headers
 
 
-def _read_entry(reader: Reader, tlv: TlvLayout) -> HeaderEntry:
+def _read_entry(reader: Reader, tlv: TlvRules) -> HeaderEntry:
     key = _read_key(reader, tlv) if tlv.keyed else _read_text(reader)
     kind = _read_kind(reader, "val_kind" if tlv.keyed else "kind", tlv)
     return key, _read_sized(reader, kind, ("val_len", "value"), "InvalidHeaderValue", tlv)
@@ -183,13 +214,13 @@ def _read_text(reader: Reader) -> bytes:
     return key
 
 
-def _read_key(reader: Reader, tlv: TlvLayout) -> HeaderValue:
+def _read_key(reader: Reader, tlv: TlvRules) -> HeaderValue:
     """Read a key of TLV v2."""
     kind = _read_kind(reader, "key_kind", tlv)
     return _read_sized(reader, kind, ("key_len", "key"), tlv.key_detail, tlv)
 
 
-def _read_kind(reader: Reader, name: str, tlv: TlvLayout) -> HeaderKindName:
+def _read_kind(reader: Reader, name: str, tlv: TlvRules) -> HeaderKindName:
     code = reader.uint8(name)
     if code not in KINDS_BY_CODE:
         raise reader.reject("bad-kind", name, f"kind {code}", at=reader.pos - 1, detail=tlv.kind_detail)
@@ -197,7 +228,7 @@ def _read_kind(reader: Reader, name: str, tlv: TlvLayout) -> HeaderKindName:
 
 
 def _read_sized(
-    reader: Reader, kind: HeaderKindName, names: tuple[str, str], detail: str, tlv: TlvLayout
+    reader: Reader, kind: HeaderKindName, names: tuple[str, str], detail: str, tlv: TlvRules
 ) -> HeaderValue:
     """Read the length and the bytes of a value, and remark or refuse bytes that its kind does not allow."""
     at = reader.pos
@@ -226,7 +257,7 @@ def remark_fault(reader: Reader, value: HeaderValue, at: int) -> None:
         reader.remark(fault, "value", at=at)
 
 
-def write_map(writer: Writer, headers: HeaderMap, tlv: TlvLayout) -> None:
+def write_map(writer: Writer, headers: HeaderMap, tlv: TlvRules) -> None:
     """Write the entries one after the other. Every order is a valid encoding of the map (section 2.4)."""
     check_map(writer, headers)
     for index, (key, value) in enumerate(sorted(headers, key=_sort_key) if tlv.ordered else headers):
@@ -241,7 +272,7 @@ def write_map(writer: Writer, headers: HeaderMap, tlv: TlvLayout) -> None:
         writer.leave()
 
 
-def write_opaque_block(writer: Writer, block: bytes, tlv: TlvLayout) -> None:
+def write_opaque_block(writer: Writer, block: bytes, tlv: TlvRules) -> None:
     """Write a block unchanged.
 
     Raises:

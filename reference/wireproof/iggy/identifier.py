@@ -5,7 +5,7 @@ from typing import Final, Literal, cast
 from attrs import frozen
 
 from wireproof.iggy.header_kinds import is_utf8
-from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tags_by_code, write_tagged
+from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tagged_layout, tags_by_code, write_tagged
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -35,6 +35,9 @@ class Identifier:
         if self.kind != "string":
             raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not string")
         return self.value.decode()
+
+
+LAYOUT: Final = tagged_layout("Identifier", TAGS, Identifier)
 
 
 @frozen

@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvLayout
+from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvRules
 from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_70,
@@ -30,10 +30,10 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.layout import WIDTHS, Block, ChecksumField, FixedField, MessageLayout
-from wireproof.iggy.message import check_checksum, check_payload
+from wireproof.iggy.message import MESSAGE_90, MessageRules, check_checksum, check_payload
 from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import PollRevision, remark_order
+from wireproof.wire.layout import WIDTHS, Checksum, Length, Number, Octets
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -121,7 +121,7 @@ class JsonMessageForm:
     reserved: bool
     forms: Mapping[str, HeadersForm]
     none: list[Any] | None
-    tlv: TlvLayout
+    tlv: TlvRules
 
 
 @frozen
@@ -173,18 +173,18 @@ def _read_plain(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> A
 
 def _envelope(poll: PollRevision, reader: Reader, root: JsonNode) -> tuple[dict[str, Any], JsonNode]:
     """Return the fields of the body other than the messages, and the array of messages."""
-    if not poll.prefix:
+    if not poll.numbers:
         return {}, root
-    found = object_members(reader, root, "", [*(part.name for part in poll.prefix), "messages"])
+    found = object_members(reader, root, "", [*(part.name for part in poll.numbers), "messages"])
     prefix = {
         part.name: _fixed(reader, required_member(reader, root, found, part.name), part)
-        for part in poll.prefix
+        for part in poll.numbers
     }
     return prefix, required_member(reader, root, found, "messages")
 
 
-def _message(reader: Reader, node: JsonNode, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
-    scalars = [part for part in layout.parts if isinstance(part, FixedField | ChecksumField)]
+def _message(reader: Reader, node: JsonNode, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
+    scalars = [part for part in rules.layout.parts if isinstance(part, Number | Checksum)]
     found = object_members(reader, node, "", [*(part.name for part in scalars), "headers", "payload"])
     values: dict[str, Any] = {
         part.name: _fixed(reader, required_member(reader, node, found, part.name), part) for part in scalars
@@ -192,17 +192,15 @@ def _message(reader: Reader, node: JsonNode, layout: MessageLayout) -> Any:  # n
     payload = required_member(reader, node, found, "payload")
     values["payload"] = read_base64(reader, payload, "payload")
     values["headers"] = header_map(reader, found.get("headers"), FORMS_30)
-    check_payload(reader, layout, values["payload"], payload.start)
-    for part in scalars:
-        if isinstance(part, ChecksumField):
-            start = found[part.name].start
-            check_checksum(reader, part, values[part.name], values["payload"], start)
-    return layout.value(**values)
+    check_payload(reader, rules, values["payload"], payload.start)
+    if (part := rules.checksum) is not None:
+        check_checksum(reader, rules, values[part.name], values["payload"], found[part.name].start)
+    return rules.value(**values)
 
 
-def _fixed(reader: Reader, node: JsonNode, part: FixedField | ChecksumField) -> Any:  # noqa: ANN401 - an int or a name
-    if isinstance(part, FixedField) and part.names is not None:
-        return read_word(reader, node, part.name, tuple(part.names.values()))
+def _fixed(reader: Reader, node: JsonNode, part: Number | Checksum) -> Any:  # noqa: ANN401 - an int or a name
+    if isinstance(part, Number) and part.codes is not None:
+        return read_word(reader, node, part.name, tuple(part.codes.values()))
     return read_uint(reader, node, part.name, 8 * WIDTHS[part.kind])
 
 
@@ -214,46 +212,42 @@ def _tree_plain(revision: JsonPollRevision, writer: Writer, value: Any) -> Any: 
         writer.enter("messages", index)
         messages.append(_message_json(writer, message, poll.message))
         writer.leave()
-    if not poll.prefix:
+    if not poll.numbers:
         return messages
-    return {**{part.name: _fixed_json(writer, value, part) for part in poll.prefix}, "messages": messages}
+    return {**{part.name: _fixed_json(writer, value, part) for part in poll.numbers}, "messages": messages}
 
 
-def _message_json(writer: Writer, message: Any, layout: MessageLayout) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
+def _message_json(writer: Writer, message: Any, rules: MessageRules) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
     json_object: dict[str, Any] = {}
-    for part in layout.parts:
+    for part in rules.layout.parts:
         match part:
-            case ChecksumField(name):
-                json_object[name] = part.sum.of(message.payload)
-            case FixedField(name):
+            case Checksum(name=name):
+                json_object[name] = part.algorithm.of(message.payload)
+            case Number(name=name):
                 json_object[name] = _fixed_json(writer, message, part)
-            case Block("headers"):
+            case Octets(name="headers"):
                 json_object["headers"] = headers_json(writer, message.headers)
-            case Block(name):
+            case Octets(name=name):
                 json_object[name] = base64_of(message.payload)
             case _:  # JSON has no lengths
                 pass
     return json_object
 
 
-def _fixed_json(writer: Writer, value: Any, part: FixedField) -> Any:  # noqa: ANN401 - an int or a name
+def _fixed_json(writer: Writer, value: Any, part: Number | Checksum) -> Any:  # noqa: ANN401 - an int or a name
     field = getattr(value, part.name)
-    if part.names is None and field >> 8 * WIDTHS[part.kind]:
+    coded = isinstance(part, Number) and part.codes is not None
+    if not coded and field >> 8 * WIDTHS[part.kind]:
         raise writer.invalid(part.name, f"{field} does not fit {part.kind}")
     return field
 
 
 # --- since 0.7.0 ---
 
-_HEADER: Final = (
-    FixedField("checksum", "uint64le"),
-    FixedField("id", "uint128le"),
-    FixedField("offset", "uint64le"),
-    FixedField("timestamp", "uint64le"),
-    FixedField("origin_timestamp", "uint64le"),
-)
-_LENGTHS: Final = ("user_headers_length", "payload_length")
-_PREFIX: Final = (FixedField("partition_id", "uint32le"), FixedField("current_offset", "uint64le"))
+_HEADER: Final = tuple(part for part in MESSAGE_90.parts if isinstance(part, Number | Checksum))
+_LENGTHS: Final = tuple(part.name for part in MESSAGE_90.parts if isinstance(part, Length))
+"""The members of a message header, which are the fields of the binary one."""
+_PREFIX: Final = POLLS["0.7"].numbers
 
 
 def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`

@@ -19,8 +19,8 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.layout import WIDTHS
 from wireproof.iggy.reply import CONFIRMATION, SendConfirmation, SendReply
+from wireproof.wire.layout import Number, bits_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -79,6 +79,9 @@ def encode(revision: JsonReplyRevision, writer: Writer, value: Any, _: Options) 
 # --- the confirmations of a send ---
 
 
+_NUMBERS: Final = tuple(part for part in CONFIRMATION.parts if isinstance(part, Number))
+
+
 def _read_confirmations(value: type[Any], reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     found = object_members(reader, root, "", ("confirmations",))
     confirmed: list[SendConfirmation] = []
@@ -90,12 +93,12 @@ def _read_confirmations(value: type[Any], reader: Reader, root: JsonNode) -> Any
 
 
 def _read_confirmation(reader: Reader, node: JsonNode) -> SendConfirmation:
-    found = object_members(reader, node, "", [part.name for part in CONFIRMATION])
+    found = object_members(reader, node, "", [part.name for part in _NUMBERS])
     numbers = {
         part.name: read_uint(
-            reader, required_member(reader, node, found, part.name), part.name, 8 * WIDTHS[part.kind]
+            reader, required_member(reader, node, found, part.name), part.name, bits_of(part.kind)
         )
-        for part in CONFIRMATION
+        for part in _NUMBERS
     }
     return SendConfirmation(**numbers)
 
@@ -104,14 +107,14 @@ def _confirmations_tree(writer: Writer, value: SendReply) -> dict[str, Any]:
     rows = []
     for index, one in enumerate(value.confirmations):
         writer.enter("confirmations", index)
-        rows.append({part.name: _number(writer, one, part.name, part.kind) for part in CONFIRMATION})
+        rows.append({part.name: _number(writer, one, part.name, part.kind) for part in _NUMBERS})
         writer.leave()
     return {"confirmations": rows}
 
 
 def _number(writer: Writer, owner: Any, name: str, kind: str) -> int:  # noqa: ANN401 - a value class
     number: int = getattr(owner, name)
-    if number >> 8 * WIDTHS[kind]:
+    if number >> bits_of(kind):
         raise writer.invalid(name, f"{number} does not fit {kind}")
     return number
 

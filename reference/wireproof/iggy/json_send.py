@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from attrs import frozen
 
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvLayout
+from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvRules
 from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_90_NULL,
@@ -31,7 +31,7 @@ from wireproof.iggy.json_common import (
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
-from wireproof.iggy.message import SENT_30, SentMessage, check_payload
+from wireproof.iggy.message import SENT_RULES_30, SentMessage, check_payload
 from wireproof.iggy.partitioning import REVISIONS as PARTITIONINGS
 from wireproof.iggy.partitioning import Partitioning, PartitioningKind, PartitioningRevision
 from wireproof.iggy.tagged_value import Tag
@@ -118,7 +118,7 @@ class JsonSendRevision:
     message: type[Any]
     partitioning: PartitioningRevision
     limits: RevisionLimits
-    tlv: TlvLayout
+    tlv: TlvRules
     field: str
     forms: Mapping[str, HeadersForm]
     id: tuple[Callable[[Reader, JsonNode, int], int], int]
@@ -189,7 +189,7 @@ def _message(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Any:
     number = read(reader, found["id"], bits) if "id" in found else 0
     at = required_member(reader, node, found, "payload")
     payload = read_base64(reader, at, "payload")
-    check_payload(reader, SENT_30, payload, at.start)
+    check_payload(reader, SENT_RULES_30, payload, at.start)
     headers = header_map(reader, found.get(revision.field), revision.forms)
     return revision.message(id=number, payload=payload, headers=headers)
 

@@ -9,21 +9,21 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from wireproof.iggy.headers import TlvLayout
+from wireproof.iggy.headers import TlvRules
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 
-def _value_bytes(message: Any, _: TlvLayout) -> int:  # noqa: ANN401 - a message of a send
+def _value_bytes(message: Any, _: TlvRules) -> int:  # noqa: ANN401 - a message of a send
     """Return the size of the header values. Keys do not count; the blog states the opposite (section 0)."""
     return sum(len(value.value) for _, value in message.headers)
 
 
-def _block_bytes(message: Any, tlv: TlvLayout) -> int:  # noqa: ANN401 - as above
+def _block_bytes(message: Any, tlv: TlvRules) -> int:  # noqa: ANN401 - as above
     return tlv.size(message.headers)
 
 
-def _payload_bytes(message: Any, _: TlvLayout) -> int:  # noqa: ANN401 - as above
+def _payload_bytes(message: Any, _: TlvRules) -> int:  # noqa: ANN401 - as above
     return len(message.payload)
 
 
@@ -40,7 +40,7 @@ class Limit:
     """
 
     name: str
-    count: Callable[[Any, TlvLayout], int]
+    count: Callable[[Any, TlvRules], int]
     most: int
     detail: str
     lowered: int = field()
@@ -57,7 +57,7 @@ class RevisionLimits:
     each: bool
     rows: tuple[Limit, ...]
 
-    def totals(self, limit: Limit, messages: Sequence[Any], tlv: TlvLayout) -> list[int]:
+    def totals(self, limit: Limit, messages: Sequence[Any], tlv: TlvRules) -> list[int]:
         """Return the sizes to which `limit` applies, in bytes."""
         sizes = [limit.count(message, tlv) for message in messages]
         return sizes if self.each else [sum(sizes)]
@@ -83,7 +83,7 @@ LIMITS_80: Final = RevisionLimits(
 
 
 def check_read(
-    reader: Reader, messages: Sequence[Any], start: int, limits: RevisionLimits, tlv: TlvLayout
+    reader: Reader, messages: Sequence[Any], start: int, limits: RevisionLimits, tlv: TlvRules
 ) -> None:
     """Refuse a send over a limit, and remark one that only later servers of the revision refuse."""
     if not messages:
@@ -97,7 +97,7 @@ def check_read(
             reader.remark("iggy-lowered-limit", "messages", at=start)
 
 
-def check_written(writer: Writer, messages: Sequence[Any], limits: RevisionLimits, tlv: TlvLayout) -> None:
+def check_written(writer: Writer, messages: Sequence[Any], limits: RevisionLimits, tlv: TlvRules) -> None:
     """Refuse to write a send without messages or over a limit of its revision."""
     if not messages:
         raise writer.invalid("messages", "none")

@@ -7,20 +7,20 @@ invalid is garbage of the size that those lengths give.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof.iggy import batch, retained_batch
 from wireproof.iggy.batch import Batch, Batch111, BatchRules
-from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.message import (
-    STORED_30,
-    STORED_40,
-    STORED_70,
-    STORED_80,
-    STORED_90,
+    STORED_RULES_30,
+    STORED_RULES_40,
+    STORED_RULES_70,
+    STORED_RULES_80,
+    STORED_RULES_90,
+    MessageRules,
     PolledMessage40,
     PolledMessage70,
     PolledMessage90,
@@ -29,7 +29,8 @@ from wireproof.iggy.message import (
     write_message,
 )
 from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
+from wireproof.wire.layout import Layout, Repeated
+from wireproof.wire.layout_extent import Extent
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -86,46 +87,44 @@ class Log111:
     batches: tuple[Batch111, ...]
 
 
-@frozen
+@frozen(eq=False)
 class RecordLayout:
     """The layout of a record.
 
     Attributes:
         name: the field of the value that has the records.
-        extent: returns the size of a record and True, or a lower bound and False if the data is too short.
+        layout: of a record.
         read: reads one record.
         write: writes one record.
+        offset: the field with the offset of its first message.
     """
 
     name: str
-    extent: Callable[..., tuple[int, bool]]
+    layout: Layout
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
+    offset: str = "base_offset"
+
+    @cached_property
+    def _extent(self) -> Extent:
+        return Extent(self.layout)
+
+    def extent(self, data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
+        """Return the size of the record at `pos` and True, or a lower bound and False if it is not known."""
+        return self._extent.at(data, pos)
 
 
-def _read_message(layout: MessageLayout, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
-    return read_message(reader, layout)
+def _read_message(rules: MessageRules, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
+    return read_message(reader, rules)
 
 
-def _write_message(layout: MessageLayout, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
-    write_message(writer, layout, message)
+def _write_message(rules: MessageRules, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
+    write_message(writer, rules, message)
 
 
-def _message_record(layout: MessageLayout) -> RecordLayout:
-    return RecordLayout(
-        "messages", layout.extent, partial(_read_message, layout), partial(_write_message, layout)
-    )
-
-
-def _batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-    """Return the size of the batch at `pos`.
-
-    A length that is smaller than the header is invalid; then the size of the header is used, as garbage.
-    """
-    if pos + IGGY_BATCH_HEADER_SIZE > len(data):
-        return IGGY_BATCH_HEADER_SIZE, False
-    at = pos + batch.LENGTH_AT
-    return max(IGGY_BATCH_HEADER_SIZE, int.from_bytes(data[at : at + 8], "little")), True
+def _message_record(rules: MessageRules) -> RecordLayout:
+    read, write = partial(_read_message, rules), partial(_write_message, rules)
+    return RecordLayout("messages", rules.layout, read, write, "offset")
 
 
 def _read_batch(rules: BatchRules, value: type[Any], reader: Reader) -> Any:  # noqa: ANN401 - `value`
@@ -142,9 +141,8 @@ def _write_batch(rules: BatchRules, writer: Writer, value: Batch | Batch111) -> 
 
 
 def _batch_record(rules: BatchRules, value: type[Any]) -> RecordLayout:
-    return RecordLayout(
-        "batches", _batch_extent, partial(_read_batch, rules, value), partial(_write_batch, rules)
-    )
+    layout = batch.batch_layout(value, producers=rules.producers)
+    return RecordLayout("batches", layout, partial(_read_batch, rules, value), partial(_write_batch, rules))
 
 
 @frozen
@@ -154,19 +152,23 @@ class LogRevision:
     record: RecordLayout
     value: type[Any]
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Return the layout of the file."""
+        records = Repeated(self.record.name, of=self.record.layout)
+        return Layout("Segment", (records,), value=self.value, cites="iggy.md §7")
+
 
 REVISIONS: Final[dict[str, LogRevision]] = {
-    "0.0.30": LogRevision(_message_record(STORED_30), Log30),
-    "0.0.40": LogRevision(_message_record(STORED_40), Log40),
+    "0.0.30": LogRevision(_message_record(STORED_RULES_30), Log30),
+    "0.0.40": LogRevision(_message_record(STORED_RULES_40), Log40),
     "0.2.7": LogRevision(
-        RecordLayout(
-            "batches", retained_batch.batch_extent, retained_batch.read_batch, retained_batch.write_batch
-        ),
+        RecordLayout("batches", retained_batch.LAYOUT, retained_batch.read_batch, retained_batch.write_batch),
         Log27,
     ),
-    "0.7": LogRevision(_message_record(STORED_70), Log70),
-    "0.8": LogRevision(_message_record(STORED_80), Log70),
-    "0.9": LogRevision(_message_record(STORED_90), Log90),
+    "0.7": LogRevision(_message_record(STORED_RULES_70), Log70),
+    "0.8": LogRevision(_message_record(STORED_RULES_80), Log70),
+    "0.9": LogRevision(_message_record(STORED_RULES_90), Log90),
     "0.11": LogRevision(_batch_record(batch.SEGMENT_RULES, Batch), Log110),
     "0.11.1-edge": LogRevision(_batch_record(batch.SEGMENT_RULES_111, Batch111), Log111),
 }

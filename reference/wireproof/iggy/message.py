@@ -1,30 +1,51 @@
 """The layouts of messages, and functions to read and write them: iggy.md, sections 3.1, 3.3, 5 and 7."""
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Final, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from wireproof.iggy.fixed_fields import CRC32, XXH3, check_field
 from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.headers import TLV_V2, read_map, read_map_or_bytes, write_map, write_opaque_block
-from wireproof.iggy.layout import (
-    CRC32,
-    MESSAGE_STATES,
-    WIDTHS,
-    XXH3,
-    Block,
-    ChecksumAlgorithm,
-    ChecksumField,
-    FixedField,
-    LengthField,
-    MessageLayout,
-    Part,
-    Rest,
-    ZeroField,
+from wireproof.iggy.headers import (
+    ENTRY_V1,
+    ENTRY_V2,
+    TLV_V1,
+    TLV_V2,
+    TlvRules,
+    read_map,
+    read_map_or_bytes,
+    write_map,
+    write_opaque_block,
 )
+from wireproof.wire.layout import (
+    REST,
+    WIDTHS,
+    Checksum,
+    ChecksumAlgorithm,
+    Layout,
+    Length,
+    Number,
+    Octets,
+    Part,
+    Repeated,
+    Treatment,
+    Zero,
+)
+from wireproof.wire.layout_codec import FixedRun, segments
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 MessageState = Literal["available", "unavailable", "poisoned", "marked_for_deletion"]
+
+MESSAGE_STATES: Final[Mapping[int, MessageState]] = {
+    1: "available",
+    10: "unavailable",
+    20: "poisoned",
+    30: "marked_for_deletion",
+}
+"""The states of a message. Other codes are InvalidCommand: iggy.md, section 3.3."""
 
 
 @frozen(kw_only=True)
@@ -118,244 +139,259 @@ class PolledMessage90:
     payload: bytes
 
 
-_OFFSET: Final = FixedField("offset", "uint64le")
-_STATE: Final = FixedField("state", "uint8", MESSAGE_STATES)
-_TIMESTAMP: Final = FixedField("timestamp", "uint64le")
-_ORIGIN: Final = FixedField("origin_timestamp", "uint64le")
-_ID: Final = FixedField("id", "uint128le")
-_BODY: Final = (
-    LengthField("headers_len", "uint32le", "headers"),
-    Block("headers"),
-    LengthField("payload_len", "uint32le", "payload"),
-    Block("payload"),
-)
+_OFFSET: Final = Number("offset", "uint64le")
+_STATE: Final = Number("state", "uint8", codes=MESSAGE_STATES)
+_TIMESTAMP: Final = Number("timestamp", "uint64le", meaning="microseconds, set by the server")
+_ORIGIN: Final = Number("origin_timestamp", "uint64le", meaning="microseconds, set by the producer")
+_ID: Final = Number("id", "uint128le")
+_PAYLOAD: Final = Octets("payload")
 
+
+def _headers(entry: Layout) -> Octets:
+    """Return a header block."""
+    return Octets("headers", holds=Repeated("headers", of=entry), read_as="headers")
+
+
+# --- up to 0.6.x: iggy.md, sections 3.1, 3.3 and 7 ---
+
+_HEADERS_FIRST: Final = (Length("headers_len", "uint32le", of="headers"), _headers(ENTRY_V1))
+_BODY_30: Final = (*_HEADERS_FIRST, Length("payload_len", "uint32le", of="payload"), _PAYLOAD)
+_CRC_32: Final = Checksum("checksum", "uint32le", algorithm=CRC32, over="payload", shown=True)
+
+SENT_30: Final = Layout("SentMessage", (_ID, *_BODY_30), value=SentMessage, cites="iggy.md §3.1")
+POLLED_30: Final = Layout(
+    "PolledMessage", (_OFFSET, _TIMESTAMP, _ID, *_BODY_30), value=PolledMessage30, cites="iggy.md §3.3"
+)
+STORED_30: Final = Layout(
+    "StoredMessage", (_OFFSET, _TIMESTAMP, _ID, _CRC_32, *_BODY_30), value=StoredMessage30, cites="iggy.md §7"
+)
+MESSAGE_40: Final = Layout(
+    "PolledMessage",
+    (_OFFSET, _STATE, _TIMESTAMP, _ID, _CRC_32, *_BODY_30),
+    value=PolledMessage40,
+    cites="iggy.md §3.3",
+)
+STORED_27: Final = Layout(
+    "StoredMessage",
+    (_OFFSET, _STATE, _TIMESTAMP, _ID, _CRC_32, *_HEADERS_FIRST, _PAYLOAD),
+    value=PolledMessage40,
+    cites="iggy.md §7",
+)
+"""Server 0.2.5 to 0.4.x: the length of the message precedes it, and the payload has none."""
+
+# --- since 0.7.0: iggy.md, sections 5 and 7 ---
 
 _LENGTHS: Final = (
-    LengthField("user_headers_length", "uint32le", "headers"),
-    LengthField("payload_length", "uint32le", "payload"),
+    Length("user_headers_length", "uint32le", of="headers"),
+    Length("payload_length", "uint32le", of="payload"),
 )
-_RESERVED: Final = ZeroField("reserved", "uint64le", "reject")
-_BLOCKS: Final = (Block("payload"), Block("headers"))
 
-
-def _checksum(wrong: Literal["remark", "reject"]) -> ChecksumField:
-    return ChecksumField("checksum", "uint32le", wrong)
+RESERVED: Final = Zero("reserved", kind="uint64le", nonzero="reject", error="InvalidReservedField")
 
 
 def _unset(*names: str) -> tuple[Part, ...]:
     """Return the fields that a client leaves at 0 and the server sets: section 5."""
-    return tuple(ZeroField(name, "uint64le", "remark") for name in names)
+    return tuple(Zero(name, kind="uint64le", nonzero="remark") for name in names)
 
 
-def _sent(*reserved: Part) -> tuple[Part, ...]:
-    """Return the layout of a message in a send since 0.7.0: section 5."""
+def _sent(value: type[Any], entry: Layout, *reserved: Part) -> Layout:
+    """Return the layout of a message in a send."""
     unset = (*_unset("checksum"), _ID, *_unset("offset", "timestamp"))
-    return (*unset, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
+    parts = (*unset, _ORIGIN, *_LENGTHS, *reserved, _PAYLOAD, _headers(entry))
+    return Layout("SentMessage", parts, value=value, cites="iggy.md §5")
 
 
-def _stored(
-    wrong: Literal["remark", "reject"], *reserved: Part, check: ChecksumAlgorithm = XXH3
-) -> tuple[Part, ...]:
-    """Return the layout of a message as the server stores and delivers it since 0.7.0: sections 5 and 7."""
-    checksum = ChecksumField("checksum", "uint64le", wrong, check, over="rest")
-    return (checksum, _ID, _OFFSET, _TIMESTAMP, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
+def _stored(value: type[Any], entry: Layout, algorithm: ChecksumAlgorithm, *reserved: Part) -> Layout:
+    """Return the layout of a message as the server stores and delivers it."""
+    checksum = Checksum("checksum", "uint64le", algorithm=algorithm, shown=True)
+    fields = (checksum, _ID, _OFFSET, _TIMESTAMP, _ORIGIN)
+    parts = (*fields, *_LENGTHS, *reserved, _PAYLOAD, _headers(entry))
+    return Layout("PolledMessage", parts, value=value, cites="iggy.md §5")
 
 
-SENT_30: Final = MessageLayout((_ID, *_BODY), SentMessage, "reject", filled=True)
-SENT_70: Final = MessageLayout(_sent(), SentMessage70, "remark", filled=True, kept=True)
-SENT_90: Final = MessageLayout(
-    _sent(_RESERVED), SentMessage90, "remark", TLV_V2, filled=True, kept=True, sealed=True
-)
-
-POLLED_30: Final = MessageLayout((_OFFSET, _TIMESTAMP, _ID, *_BODY), PolledMessage30, "remark")
-POLLED_40: Final = MessageLayout(
-    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("remark"), *_BODY), PolledMessage40, "remark"
-)
-POLLED_70: Final = MessageLayout(_stored("remark", check=CRC32), PolledMessage70, "take", kept=True)
-POLLED_80: Final = MessageLayout(_stored("remark"), PolledMessage70, "take", kept=True)
-POLLED_90: Final = MessageLayout(
-    _stored("remark", _RESERVED), PolledMessage90, "take", TLV_V2, kept=True, sealed=True
-)
-
-STORED_30: Final = MessageLayout(
-    (_OFFSET, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), StoredMessage30, "remark"
-)
-STORED_40: Final = MessageLayout(
-    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), PolledMessage40, "remark"
-)
-STORED_27: Final = MessageLayout(
-    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY[:2], Rest("payload")),
-    PolledMessage40,
-    "remark",
-)
-"""Server 0.2.5 to 0.4.x: the message is preceded by its length, and the payload has no length."""
-STORED_70: Final = MessageLayout(_stored("reject", check=CRC32), PolledMessage70, "take", kept=True)
-STORED_80: Final = MessageLayout(_stored("reject"), PolledMessage70, "take", kept=True)
-STORED_90: Final = MessageLayout(
-    _stored("reject", _RESERVED), PolledMessage90, "take", TLV_V2, kept=True, sealed=True
-)
+SENT_70: Final = _sent(SentMessage70, ENTRY_V1)
+SENT_90: Final = _sent(SentMessage90, ENTRY_V2, RESERVED)
+MESSAGE_70: Final = _stored(PolledMessage70, ENTRY_V1, CRC32)
+MESSAGE_80: Final = _stored(PolledMessage70, ENTRY_V1, XXH3)
+MESSAGE_90: Final = _stored(PolledMessage90, ENTRY_V2, XXH3, RESERVED)
 
 
-def read_fixed(reader: Reader, part: FixedField) -> Any:  # noqa: ANN401 - an int, or the name of its code
-    """Read a field of fixed width. If the part has names, refuse an unknown code as `bad-kind`."""
-    start = reader.pos
-    code = getattr(reader, part.kind)(part.name)
-    if part.names is None:
-        return code
-    if code not in part.names:
-        raise reader.reject("bad-kind", part.name, f"code {code}", at=start, detail="InvalidCommand")
-    return part.names[code]
+@frozen
+class MessageRules:
+    """The layout of a message in one use of one revision, and the rules that are not layout.
+
+    Attributes:
+        layout: the layout.
+        empty: how a reader treats an empty payload.
+        wrong: how it treats a checksum that does not match. With server-side encryption a checksum covers the
+            ciphertext. A client does not have it and cannot verify; a segment file has it, so it must match.
+        tlv: the rules of the headers.
+        filled: whether writers refuse an empty payload.
+        kept: whether a reader returns a header block that is not a map as bytes: sections 5 and 10.2.
+        sealed: whether such a block may be written, as encrypting clients do: section 1, `4ca3cf2b3`.
+    """
+
+    layout: Layout
+    empty: Treatment
+    wrong: Treatment = "accept"
+    tlv: TlvRules = TLV_V1
+    filled: bool = False
+    kept: bool = False
+    sealed: bool = False
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
+        """Return the class of the value."""
+        return self.layout.value
+
+    @cached_property
+    def segments(self) -> tuple[FixedRun | Part, ...]:
+        """Return the runs of numbers, and between them the blocks."""
+        return segments(self.layout, check=check_field, alone=False)
+
+    @cached_property
+    def lengths(self) -> Mapping[str, Length]:
+        """Return the length of each block."""
+        return {part.of: part for part in self.layout.parts if isinstance(part, Length)}
+
+    @cached_property
+    def checksum(self) -> Checksum | None:
+        """Return the checksum, if the message has one."""
+        return next((part for part in self.layout.parts if isinstance(part, Checksum)), None)
 
 
-def write_fixed(writer: Writer, part: FixedField, value: Any) -> None:  # noqa: ANN401 - as in `read_fixed`
-    """Write an integer, or the code of a name."""
-    if part.names is not None:
-        value = next(code for code, name in part.names.items() if name == value)
-    getattr(writer, part.kind)(part.name, value)
+_SENT_LATER: Final = MessageRules(SENT_70, "remark", filled=True, kept=True)
+
+SENT_RULES_30: Final = MessageRules(SENT_30, "reject", filled=True)
+SENT_RULES_70: Final = _SENT_LATER
+SENT_RULES_90: Final = evolve(_SENT_LATER, layout=SENT_90, tlv=TLV_V2, sealed=True)
+
+POLLED_RULES_30: Final = MessageRules(POLLED_30, "remark")
+POLLED_RULES_40: Final = MessageRules(MESSAGE_40, "remark", "remark")
+POLLED_RULES_70: Final = MessageRules(MESSAGE_70, "accept", "remark", kept=True)
+POLLED_RULES_80: Final = evolve(POLLED_RULES_70, layout=MESSAGE_80)
+POLLED_RULES_90: Final = evolve(POLLED_RULES_70, layout=MESSAGE_90, tlv=TLV_V2, sealed=True)
+
+STORED_RULES_30: Final = MessageRules(STORED_30, "remark", "reject")
+STORED_RULES_40: Final = evolve(POLLED_RULES_40, wrong="reject")
+STORED_RULES_27: Final = evolve(STORED_RULES_40, layout=STORED_27)
+STORED_RULES_70: Final = evolve(POLLED_RULES_70, wrong="reject")
+STORED_RULES_80: Final = evolve(POLLED_RULES_80, wrong="reject")
+STORED_RULES_90: Final = evolve(POLLED_RULES_90, wrong="reject")
 
 
-def read_zero(reader: Reader, part: ZeroField) -> None:
-    """Read a field that its writer leaves at 0, and remark or refuse another number."""
-    start = reader.pos
-    if number := getattr(reader, part.kind)(part.name):
-        if part.other == "reject":
-            raise reader.reject("reserved-nonzero", part.name, str(number), at=start, detail=part.detail)
-        reader.remark("iggy-unset-field", part.name, at=start)
-
-
-def read_message(reader: Reader, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
+def read_message(reader: Reader, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
     """Read one message. Its lengths determine its end, even if its headers are not a map (section 10.4)."""
-    values: dict[str, Any] = {}
-    starts: dict[str, int] = {}
-    lengths: dict[str, tuple[str, int]] = {}
-    for part in layout.parts:
-        starts[part.name] = reader.pos
-        match part:
-            case LengthField(name, kind, of):
-                lengths[of] = (name, getattr(reader, kind)(name))
-            case Block(name):
-                values[name] = _read_block(reader, layout, name, *lengths[name])
-            case Rest(name):
-                values[name] = reader.rest(name)
-            case ChecksumField(name, kind):
-                values[name] = getattr(reader, kind)(name)
-            case ZeroField():
-                read_zero(reader, part)
-            case FixedField(name):
-                values[name] = read_fixed(reader, part)
-    check_payload(reader, layout, values["payload"], starts["payload"])
-    for part in layout.parts:
-        if isinstance(part, ChecksumField):
-            _check_sum(reader, part, values, starts)
-    return layout.value(**values)
-
-
-def _check_sum(reader: Reader, part: ChecksumField, values: dict[str, Any], starts: dict[str, int]) -> None:
-    if part.over == "payload":
-        start, end = starts["payload"], starts["payload"] + len(values["payload"])
-    else:
-        start, end = starts[part.name] + WIDTHS[part.kind], reader.pos
-    if part.wrong == "reject":  # a checksum that is not verified need not be fixed up after an edit
-        reader.cover(part.name, part.sum.label, start, end)
-    check_checksum(reader, part, values[part.name], reader.data[start:end], starts[part.name])
-
-
-def _read_block(reader: Reader, layout: MessageLayout, name: str, length_name: str, length: int) -> Any:  # noqa: ANN401 - its value
     start = reader.pos
-    reader.cover(length_name, "length", start, start + length)
+    fields: dict[str, Any] = {}
+    begins: dict[str, int] = {}
+    for part in rules.segments:
+        if isinstance(part, FixedRun):
+            fields |= part.read_fields(reader)
+        else:
+            begins[part.name] = reader.pos
+            fields[part.name] = _read_block(reader, rules, part.name, fields)
+    check_payload(reader, rules, fields["payload"], begins["payload"])
+    if rules.checksum is not None:
+        _check_sum(reader, rules, fields, start, begins["payload"])
+    return rules.value(**fields)
+
+
+def _check_sum(reader: Reader, rules: MessageRules, fields: dict[str, Any], start: int, payload: int) -> None:
+    part = rules.checksum
+    assert part is not None
+    at = start + rules.layout.offset(part.name)
+    first, end = payload, payload + len(fields["payload"])
+    if part.over == REST:
+        first, end = at + WIDTHS[part.kind], reader.pos
+    if rules.wrong == "reject":  # a checksum that is not verified need not be fixed up after an edit
+        reader.cover(part.name, part.algorithm.label, first, end)
+    check_checksum(reader, rules, fields[part.name], reader.data[first:end], at)
+
+
+def _read_block(reader: Reader, rules: MessageRules, name: str, fields: dict[str, Any]) -> Any:  # noqa: ANN401 - its value
+    """Read the headers or the payload, and remove its length from the fields."""
+    length = rules.lengths.get(name)
+    if length is None:
+        return reader.rest(name)
+    start, size = reader.pos, fields.pop(length.name)
+    reader.cover(length.name, "length", start, start + size)
     if name == "payload":
-        return reader.take(name, length)
-    window = reader.window(name, length)
+        return reader.take(name, size)
+    window = reader.window(name, size)
     reader.region(name, "headers", start, reader.pos)
-    return (read_map_or_bytes if layout.kept else read_map)(window, layout.tlv)
+    return (read_map_or_bytes if rules.kept else read_map)(window, rules.tlv)
 
 
-def check_payload(reader: Reader, layout: MessageLayout, payload: bytes, start: int) -> None:
-    """Refuse or remark an empty payload, as the layout says.
+def check_payload(reader: Reader, rules: MessageRules, payload: bytes, start: int) -> None:
+    """Refuse or remark an empty payload, as the rules say.
 
     A send never has one (section 3.1); a reader that gets one must not drop the message.
     """
-    if payload or layout.empty == "take":
+    if payload or rules.empty == "accept":
         return
-    if layout.empty == "reject":
+    if rules.empty == "reject":
         raise reader.reject("bad-length", "payload", "empty", at=start, detail="EmptyMessagePayload")
     reader.remark("iggy-empty-payload", "payload", at=start)
 
 
-def check_checksum(reader: Reader, part: ChecksumField, found: int, data: bytes, start: int) -> None:
+def check_checksum(reader: Reader, rules: MessageRules, found: int, data: bytes, start: int) -> None:
     """Check that the checksum `found`, read at `start`, is the one of `data`."""
-    expected = part.sum.of(data)
+    part = rules.checksum
+    assert part is not None
+    expected = part.algorithm.of(data)
     if found == expected:
         return
     text = f"{found:x}, expected {expected:x}"
-    if part.wrong == "reject":
+    if rules.wrong == "reject":
         raise reader.reject("crc-mismatch", part.name, text, at=start, detail="InvalidMessageChecksum")
-    if part.over == "rest" and reader.short == "trailing-data":
+    if part.over == REST and reader.short == "trailing-data":
         # Section 11.1, R8: clients make phantom messages out of the bytes after the last message.
         raise reader.reject("trailing-data", part.name, f"not a message: {text}", at=start)
     reader.remark(CHECKSUM_REMARKS[part.over], part.name, at=start)
 
 
-CHECKSUM_REMARKS: Final = {"payload": "iggy-payload-checksum", "rest": "iggy-message-checksum"}
+CHECKSUM_REMARKS: Final = {"payload": "iggy-payload-checksum", REST: "iggy-message-checksum"}
 """The remark class for a wrong checksum that clients do not verify, by the bytes that it covers."""
 
 
-def write_message(writer: Writer, layout: MessageLayout, message: Any) -> None:  # noqa: ANN401 - as in `read_message`
+def write_message(writer: Writer, rules: MessageRules, message: Any) -> None:  # noqa: ANN401 - as in `read_message`
     """Write one message. Its lengths and checksum are computed."""
-    if layout.filled and not message.payload:
+    if rules.filled and not message.payload:
         raise writer.invalid("payload", "empty")
-    lengths: dict[str, tuple[LengthField, int]] = {}
-    starts: list[tuple[ChecksumField, int]] = []
-    for part in layout.parts:
-        match part:
-            case LengthField(name, kind, of):
-                lengths[of] = (part, writer.pos)
-                getattr(writer, kind)(name, 0)
-            case Block(name):
-                _write_block(writer, layout, message, name, *lengths[name])
-            case ChecksumField():
-                starts.append((part, writer.pos))
-                _write_sum(writer, part, message.payload)
-            case _:
-                _write_plain(writer, part, message)
-    for part, at in starts:
-        if part.over == "rest":
-            data = bytes(writer.data[at + WIDTHS[part.kind] :])
-            writer.patch(part.name, part.kind, at, part.sum.of(data))
-
-
-def _write_plain(writer: Writer, part: FixedField | ZeroField | Rest, message: Any) -> None:  # noqa: ANN401 - as above
-    match part:
-        case Rest(name):
-            writer.put(name, getattr(message, name))
-        case ZeroField(name, kind):
-            getattr(writer, kind)(name, 0)
-        case FixedField(name):
-            write_fixed(writer, part, getattr(message, name))
-
-
-def _write_sum(writer: Writer, part: ChecksumField, payload: bytes) -> None:
-    """Write a checksum over the payload, or 0 for a checksum over the rest of the message."""
-    getattr(writer, part.kind)(part.name, part.sum.of(payload) if part.over == "payload" else 0)
+    start, check = writer.pos, rules.checksum
+    known = check.algorithm.of(message.payload) if check is not None and check.over == "payload" else 0
+    lengths_at: dict[str, int] = {}
+    for part in rules.segments:
+        if isinstance(part, FixedRun):
+            lengths_at = {name: writer.pos + offset for name, offset in part.offsets.items()}
+            part.write_fields(writer, message, checksum=known)
+        elif (length := rules.lengths.get(part.name)) is not None:
+            _write_block(writer, rules, message, part.name, length, lengths_at[length.name])
+        else:
+            writer.put(part.name, getattr(message, part.name))
+    if check is not None and check.over == REST:
+        first = start + rules.layout.offset(check.name)
+        data = bytes(writer.data[first + WIDTHS[check.kind] :])
+        writer.patch(check.name, check.kind, first, check.algorithm.of(data))
 
 
 def _write_block(
     writer: Writer,
-    layout: MessageLayout,
+    rules: MessageRules,
     message: Any,  # noqa: ANN401 - as above
     name: str,
-    length: LengthField,
+    length: Length,
     at: int,
 ) -> None:
     start = writer.pos
     if name == "payload":
         writer.put(name, message.payload)
     elif isinstance(message.headers, bytes):
-        if not layout.sealed:
+        if not rules.sealed:
             raise writer.invalid(name, "the block is not a map: clients before 0.10.0 do not encrypt headers")
-        write_opaque_block(writer, message.headers, layout.tlv)
+        write_opaque_block(writer, message.headers, rules.tlv)
     else:
-        write_map(writer, message.headers, layout.tlv)
+        write_map(writer, message.headers, rules.tlv)
     writer.patch(length.name, length.kind, at, writer.pos - start)
     writer.cover(length.name, "length", start, writer.pos)

@@ -5,7 +5,7 @@ from typing import Final, Literal, cast
 
 from attrs import frozen
 
-from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tags_by_code, write_tagged
+from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tagged_layout, tags_by_code, write_tagged
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -38,6 +38,9 @@ class Partitioning:
         if self.kind != "partition_id":
             raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not partition_id")
         return int.from_bytes(self.value, "little")
+
+
+LAYOUT: Final = tagged_layout("Partitioning", TAGS_30, Partitioning)
 
 
 @frozen

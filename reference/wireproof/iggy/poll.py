@@ -6,30 +6,31 @@ reader refuses remaining bytes and delivers a message with an empty payload.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof.iggy import batch
 from wireproof.iggy.batch import BatchHeader, BatchHeader111, BatchMessage, BatchRules
-from wireproof.iggy.layout import FixedField, MessageLayout
+from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.message import (
-    POLLED_30,
-    POLLED_40,
-    POLLED_70,
-    POLLED_80,
-    POLLED_90,
+    POLLED_RULES_30,
+    POLLED_RULES_40,
+    POLLED_RULES_70,
+    POLLED_RULES_80,
+    POLLED_RULES_90,
+    MessageRules,
     PolledMessage30,
     PolledMessage40,
     PolledMessage70,
     PolledMessage90,
-    read_fixed,
     read_message,
-    write_fixed,
     write_message,
 )
 from wireproof.wire.json_values import to_json
+from wireproof.wire.layout import Count, Layout, Number, Part, Repeated
+from wireproof.wire.layout_codec import FixedRun
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -184,52 +185,85 @@ class PollRevision:
     """A revision of the poll response.
 
     Attributes:
-        prefix: the fields before the count.
-        message: the layout of a message.
-        value: the class of the value.
+        layout: its layout.
+        message: the rules of a message.
         sorted: whether the Rust client of the revision sorts messages by offset.
-        body: the layout of the messages after the count.
-        context: the fields between the count and the messages.
+        body: reads and writes the messages after the count.
     """
 
-    prefix: tuple[FixedField, ...]
-    message: MessageLayout
-    value: type[Any]
+    layout: Layout
+    message: MessageRules
     sorted: bool = False
     body: PollBody = PLAIN_BODY
-    context: tuple[FixedField, ...] = ()
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
+        """Return the class of the value."""
+        return self.layout.value
+
+    @cached_property
+    def fields(self) -> FixedRun:
+        """Return the fields before the messages."""
+        return iggy_runs(self.layout)[0]
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the numbers that the value has beside the messages."""
+        return tuple(part for part in self.layout.parts if isinstance(part, Number))
 
 
-_PREFIX: Final = (FixedField("partition_id", "uint32le"), FixedField("current_offset", "uint64le"))
-_CONTEXT: Final = tuple(
-    FixedField(name, "uint64le") for name in ("incarnation", "owner_generation", "metadata_op")
+_PREFIX: Final = (
+    Number("partition_id", "uint32le"),
+    Number("current_offset", "uint64le", meaning="the last offset of the partition"),
+)
+_COUNT: Final = Count("count", "uint32le", of="messages", advisory=True)
+_CONTEXT: Final = (
+    Number("incarnation", "uint64le"),
+    Number("owner_generation", "uint64le"),
+    Number("metadata_op", "uint64le"),
 )
 """The partition that served the poll: section 6.1."""
 
+
+def _polled(value: type[Any], *parts: Part, cites: str) -> Layout:
+    return Layout("PolledMessages", parts, value=value, cites=cites)
+
+
+def _plain(
+    value: type[Any], message: MessageRules, *prefix: Part, cites: str = "iggy.md §5", sorts: bool = False
+) -> PollRevision:
+    messages = Repeated("messages", of=message.layout)
+    return PollRevision(_polled(value, *prefix, _COUNT, messages, cites=cites), message, sorts)
+
+
+def _batched(
+    value: type[Any], header: type[Any], rules: BatchRules, body: PollBody, *context: Part
+) -> PollRevision:
+    batches = Repeated("batches", of=batch.batch_layout(header, producers=rules.producers, joined=True))
+    layout = _polled(value, *_PREFIX, _COUNT, *context, batches, cites="iggy.md §6")
+    return PollRevision(layout, rules.frame, body=body)
+
+
 REVISIONS: Final[dict[str, PollRevision]] = {
-    "0.0.30": PollRevision((), POLLED_30, Poll30, sorted=True),
-    "0.0.40": PollRevision((), POLLED_40, Poll40, sorted=True),
-    "0.0.60": PollRevision(_PREFIX, POLLED_40, Poll60, sorted=True),
-    "0.7": PollRevision(_PREFIX, POLLED_70, Poll70),
-    "0.8": PollRevision(_PREFIX, POLLED_80, Poll70),
-    "0.9": PollRevision(_PREFIX, POLLED_90, Poll90),
-    "0.11": PollRevision(_PREFIX, batch.POLL_RULES.frame, Poll110, body=BATCHED_BODY),
-    "0.11.1-edge": PollRevision(
-        _PREFIX, batch.POLL_RULES.frame, Poll111, body=PRODUCER_BODY, context=_CONTEXT
-    ),
+    "0.0.30": _plain(Poll30, POLLED_RULES_30, cites="iggy.md §3.3", sorts=True),
+    "0.0.40": _plain(Poll40, POLLED_RULES_40, cites="iggy.md §3.3", sorts=True),
+    "0.0.60": _plain(Poll60, POLLED_RULES_40, *_PREFIX, cites="iggy.md §3.3", sorts=True),
+    "0.7": _plain(Poll70, POLLED_RULES_70, *_PREFIX),
+    "0.8": _plain(Poll70, POLLED_RULES_80, *_PREFIX),
+    "0.9": _plain(Poll90, POLLED_RULES_90, *_PREFIX),
+    "0.11": _batched(Poll110, BatchHeader, batch.POLL_RULES, BATCHED_BODY),
+    "0.11.1-edge": _batched(Poll111, BatchHeader111, batch.POLL_RULES_111, PRODUCER_BODY, *_CONTEXT),
 }
 """Revision to its row."""
 
 
 def decode(revision: PollRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read the prefix, the count, and messages up to the end of the body."""
-    prefix = {part.name: read_fixed(reader, part) for part in revision.prefix}
-    at = reader.pos
-    count = reader.uint32le("count")
-    prefix |= {part.name: read_fixed(reader, part) for part in revision.context}
+    start, fields = reader.pos, revision.fields.read_fields(reader)
+    count = fields.pop("count")
     parts = revision.body.read(revision, reader, count)
-    check_count(reader, count, len(parts["messages"]), at)
-    return revision.value(**prefix, **parts)
+    check_count(reader, count, len(parts["messages"]), start + revision.layout.offset("count"))
+    return revision.value(**fields, **parts)
 
 
 def check_count(reader: Reader, count: int, found: int, at: int) -> None:
@@ -255,9 +289,5 @@ def remark_order(revision: PollRevision, reader: Reader, messages: list[Any], st
 
 def encode(revision: PollRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write the prefix, the count and the messages."""
-    for part in revision.prefix:
-        write_fixed(writer, part, getattr(value, part.name))
-    writer.uint32le("count", len(value.messages))
-    for part in revision.context:
-        write_fixed(writer, part, getattr(value, part.name))
+    revision.fields.write_fields(writer, value, count=len(value.messages))
     revision.body.write(revision, writer, value)

@@ -7,15 +7,17 @@ request has one. A flag is true if its byte is 1, and false for any other byte. 
 true for every byte but 0. Since 0.11.1-edge there is a third kind of consumer.
 """
 
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from attrs import frozen
 
 from wireproof.iggy import identifier
 from wireproof.iggy.destination import read_scoped
+from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import FixedField
-from wireproof.iggy.message import read_fixed, write_fixed
+from wireproof.wire.layout import Layout, Nested, Number, Part
+from wireproof.wire.layout_codec import FixedRun
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -23,13 +25,6 @@ from wireproof.wire.writer import Writer
 ConsumerKind = Literal["consumer", "group"]
 ConsumerKind111 = Literal["consumer", "group", "external_group"]
 PollingStrategyKind = Literal["offset", "timestamp", "first", "last", "next"]
-
-_CONSUMER: Final = FixedField("kind", "uint8", {1: "consumer", 2: "group"})
-_CONSUMER_111: Final = FixedField("kind", "uint8", {1: "consumer", 2: "group", 3: "external_group"})
-_STRATEGY: Final = FixedField(
-    "kind", "uint8", {1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"}
-)
-"""The codes of consumers and polling strategies: iggy.md, section 2.2."""
 
 
 @frozen
@@ -116,57 +111,117 @@ class PollRequest111:
     auto_commit: bool
 
 
+_CONSUMER_KINDS: Final = {1: "consumer", 2: "group"}
+
+CONSUMER_30: Final = Layout(
+    "Consumer",
+    (Number("kind", "uint8", codes=_CONSUMER_KINDS), Number("id", "uint32le")),
+    value=Consumer30,
+    cites="iggy.md §2.2",
+)
+CONSUMER: Final = Layout(
+    "Consumer",
+    (Number("kind", "uint8", codes=_CONSUMER_KINDS), Nested("id", of=identifier.LAYOUT)),
+    value=Consumer,
+    cites="iggy.md §2.2",
+)
+CONSUMER_111: Final = Layout(
+    "Consumer",
+    (
+        Number("kind", "uint8", codes={**_CONSUMER_KINDS, 3: "external_group"}),
+        Nested("id", of=identifier.LAYOUT),
+    ),
+    value=Consumer111,
+    cites="iggy.md §6.1",
+)
+
+STRATEGY: Final = Layout(
+    "PollingStrategy",
+    (
+        Number("kind", "uint8", codes={1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"}),
+        Number("value", "uint64le", meaning="an offset, or microseconds"),
+    ),
+    value=PollingStrategy,
+    cites="iggy.md §2.2",
+)
+
+FLAG_CODES: Final = {0: "false", 1: "true"}
+
+PARTITION_FLAG: Final = Number("partition_flag", "uint8", codes=FLAG_CODES)
+"""Since 0.8.0: whether the request has a partition."""
+
+AUTO_COMMIT: Final = Number("auto_commit", "uint8", codes=FLAG_CODES)
+
+
+def place(consumer: Layout) -> tuple[Part, ...]:
+    """Return the consumer, the stream and the topic."""
+    names = (Nested(name, of=identifier.LAYOUT) for name in ("stream", "topic"))
+    return Nested("consumer", of=consumer), *names
+
+
+def _request(value: type[Any], consumer: Layout, *flag: Part, cites: str) -> Layout:
+    parts = (
+        *place(consumer),
+        *flag,
+        Number("partition_id", "uint32le"),
+        Nested("strategy", of=STRATEGY),
+        Number("count", "uint32le", meaning="the most messages"),
+        AUTO_COMMIT,
+    )
+    return Layout("PollMessages", parts, value=value, cites=cites)
+
+
 @frozen
 class PollRequestRevision:
     """A revision of the request.
 
     Attributes:
-        named: whether a consumer may have a name.
-        flagged: whether a flag comes before the partition.
+        layout: its layout.
+        consumer: the layout of a consumer.
         identifier: the revision of the identifiers.
-        value: the class of the value.
         any_commit: whether every byte but 0 means auto_commit.
-        kind: the field of the kind of a consumer.
-        consumer: the class of a consumer.
     """
 
-    named: bool
-    flagged: bool
+    layout: Layout
+    consumer: Layout
     identifier: identifier.IdentifierRevision
-    value: type[Any]
     any_commit: bool = False
-    kind: FixedField = _CONSUMER
-    consumer: type[Any] = Consumer
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
+        """Return the class of the value."""
+        return self.layout.value
+
+    @cached_property
+    def flagged(self) -> bool:
+        """Return whether a flag comes before the partition."""
+        return PARTITION_FLAG in self.layout.parts
+
+    @cached_property
+    def kind(self) -> FixedRun:
+        """Return the kind of a consumer, and a number that may follow it."""
+        return iggy_runs(self.consumer)[0]
+
+
+def _revision(
+    value: type[Any], consumer: Layout, row: str, *flag: Part, cites: str, any_commit: bool = False
+) -> PollRequestRevision:
+    layout = _request(value, consumer, *flag, cites=cites)
+    return PollRequestRevision(layout, consumer, identifier.REVISIONS[row], any_commit)
 
 
 REVISIONS: Final[dict[str, PollRequestRevision]] = {
-    "0.0.30": PollRequestRevision(
-        named=False, flagged=False, identifier=identifier.REVISIONS["0.0.30"], value=PollRequest30
-    ),
-    "0.0.92": PollRequestRevision(
-        named=True, flagged=False, identifier=identifier.REVISIONS["0.0.30"], value=PollRequest92
-    ),
-    "0.8": PollRequestRevision(
-        named=True, flagged=True, identifier=identifier.REVISIONS["0.8"], value=PollRequest80
-    ),
-    "0.10": PollRequestRevision(
-        named=True,
-        flagged=True,
-        identifier=identifier.REVISIONS["0.8"],
-        value=PollRequest80,
-        any_commit=True,
-    ),
-    "0.11.1-edge": PollRequestRevision(
-        named=True,
-        flagged=True,
-        identifier=identifier.REVISIONS["0.8"],
-        value=PollRequest111,
-        any_commit=True,
-        kind=_CONSUMER_111,
-        consumer=Consumer111,
+    "0.0.30": _revision(PollRequest30, CONSUMER_30, "0.0.30", cites="iggy.md §3.2"),
+    "0.0.92": _revision(PollRequest92, CONSUMER, "0.0.30", cites="iggy.md §4"),
+    "0.8": _revision(PollRequest80, CONSUMER, "0.8", PARTITION_FLAG, cites="iggy.md §5"),
+    "0.10": _revision(PollRequest80, CONSUMER, "0.8", PARTITION_FLAG, cites="iggy.md §5", any_commit=True),
+    "0.11.1-edge": _revision(
+        PollRequest111, CONSUMER_111, "0.8", PARTITION_FLAG, cites="iggy.md §6.1", any_commit=True
     ),
 }
 """Revision to its row."""
+
+(_STRATEGY,) = iggy_runs(STRATEGY)
 
 
 def decode(revision: PollRequestRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -197,10 +252,11 @@ def read_place(revision: PollRequestRevision, reader: Reader, options: Options) 
 
 
 def _read_consumer(revision: PollRequestRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's class
-    kind = read_fixed(reader, revision.kind)
-    if not revision.named:
-        return Consumer30(kind, reader.uint32le("id"))
-    return revision.consumer(kind, read_scoped(reader, "id", identifier.decode, revision.identifier, options))
+    fields = revision.kind.read_fields(reader)
+    if "id" not in fields:
+        fields["id"] = read_scoped(reader, "id", identifier.decode, revision.identifier, options)
+    assert revision.consumer.value is not None
+    return revision.consumer.value(**fields)
 
 
 def _read_partition(revision: PollRequestRevision, reader: Reader) -> int | None:
@@ -220,7 +276,7 @@ def read_strategy(reader: Reader, options: Options) -> PollingStrategy:
 
 
 def _read_strategy(_: None, reader: Reader, __: Options) -> PollingStrategy:
-    return PollingStrategy(read_fixed(reader, _STRATEGY), reader.uint64le("value"))
+    return PollingStrategy(**_STRATEGY.read_fields(reader))
 
 
 def read_flag(reader: Reader, name: str, *, any_byte: bool = False) -> bool:
@@ -256,8 +312,7 @@ def write_place(revision: PollRequestRevision, writer: Writer, value: Any, optio
 def write_strategy(writer: Writer, strategy: PollingStrategy) -> None:
     """Write where a poll starts."""
     writer.enter("strategy")
-    write_fixed(writer, _STRATEGY, strategy.kind)
-    writer.uint64le("value", strategy.value)
+    _STRATEGY.write_fields(writer, strategy)
     writer.leave()
 
 
@@ -268,10 +323,8 @@ def _write_consumer(
     options: Options,
 ) -> None:
     writer.enter("consumer")
-    write_fixed(writer, revision.kind, value.kind)
-    if isinstance(value, Consumer30):
-        writer.uint32le("id", value.id)
-    else:
+    revision.kind.write_fields(writer, value)
+    if not isinstance(value, Consumer30):
         writer.enter("id")
         identifier.encode(revision.identifier, writer, value.id, options)
         writer.leave()

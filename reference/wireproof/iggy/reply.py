@@ -1,9 +1,9 @@
 """The reply to a request: iggy.md, sections 2.1 and 6.
 
-Classic framing, up to 0.10.x: `status u32 | length u32 | body`. Since 0.11.0 the framing of a reply is in
-`frame`; this module has the body of a reply to SendMessages: `count u32`, then the stream, topic, partition
-and base offset of each batch. The body may be empty. The Rust client reads a body that is truncated or too
-long as one without confirmations, because committed messages must not be sent again; this reader refuses it.
+Up to 0.10.x a reply has the classic framing. Since 0.11.0 the framing of a reply is in `frame`; this module
+has the body of a reply to SendMessages, which confirms each batch. The body may be empty. The Rust client
+reads a body that is truncated or too long as one without confirmations, because committed messages must not
+be sent again; this reader refuses it.
 """
 
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.layout import FixedField
-from wireproof.iggy.message import read_fixed, write_fixed
+from wireproof.iggy.fixed_fields import iggy_runs
+from wireproof.wire.layout import Count, Layout, Length, Number, Octets, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -50,21 +50,58 @@ class ReplyRevision:
     Attributes:
         read: reads a reply.
         write: writes a reply.
-        value: the class of the value.
+        layout: the layout of a reply.
         delimited: whether a reply has its own length.
     """
 
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
-    value: type[Any]
+    layout: Layout
     delimited: bool
 
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
+        """Return the class of the value."""
+        return self.layout.value
 
-CONFIRMATION: Final = (
-    *(FixedField(name, "uint32le") for name in ("stream_id", "topic_id", "partition_id")),
-    FixedField("base_offset", "uint64le"),
+
+CLASSIC: Final = Layout(
+    "Reply",
+    (
+        Number("status", "uint32le", meaning="0 is success, other numbers are error codes"),
+        Length("length", "uint32le", of="body"),
+        Octets("body"),
+    ),
+    value=ClassicReply,
+    cites="iggy.md §2.1",
+)
+
+CONFIRMATION: Final = Layout(
+    "SendConfirmation",
+    (
+        Number("stream_id", "uint32le"),
+        Number("topic_id", "uint32le"),
+        Number("partition_id", "uint32le"),
+        Number("base_offset", "uint64le", meaning="where the server stored the batch"),
+    ),
+    value=SendConfirmation,
+    cites="iggy.md §6",
 )
 """The fields of a confirmation, in bytes as in JSON."""
+
+SENT: Final = Layout(
+    "SendReply",
+    (
+        Count("count", "uint32le", of="confirmations", meaning="absent in an empty body"),
+        Repeated("confirmations", of=CONFIRMATION),
+    ),
+    value=SendReply,
+    cites="iggy.md §6",
+)
+
+(_STATUS,) = iggy_runs(CLASSIC)
+(_COUNT,) = iggy_runs(SENT)
+(_CONFIRMATION,) = iggy_runs(CONFIRMATION)
 
 
 def decode(revision: ReplyRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -78,7 +115,7 @@ def encode(revision: ReplyRevision, writer: Writer, value: Any, _: Options) -> N
 
 
 def _read_classic(reader: Reader) -> ClassicReply:
-    status, length = reader.uint32le("status"), reader.uint32le("length")
+    status, length = _STATUS.read(reader)
     start = reader.pos
     reader.cover("length", "length", start, start + length)
     body = reader.take("body", length)
@@ -88,22 +125,19 @@ def _read_classic(reader: Reader) -> ClassicReply:
 
 
 def _write_classic(writer: Writer, value: ClassicReply) -> None:
-    writer.uint32le("status", value.status)
-    writer.uint32le("length", len(value.body))
+    _STATUS.write_fields(writer, value, length=len(value.body))
     writer.put("body", value.body)
 
 
 def _read_confirmations(reader: Reader) -> SendReply:
     if not reader.left:
         return SendReply(confirmations=())
-    count = reader.uint32le("count")
+    (count,) = _COUNT.read(reader)
     reader.cover("count", "count", reader.pos, reader.end)
     confirmations: list[SendConfirmation] = []
     while len(confirmations) < count:
         reader.enter("confirmations", len(confirmations))
-        confirmations.append(
-            SendConfirmation(**{part.name: read_fixed(reader, part) for part in CONFIRMATION})
-        )
+        confirmations.append(SendConfirmation(**_CONFIRMATION.read_fields(reader)))
         reader.leave()
     if reader.left:
         raise reader.reject("trailing-data", "confirmations", f"{reader.left} bytes after {count}")
@@ -111,16 +145,15 @@ def _read_confirmations(reader: Reader) -> SendReply:
 
 
 def _write_confirmations(writer: Writer, value: SendReply) -> None:
-    writer.uint32le("count", len(value.confirmations))
+    _COUNT.write(writer, (len(value.confirmations),))
     for index, confirmation in enumerate(value.confirmations):
         writer.enter("confirmations", index)
-        for part in CONFIRMATION:
-            write_fixed(writer, part, getattr(confirmation, part.name))
+        _CONFIRMATION.write_fields(writer, confirmation)
         writer.leave()
 
 
 REVISIONS: Final[dict[str, ReplyRevision]] = {
-    "0.0.30": ReplyRevision(_read_classic, _write_classic, ClassicReply, delimited=True),
-    "0.11": ReplyRevision(_read_confirmations, _write_confirmations, SendReply, delimited=False),
+    "0.0.30": ReplyRevision(_read_classic, _write_classic, CLASSIC, delimited=True),
+    "0.11": ReplyRevision(_read_confirmations, _write_confirmations, SENT, delimited=False),
 }
 """Revision to its row."""

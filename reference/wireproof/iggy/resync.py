@@ -10,14 +10,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, Log111, LogRevision
+from wireproof.iggy.log import LogRevision
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-
-OFFSET_AT: Final[dict[type[Any], int]] = {
-    Log30: 0, Log40: 0, Log27: 0, Log70: 24, Log90: 24, Log110: 8, Log111: 8
-}  # fmt: skip
-"""The position of the u64 offset in a record, by the class of the segment's value."""
 
 MAX_OFFSET_GAP: Final = 1 << 24
 """The largest gap between the offsets of two records."""
@@ -56,7 +51,7 @@ def damaged_length(revision: LogRevision, data: bytes, length: int, before: int 
 
 def _candidates(revision: LogRevision, data: bytes, length: int, before: int) -> Iterator[int]:
     """Yield the positions of valid records that another record follows."""
-    at_offset, (empty, _) = OFFSET_AT[revision.value], revision.record.extent(bytes(LOOKAHEAD))
+    at_offset, (empty, _) = _offset_at(revision), revision.record.extent(bytes(LOOKAHEAD))
     candidates = _near_offsets(max(before, 0)).finditer(data, at_offset + 1, length + at_offset + 8)
     for match in islice(candidates, MAX_CANDIDATES):
         at = match.start() - at_offset
@@ -111,8 +106,13 @@ def _read(revision: LogRevision, record: bytes) -> Any:  # noqa: ANN401 - a revi
 
 
 def _offset(revision: LogRevision, data: bytes, at: int) -> int:
-    start = at + OFFSET_AT[revision.value]
+    start = at + _offset_at(revision)
     return int.from_bytes(data[start : start + 8], "little")
+
+
+def _offset_at(revision: LogRevision) -> int:
+    """Return the position of the u64 offset in a record."""
+    return revision.record.layout.offset(revision.record.offset)
 
 
 def first_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record

@@ -17,17 +17,18 @@ from wireproof.iggy.destination import (
     DESTINATION_30,
     DESTINATION_80,
     DESTINATION_90,
+    PARTS,
     DestinationRevision,
     read_destination,
     write_destination,
 )
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, RevisionLimits, check_read, check_written
 from wireproof.iggy.message import (
-    SENT_30,
-    SENT_70,
-    SENT_90,
+    SENT_RULES_30,
+    SENT_RULES_70,
+    SENT_RULES_90,
+    MessageRules,
     SentMessage,
     SentMessage70,
     SentMessage90,
@@ -36,6 +37,7 @@ from wireproof.iggy.message import (
 )
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
+from wireproof.wire.layout import Count, Layout, Length, Nested, Part, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -84,7 +86,7 @@ class Send111:
 
 @frozen
 class SendBody:
-    """The layout of the destination and the messages of a send: the functions that read and write them."""
+    """The functions that read and write the destination and the messages of a send."""
 
     read: Callable[["SendRevision", Reader, Options], dict[str, Any]]
     write: Callable[["SendRevision", Writer, Any, Options], None]
@@ -96,17 +98,22 @@ class SendRevision:
 
     Attributes:
         destination: the revisions of the identifiers and the partitioning.
-        message: the layout of a message.
+        message: the rules of a message.
         limits: the size limits.
-        value: the class of the value.
-        body: the layout of the whole.
+        layout: of the whole.
+        body: reads and writes it.
     """
 
     destination: DestinationRevision
-    message: MessageLayout
+    message: MessageRules
     limits: RevisionLimits
-    value: type[Any]
+    layout: Layout
     body: SendBody
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
+        """Return the class of the value."""
+        return self.layout.value
 
 
 def decode(revision: SendRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -225,12 +232,53 @@ PRODUCER_BODY: Final = SendBody(
     partial(_read_batch, batch.SEND_RULES_111), partial(_write_batch, batch.SEND_RULES_111)
 )
 
+_METADATA: Final = Layout(
+    "Metadata", (*PARTS, Count("messages_count", "uint32le", of="messages")), cites="iggy.md §5"
+)
+
+
+def _after_metadata(value: type[Any], *parts: Part, cites: str) -> Layout:
+    """Return the layout of a send since 0.7.0."""
+    length = Length("metadata_length", "uint32le", of="metadata")
+    metadata = Nested("metadata", of=_METADATA, inline=True)
+    return Layout("SendMessages", (length, metadata, *parts), value=value, cites=cites)
+
+
+def _indexed(value: type[Any], message: MessageRules) -> Layout:
+    index = Repeated("index", of=send_index.ENTRY, like="messages")
+    return _after_metadata(value, index, Repeated("messages", of=message.layout), cites="iggy.md §5")
+
+
+def _batched(value: type[Any], rules: BatchRules) -> Layout:
+    layout = batch.batch_layout(None, producers=rules.producers, joined=True)
+    return _after_metadata(value, Nested("batch", of=layout), cites="iggy.md §6")
+
+
+LAYOUT_30: Final = Layout(
+    "SendMessages",
+    (*PARTS, Repeated("messages", of=SENT_RULES_30.layout)),
+    value=Send30,
+    cites="iggy.md §3.1",
+)
+
+_BATCHED, _PRODUCER = batch.SEND_RULES, batch.SEND_RULES_111
+
 REVISIONS: Final[dict[str, SendRevision]] = {
-    "0.0.30": SendRevision(DESTINATION_30, SENT_30, LIMITS_30, Send30, PLAIN_BODY),
-    "0.7": SendRevision(DESTINATION_30, SENT_70, LIMITS_70, Send70, INDEXED_BODY),
-    "0.8": SendRevision(DESTINATION_80, SENT_70, LIMITS_80, Send70, INDEXED_BODY),
-    "0.9": SendRevision(DESTINATION_90, SENT_90, LIMITS_80, Send90, INDEXED_BODY),
-    "0.11": SendRevision(DESTINATION_90, batch.SEND_RULES.frame, LIMITS_80, Send90, BATCHED_BODY),
-    "0.11.1-edge": SendRevision(DESTINATION_90, batch.SEND_RULES.frame, LIMITS_80, Send111, PRODUCER_BODY),
+    revision: SendRevision(destination, message, limits, layout, body)
+    for revision, destination, message, limits, layout, body in (
+        ("0.0.30", DESTINATION_30, SENT_RULES_30, LIMITS_30, LAYOUT_30, PLAIN_BODY),
+        ("0.7", DESTINATION_30, SENT_RULES_70, LIMITS_70, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
+        ("0.8", DESTINATION_80, SENT_RULES_70, LIMITS_80, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),
+        ("0.9", DESTINATION_90, SENT_RULES_90, LIMITS_80, _indexed(Send90, SENT_RULES_90), INDEXED_BODY),
+        ("0.11", DESTINATION_90, _BATCHED.frame, LIMITS_80, _batched(Send90, _BATCHED), BATCHED_BODY),
+        (
+            "0.11.1-edge",
+            DESTINATION_90,
+            _PRODUCER.frame,
+            LIMITS_80,
+            _batched(Send111, _PRODUCER),
+            PRODUCER_BODY,
+        ),
+    )
 }
 """Revision to its row."""

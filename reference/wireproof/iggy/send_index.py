@@ -1,8 +1,7 @@
 """The metadata, message count and index of a send since 0.7.0: iggy.md, section 5.
 
-The layout is `metadata_length u32 | stream | topic | Partitioning | messages_count u32`, then for each
-message an index entry of 16 bytes, `0 u32 | end u32 | 0 u64`. `end` is the position where the message ends,
-relative to the start of the first message.
+The metadata are preceded by their length. Then there is an index entry of 16 bytes for each message, with the
+position where the message ends, relative to the start of the first message.
 """
 
 from collections.abc import Sequence
@@ -11,14 +10,24 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy.destination import DestinationRevision, read_destination, write_destination
-from wireproof.iggy.layout import MessageLayout, ZeroField
-from wireproof.iggy.message import read_message, read_zero, write_message
+from wireproof.iggy.fixed_fields import iggy_runs
+from wireproof.iggy.message import MessageRules, read_message, write_message
+from wireproof.wire.layout import Layout, Length, Zero
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-_OFFSET: Final = ZeroField("offset", "uint32le", "reject", "NonZeroOffset")
-_TIMESTAMP: Final = ZeroField("timestamp", "uint64le", "reject", "NonZeroTimestamp")
+ENTRY: Final = Layout(
+    "IndexEntry",
+    (
+        Zero("offset", kind="uint32le", nonzero="reject", error="NonZeroOffset"),
+        Length("position", "uint32le", of="messages", up_to=True, meaning="where the message ends"),
+        Zero("timestamp", kind="uint64le", nonzero="reject", error="NonZeroTimestamp"),
+    ),
+    cites="iggy.md §5",
+)
+
+(_ENTRY,) = iggy_runs(ENTRY)
 
 
 @frozen
@@ -55,7 +64,7 @@ def write_metadata(destination: DestinationRevision, writer: Writer, value: Any,
     writer.cover("metadata_length", "length", at + 4, writer.pos)
 
 
-def read_messages(reader: Reader, count: int, layout: MessageLayout) -> tuple[int, tuple[Any, ...]]:
+def read_messages(reader: Reader, count: int, rules: MessageRules) -> tuple[int, tuple[Any, ...]]:
     """Read the index and `count` messages. Return the position of the first message, and the messages.
 
     Raises:
@@ -66,7 +75,7 @@ def read_messages(reader: Reader, count: int, layout: MessageLayout) -> tuple[in
     reader.cover("messages_count", "count", start, reader.end)
     for index, end in enumerate(ends):
         reader.enter("messages", index)
-        messages.append(read_message(reader, layout))
+        messages.append(read_message(reader, rules))
         reader.leave()
         _check_end(reader, f"index[{index}].position", end, start)
     check_rest(reader, count, count)
@@ -85,10 +94,8 @@ def check_rest(reader: Reader, count: int, found: int) -> None:
 
 def _read_entry(reader: Reader, index: int) -> EndField:
     reader.enter("index", index)
-    read_zero(reader, _OFFSET)
-    at = reader.pos
-    end = reader.uint32le("position")
-    read_zero(reader, _TIMESTAMP)
+    at = reader.pos + ENTRY.offset("position")
+    _, end, _ = _ENTRY.read(reader)
     reader.leave()
     return EndField(end, at)
 
@@ -100,13 +107,13 @@ def _check_end(reader: Reader, name: str, end: EndField, start: int) -> None:
         raise reader.reject("length-mismatch", name, text, at=end.at, detail="InvalidMessagesSize")
 
 
-def write_messages(writer: Writer, messages: Sequence[Any], layout: MessageLayout) -> None:
+def write_messages(writer: Writer, messages: Sequence[Any], rules: MessageRules) -> None:
     """Write the index and the messages."""
     ends = [_write_entry(writer, index) for index in range(len(messages))]
     start = writer.pos
     for index, (message, at) in enumerate(zip(messages, ends, strict=True)):
         writer.enter("messages", index)
-        write_message(writer, layout, message)
+        write_message(writer, rules, message)
         writer.leave()
         name = f"index[{index}].position"
         writer.patch(name, "uint32le", at, writer.pos - start)
@@ -116,9 +123,7 @@ def write_messages(writer: Writer, messages: Sequence[Any], layout: MessageLayou
 def _write_entry(writer: Writer, index: int) -> int:
     """Write an index entry with its end at 0, and return the position of the end."""
     writer.enter("index", index)
-    writer.uint32le("offset", 0)
-    at = writer.pos
-    writer.uint32le("position", 0)
-    writer.uint64le("timestamp", 0)
+    at = writer.pos + ENTRY.offset("position")
+    _ENTRY.write(writer, (0, 0, 0))
     writer.leave()
     return at

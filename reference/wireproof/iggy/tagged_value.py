@@ -1,9 +1,11 @@
 """The layout of identifiers and partitionings: `kind u8 | len u8 | value[len]`. iggy.md, section 2.2."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import frozen
 
+from wireproof.wire.layout import Layout, Length, Number, Octets
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -21,6 +23,20 @@ class Tag:
 def tags_by_code(*tags: Tag) -> Mapping[int, Tag]:
     """Return the tags by code."""
     return {tag.code: tag for tag in tags}
+
+
+def tagged_layout(name: str, tags: Mapping[int, Tag], value: type[Any]) -> Layout:
+    """Return the layout of a value whose kind is one of `tags`."""
+    return Layout(
+        name,
+        (
+            Number("kind", "uint8", codes={tag.code: tag.name for tag in tags.values()}),
+            Length("length", "uint8", of="value"),
+            Octets("value", structure=True),
+        ),
+        value=value,
+        cites="iggy.md §2.2",
+    )
 
 
 def read_tag(reader: Reader, tags: Mapping[int, Tag]) -> Tag:

@@ -6,7 +6,7 @@ rules are no part of a Kaitai layout. Protobuf messages are lists of fields, bec
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
 from attrs import Factory, define, field, frozen
@@ -19,6 +19,7 @@ from wireproof.wire.layout import (
     OPTION,
     REST,
     VARINTS,
+    WHOLE,
     Checksum,
     Count,
     FixedPart,
@@ -99,10 +100,11 @@ class Scope:
                             return f"{ident(part.name)}.{ident(inner.name)}", None
         return None
 
-    def count_of(self, name: str) -> str:
+    def count_of(self, part: Repeated | Tagged) -> str:
         """Return the expression of the number of elements of a part; empty if there is none."""
-        counts = (one for one in self.parts if isinstance(one, Count) and one.of == name)
-        return next((self.reference(count.name) for count in counts), "")
+        like = part.like if isinstance(part, Repeated) else ""
+        counts = (one for one in self.parts if isinstance(one, Count) and one.of == (like or part.name))
+        return next((self.reference(count.name) for count in counts if not count.advisory), "")
 
     def left(self, name: str) -> str:
         """Return the number of bytes from a part to the end of the layout; empty if the stream ends there.
@@ -112,21 +114,55 @@ class Scope:
         """
         names = [part.name for part in self.parts]
         for at, part in enumerate(self.parts):
-            if isinstance(part, Length) and part.of == REST:
-                between = [width_of(one) for one in self.parts[at + 1 : names.index(name)]]
-                widths = [width for width in between if width is not None]
-                if len(widths) == len(between):
-                    return f"{self.reference(part.name)} - {sum(widths)}"
+            if isinstance(part, Length) and part.of in (REST, WHOLE):
+                first = 0 if part.of == WHOLE else at + 1
+                before = self.size_of(self.parts[first : names.index(name)])
+                if before:
+                    return f"{self.reference(part.name)} - {before}"
         if not self.bounded:
             raise ValueError(f"{self.layout.name}.{name}: no length of it")
         return ""
+
+    def size_of(self, parts: Iterable[Part]) -> str:
+        """Return the size of adjacent parts; empty if no number tells it."""
+        fixed, sizes = 0, list[str]()
+        for part in parts:
+            if isinstance(part, Zero) and part.until:  # only parts from the beginning of the layout have one
+                fixed, sizes = part.until, []
+                continue
+            width = _whole_width(part)
+            size = self._variable_size(part) if width is None else ""
+            if width is None and not size:
+                return ""
+            fixed += width or 0
+            sizes += [size] if size else []
+        text = " + ".join([*([str(fixed)] if fixed or not sizes else []), *sizes])
+        return f"({text})" if sizes and (fixed or len(sizes) > 1) else text
+
+    def _variable_size(self, part: Part) -> str:
+        """Return the size of a part whose size varies; empty if no number tells it."""
+        if isinstance(part, When):
+            size = self.size_of([part.part])
+            return f"({_when(part, self)} ? {size} : 0)" if size else ""
+        length = self.length_of(part.name)
+        if length is None:
+            return ""
+        return length[0] if length[1] is None else f"({length[0]} > 0 ? {length[0]} : 0)"
+
+
+def _whole_width(part: Part) -> int | None:
+    """Return the size of a part that always has the same, also of a layout of such parts."""
+    if isinstance(part, Nested):
+        widths = [_whole_width(one) for one in part.of.parts]
+        return None if None in widths else sum(width or 0 for width in widths)
+    return width_of(part)
 
 
 def _flat(layout: Layout) -> Iterator[Part]:
     """Yield the parts of a layout, with those of layouts that have no name of their own in it."""
     for part in layout.parts:
         match part:
-            case Nested(name="", of=inner):
+            case Nested(name=name, of=inner, inline=inline) if inline or not name:
                 yield from _flat(inner)
             case Packed(codec_of=codec, of=Nested(name="", of=inner)) if codec == OPTION:
                 yield from _flat(inner)
@@ -177,6 +213,9 @@ class Specification:
         match part:
             case Number() | Length() | Count() | Checksum():
                 return [head | _integer(part)]
+            case Zero(until=until) if until:
+                before = scope.size_of(scope.parts[: scope.parts.index(part)])
+                return [head | {"size": f"{until} - {before}"}]
             case Zero(kind=kind, size=size):
                 return [head | ({"type": SCALARS[kind]} if kind else {"size": size})]
             case Octets(size=size):
@@ -186,7 +225,7 @@ class Specification:
                 kind = self._type(layout, scope, bounded=size_ is not None or self._last(part, scope))
                 return [head | {"type": kind} | ({"size": size_[0]} if size_ else {})]
             case Repeated():
-                return [head | self._list(part, scope, name)]
+                return [head | _second(part, scope) | self._list(part, scope, name)]
             case Packed():
                 return list(self._packed(part, scope, name))
             case When(number=number, part=Octets(holds=inner)) if number == OPAQUE_CONTENT and inner:
@@ -203,7 +242,7 @@ class Specification:
                 cases = {code: self._type(one, scope, bounded=bool(sized)) for code, one in layouts.items()}
                 return [head | {"type": {"switch-on": _selector(part, scope), "cases": cases}} | sized]
             case Tagged(of=layout):
-                count = {"repeat": "expr", "repeat-expr": scope.count_of(part.name)}
+                count = {"repeat": "expr", "repeat-expr": scope.count_of(part)}
                 return [head | {"type": self._type(layout, scope, bounded=False)} | count]
         raise TypeError(f"no attribute for {part}")
 
@@ -212,9 +251,10 @@ class Specification:
         return scope.bounded and part is scope.parts[-1]
 
     def _list(self, part: Repeated, scope: Scope, name: str) -> Tree:
-        if count := scope.count_of(part.name):
-            kind = self._type(part.of, scope, bounded=False)
-            return {"type": kind, "repeat": "expr", "repeat-expr": count}
+        if count := scope.count_of(part):
+            size = _size_of_element(part, scope)
+            kind = self._type(part.of, scope, bounded=bool(size))
+            return {"type": kind, "repeat": "expr", "repeat-expr": count} | size
         sized = _sized(part.name, scope)
         if "size-eos" in sized:
             return {"type": self._type(part.of, scope, bounded=False), "repeat": "eos"}
@@ -251,6 +291,28 @@ def doc_text(part: Part) -> str:
 def lowest_bit(mask: int) -> int:
     """Return the number of the lowest bit of a mask."""
     return (mask & -mask).bit_length() - 1
+
+
+def _table_of(part: Repeated, scope: Scope) -> Repeated | None:
+    """Return an earlier list of the same name: the table of the elements of a list."""
+    before = scope.parts[: scope.parts.index(part)]
+    return next((one for one in before if isinstance(one, Repeated) and one.name == part.name), None)
+
+
+def _second(part: Repeated, scope: Scope) -> Tree:
+    """Return another name for a list whose table has its name."""
+    return {"id": f"{ident(part.name)}_2"} if part in scope.parts and _table_of(part, scope) else {}
+
+
+def _size_of_element(part: Repeated, scope: Scope) -> Tree:
+    """Return the size of each element, if its entry in a table has it."""
+    table = _table_of(part, scope) if part in scope.parts else None
+    if table is None:
+        return {}
+    names = {one.name for one in part.of.parts}
+    lengths = (one.name for one in table.of.parts if isinstance(one, Length) and one.of in names)
+    entry = f"{ident(part.name)}[_index]"
+    return next(({"size": f"{entry}.{Scope(table.of).reference(name)}"} for name in lengths), {})
 
 
 def _compressed(part: Packed, scope: Scope) -> Tree:

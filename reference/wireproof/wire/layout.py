@@ -8,7 +8,7 @@ comes first, what a delta means) are in the codecs.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -18,6 +18,12 @@ from wireproof.wire.trace import CoverKind
 
 REST: Final = "the rest"
 """All bytes from the end of the field to the end of the layout."""
+
+WHOLE: Final = "the whole"
+"""All bytes of the layout, the field itself too."""
+
+Treatment = Literal["accept", "remark", "reject"]
+"""How a reader treats bytes that no writer makes: accept them, with or without a remark, or refuse them."""
 
 VARINTS: Final[dict[str, tuple[int, bool]]] = {
     "varint": (32, True), "varlong": (64, True), "uvarint": (64, False)
@@ -76,6 +82,7 @@ class Number:
         name: as the specification writes it.
         kind: the primitive of `Reader` that reads it, such as `int32` or `varint`.
         const: the only number that the field has in this revision; None if it varies.
+        most: the largest number that it may have, if `kind` has room for larger ones.
         codes: the names of its numbers, if it is a code.
         flags: its named bits, if it has any.
         meaning: one line for the field tables.
@@ -85,6 +92,7 @@ class Number:
     kind: str = field(kw_only=False)
     meaning: str = ""
     const: int | None = None
+    most: int | None = None
     codes: Mapping[int, str] | None = None
     flags: tuple[Flag, ...] = ()
 
@@ -92,31 +100,54 @@ class Number:
         """Return the bits of the flag with this name."""
         return next(one.mask for one in self.flags if one.name == flag)
 
+    def code(self, name: str) -> int:
+        """Return the number of the code with this name."""
+        return next(number for number, one in (self.codes or {}).items() if one == name)
+
 
 @frozen(kw_only=True)
 class Length:
-    """The number of bytes of the part `of`, or of `REST`. `null`: the number for a part that is absent."""
+    """The number of bytes of the part `of`, which a surrounding layout may have, or of `REST` or `WHOLE`.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it.
+        of: the part.
+        meaning: one line for the field tables.
+        null: the number for a part that is absent.
+        up_to: in an element of an index, whether it is the length of all elements up to the indexed one.
+    """
 
     name: str = field(kw_only=False)
     kind: str = field(kw_only=False)
     of: str
     meaning: str = ""
     null: int | None = None
+    up_to: bool = False
 
 
 @frozen(kw_only=True)
 class Count:
-    """The number of elements of the part `of`."""
+    """The number of elements of the part `of`.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it.
+        of: the part.
+        advisory: whether readers read the elements until the bytes end, and only compare their number.
+        meaning: one line for the field tables.
+    """
 
     name: str = field(kw_only=False)
     kind: str = field(kw_only=False)
     of: str
+    advisory: bool = False
     meaning: str = ""
 
 
 @frozen(kw_only=True)
 class Checksum:
-    """A checksum over the part `over`, or over `REST`. `shown`: whether the value has it too."""
+    """A checksum over the part `over`, `REST` or `WHOLE`. `shown`: whether the value has it too."""
 
     name: str = field(kw_only=False)
     kind: str = field(kw_only=False)
@@ -128,11 +159,24 @@ class Checksum:
 
 @frozen(kw_only=True)
 class Zero:
-    """Bytes that writers leave at 0 and that no value has: `size` bytes, or a number of `kind`."""
+    """Bytes that writers leave at 0 and that no value has.
+
+    Attributes:
+        name: as the specification writes it.
+        size: of bytes; 0 for others.
+        kind: of a number; empty for bytes.
+        until: the position in the layout where bytes without a fixed size end.
+        nonzero: how a reader treats other bytes.
+        error: the reader's name for the refusal of other bytes, if it has one.
+        meaning: one line for the field tables.
+    """
 
     name: str = field(kw_only=False)
     size: int = 0
     kind: str = ""
+    until: int = 0
+    nonzero: Treatment = "accept"
+    error: str = ""
     meaning: str = ""
 
 
@@ -146,6 +190,7 @@ class Octets:
         text: whether they are UTF-8.
         structure: whether they name something (a key of a header, an id), so that redaction keeps them.
         holds: a part that some of them contain, at the same positions, such as the key of a control record.
+        read_as: the type of their span in a trace if they were read as the part that they hold.
         meaning: one line for the field tables.
     """
 
@@ -154,24 +199,36 @@ class Octets:
     text: bool = False
     structure: bool = False
     holds: "Part | None" = None
+    read_as: str = "bytes"
     meaning: str = ""
 
 
 @frozen(kw_only=True)
 class Repeated:
-    """Elements one after another: as many as an earlier `Count` says, else until the bytes end."""
+    """Elements one after another: as many as an earlier `Count` says, else until the bytes end.
+
+    Attributes:
+        name: as the specification writes it.
+        of: the layout of an element.
+        like: the part that has as many elements, if the `Count` is of that part.
+        joined: whether the elements of all such parts of an outer list are one list, beside the outer one.
+        meaning: one line for the field tables.
+    """
 
     name: str = field(kw_only=False)
     of: "Layout"
+    like: str = ""
+    joined: bool = False
     meaning: str = ""
 
 
 @frozen(kw_only=True)
 class Nested:
-    """Another layout. Its fields have paths of their own unless `name` is empty."""
+    """Another layout. Its fields have paths of their own unless `name` is empty or they are `inline`."""
 
     name: str = field(kw_only=False)
     of: "Layout"
+    inline: bool = False
     meaning: str = ""
 
 
@@ -324,10 +381,18 @@ def width_of(part: Part) -> int | None:
         case Number(kind=kind) | Length(kind=kind) | Count(kind=kind) | Checksum(kind=kind):
             return WIDTHS.get(kind)
         case Zero(size=size, kind=kind):
-            return size or WIDTHS[kind]
+            return size or WIDTHS.get(kind)
         case Octets(size=size):
             return size or None
     return None
+
+
+def end_of(part: Part, start: int) -> int | None:
+    """Return the position in the layout where a part ends that begins at `start`; None if it varies."""
+    if isinstance(part, Zero) and part.until:
+        return part.until
+    width = width_of(part)
+    return None if width is None else start + width
 
 
 def least_size_of(part: Part) -> int:
@@ -409,20 +474,20 @@ class Layout:
         at = 0
         for part in self.parts:
             yield part.name, at
-            width = width_of(part)
-            if width is None:
+            end = end_of(part, at)
+            if end is None:
                 return
-            at += width
+            at = end
 
     @cached_property
     def fixed_size(self) -> int:
         """Return the size of the parts of fixed width at the beginning, in bytes."""
         size = 0
         for part in self.parts:
-            width = width_of(part)
-            if width is None:
+            end = end_of(part, size)
+            if end is None:
                 break
-            size += width
+            size = end
         return size
 
 

@@ -8,9 +8,6 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 from attrs import fields, frozen
 
 from wireproof.cases.mutate.layout_facts import computed_fields
-from wireproof.iggy.batch import Batch, Batch111, BatchHeader, BatchHeader111, BatchMessage
-from wireproof.iggy.frame import RequestHeader
-from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.kafka.values import Log
 
 PathStep: TypeAlias = str | int
@@ -98,14 +95,6 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
 
 COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     Log: ("next_offset",),
-    PolledMessage40: ("checksum",),
-    PolledMessage70: ("checksum",),
-    PolledMessage90: ("checksum",),
-    RequestHeader: ("request_checksum",),
-    BatchMessage: ("checksum", "offset", "timestamp", "origin_timestamp"),
-    **dict.fromkeys((BatchHeader, BatchHeader111), ("batch_checksum", "message_count")),
-    **dict.fromkeys((Batch, Batch111), ("batch_checksum",)),
-    StoredMessage30: ("checksum",),
 }
 """Class to fields that the encoder computes: an edit of such a field has no effect."""
 

@@ -48,10 +48,17 @@ def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]
     names = {one.name for one in fields(value)}
     for part in map(present, layout.parts):
         match part:
-            case Number(const=None, codes=None, kind=kind) if (name := attribute_of(part.name)) in names:
-                yield name, IntegerField(bits_of(kind), is_signed(kind))
+            case Number(const=None, codes=None) if (name := attribute_of(part.name)) in names:
+                yield name, _integer(part)
             case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
                 yield name, IntegerField(*PROTO_INTEGERS[kind])
+
+
+def _integer(part: Number) -> IntegerField:
+    """Return the width that the largest number of a field has, or else that of its primitive."""
+    if part.most is not None:
+        return IntegerField(part.most.bit_length(), signed=False)
+    return IntegerField(bits_of(part.kind), is_signed(part.kind))
 
 
 @cache

@@ -49,6 +49,7 @@ _FORMATS: Final[tuple[Format, ...]] = (
             partial(reply.decode, row),
             partial(reply.encode, row),
             delimited=row.delimited,
+            layout=row.layout,
         )
         for revision, row in reply.REVISIONS.items()
     ),
@@ -60,6 +61,7 @@ _FORMATS: Final[tuple[Format, ...]] = (
             partial(identifier.decode, row),
             partial(identifier.encode, row),
             delimited=True,
+            layout=identifier.LAYOUT,
         )
         for revision, row in identifier.REVISIONS.items()
     ),
@@ -71,6 +73,7 @@ _FORMATS: Final[tuple[Format, ...]] = (
             partial(partitioning.decode, row),
             partial(partitioning.encode, row),
             delimited=True,
+            layout=partitioning.LAYOUT,
         )
         for revision, row in partitioning.REVISIONS.items()
     ),
@@ -89,6 +92,7 @@ _FORMATS: Final[tuple[Format, ...]] = (
             partial(log.decode, row),
             partial(log.encode, row),
             partial(log.scan, row),
+            layout=row.layout,
         )
         for revision, row in log.REVISIONS.items()
     ),

@@ -7,7 +7,7 @@ from wireproof.iggy.family.codes import CODES
 from wireproof.iggy.family.normalising import NORMALISERS
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import MESSAGE_STATES
+from wireproof.iggy.message import MESSAGE_STATES
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.reply import ClassicReply
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.iggy.batch import PRODUCER_FIELDS, BatchHeader, BatchHeader111, BatchMessage, Producer
+from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMessage, Producer
 from wireproof.iggy.deferred_poll import DeferredPollRequest
 from wireproof.iggy.fetch import FetchSection
 from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
@@ -30,6 +30,7 @@ from wireproof.iggy.poll import Poll110, Poll111
 from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.send import Send90, Send111
 from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
+from wireproof.wire.layout import Number
 
 
 def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -101,7 +102,8 @@ def _batched(poll: Any) -> Any:  # noqa: ANN401 - one of two classes
 
 def _producer(producer: Producer) -> Producer:
     """Limit the numbers of a producer: iggy.md, section 6.1."""
-    numbers = {name: min(getattr(producer, name), most) for name, (_, most) in PRODUCER_FIELDS.items()}
+    parts = (part for part in PRODUCER.parts if isinstance(part, Number))
+    numbers = {part.name: min(getattr(producer, part.name), part.most or 0) for part in parts}
     return Producer(**numbers)
 
 

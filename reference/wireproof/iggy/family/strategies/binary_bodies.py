@@ -18,8 +18,7 @@ from wireproof.iggy.family.strategies.messages import (
     stored_messages_since_0_7,
 )
 from wireproof.iggy.family.strategies.scalars import unsigned
-from wireproof.iggy.layout import MessageLayout
-from wireproof.iggy.message import PolledMessage30, PolledMessage40, SentMessage90
+from wireproof.iggy.message import MessageRules, PolledMessage30, PolledMessage40, SentMessage90
 from wireproof.iggy.poll import Poll30, Poll40, Poll60
 from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.iggy.send import Send30, Send90, Send111
@@ -62,7 +61,7 @@ def sends_since_0_7(value: Hashable, message: Hashable, least: int) -> SearchStr
 
 
 @cache
-def polls_since_0_7(value: Hashable, layout: MessageLayout) -> SearchStrategy[Any]:
+def polls_since_0_7(value: Hashable, layout: MessageRules) -> SearchStrategy[Any]:
     """Return a strategy for poll responses since 0.7.0."""
     return st.builds(
         cast("type[Any]", value),
@@ -115,7 +114,7 @@ def retained_batches() -> SearchStrategy[RetainedBatch]:
 
 
 @cache
-def logs_since_0_7(value: Hashable, layout: MessageLayout) -> SearchStrategy[Any]:
+def logs_since_0_7(value: Hashable, layout: MessageRules) -> SearchStrategy[Any]:
     """Return a strategy for segment files of messages since 0.7.0."""
     return st.builds(
         cast("type[Any]", value), messages=st.lists(stored_messages_since_0_7(layout), max_size=3).map(tuple)

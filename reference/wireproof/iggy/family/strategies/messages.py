@@ -11,8 +11,14 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.iggy.family.strategies.headers import header_maps, header_maps_or_blocks
 from wireproof.iggy.family.strategies.scalars import octets, unsigned
-from wireproof.iggy.layout import MessageLayout
-from wireproof.iggy.message import PolledMessage30, PolledMessage40, SentMessage, SentMessage70, write_message
+from wireproof.iggy.message import (
+    MessageRules,
+    PolledMessage30,
+    PolledMessage40,
+    SentMessage,
+    SentMessage70,
+    write_message,
+)
 from wireproof.wire.writer import Writer
 
 MESSAGE_STATES: Final = ("available", "unavailable", "poisoned", "marked_for_deletion")
@@ -45,7 +51,7 @@ def _stored(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of thre
 
 @cache
 @st.composite
-def stored_messages_since_0_7(draw: DrawFn, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
+def stored_messages_since_0_7(draw: DrawFn, layout: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
     """Draw a stored message since 0.7.0, with the checksum of its bytes (§5)."""
     message = layout.value(
         id=draw(unsigned(128)),
