@@ -100,13 +100,23 @@ def declared_fields(layout: Layout, prefix: str = "") -> dict[str, DeclaredField
         if row := _leaf(part):
             required = row.required and part.name not in nullable
             rows[f"{prefix}{part.name}"] = evolve(row, order=(order,), required=required)
-        _merge(found, rows)
+        _merge(found, _continued(rows, found, f"{prefix}{part.name}[]."))
     return found
+
+
+def _continued(
+    rows: dict[str, DeclaredField], found: Mapping[str, DeclaredField], scope: str
+) -> dict[str, DeclaredField]:
+    """Return the rows of a part with their places after those of an earlier part of the same elements."""
+    before = [row.order for path, row in found.items() if path.startswith(scope) and row.order]
+    if not before:
+        return rows
+    return {path: _placed(row, path, scope, 1 + max(before)[0]) for path, row in rows.items()}
 
 
 def _placed(row: DeclaredField, path: str, prefix: str, order: int) -> DeclaredField:
     """Return the row of a field inside the part `order`: its place counts if it has the scope of the part."""
-    if row.order is None or "." in path.removeprefix(prefix):
+    if row.order is None or not path.startswith(prefix) or "." in path.removeprefix(prefix):
         return row
     return evolve(row, order=(order, *row.order))
 
