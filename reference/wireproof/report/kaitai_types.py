@@ -5,8 +5,8 @@ from typing import Final, TypeGuard
 
 from attrs import Factory, define
 
-from wireproof.report.kaitai_scope import SCALARS, Scope, Tree, condition_text, ident
-from wireproof.report.kaitai_shared import protobuf_type
+from wireproof.report.kaitai_scope import SCALARS, Scope, condition_text, ident
+from wireproof.report.kaitai_shared import Tree, protobuf_type
 from wireproof.report.layout_tables import codes_text
 from wireproof.wire.layout import (
     OPAQUE_CONTENT,
