@@ -37,6 +37,7 @@ from wireproof.cases.made_case import check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.files import read_limited_bytes
+from wireproof.installed_families import INSTALLED
 from wireproof.safe_parsing import parse_json
 from wireproof.strict_converter import object_hook, strict_converter, structure, unchanged
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
@@ -116,8 +117,13 @@ def fixtures_folder() -> Path:
     return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
 
 
+def family_folders() -> tuple[Path, ...]:
+    """Return the folders of fixtures that families of other packages have."""
+    return tuple(family.fixtures for family in INSTALLED.families.values() if family.fixtures)
+
+
 def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
-    """Load the fixtures of the package and of further folders; raises `FixtureError`.
+    """Load the fixtures of the package, of families and of further folders; raises `FixtureError`.
 
     `own` replaces the folder of the package.
     """
@@ -128,7 +134,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     sources: dict[str, SourceDocument] = {}
     history: list[Bug] = []
     seal = hashlib.blake2b(digest_size=16)
-    for root in (own or fixtures_folder(), *further):
+    for root in (own or fixtures_folder(), *family_folders(), *further):
         for path in sorted(root.glob("*/rules.toml")):
             for rule in _rules(path):
                 if rule.id in rules:
@@ -151,7 +157,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
     """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`."""
-    for root in (fixtures_folder(), *further):
+    for root in (fixtures_folder(), *family_folders(), *further):
         for path in sorted(root.glob(f"{format_id}/*.json")):
             yield from read(path)
 

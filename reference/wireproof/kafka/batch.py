@@ -105,7 +105,7 @@ def _header(entry: Reader) -> RecordBatchHeader:
 
 
 def _without_records(numbers: tuple[int, ...]) -> RecordBatch:
-    return RecordBatch(*_stored(numbers), records=())  # type: ignore[misc, arg-type] # integers, in order
+    return RecordBatch(*_stored(numbers), records=())  # type: ignore[misc] # integers, in order
 
 
 def _records(entry: Reader, header: RecordBatchHeader, codec: int, remarks: EntryRemarks) -> list[Record]:

@@ -22,6 +22,7 @@ type request struct {
 		Keys        map[string]string `json:"keys"`
 		MaxMessage  *uint32           `json:"max_message"`
 		Resync      string            `json:"resync"`
+		Content     string            `json:"content"`
 		Compression string            `json:"compression"`
 		Content     string            `json:"content"`
 	} `json:"options"`
