@@ -10,8 +10,9 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.formats import FORMATS, TracedDecode
-from wireproof.report.kaitai import ITEMS, ONE_OF, PACKED, SCALARS, ident
+from wireproof.report.kaitai_scope import SCALARS, ident
 from wireproof.report.kaitai_shared import FIELDS, MORE_FIELDS
+from wireproof.report.kaitai_types import ITEMS, ONE_OF, PACKED
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.trace import FieldSpan
 

@@ -16,7 +16,7 @@ from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry_entry import Build
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
-from wireproof.report.kaitai import ident
+from wireproof.report.kaitai_scope import ident
 from wireproof.wire.layout import REST, WHOLE, Count, Layout, Length, Number, Octets, Repeated, When, Zero
 
 CASES = load().cases
