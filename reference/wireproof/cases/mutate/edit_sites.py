@@ -1,14 +1,14 @@
 """The parts of a value, with their types and paths, and functions to replace one."""
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from attrs import fields, frozen
 
 from wireproof.cases.mutate.layout_facts import computed_fields
-from wireproof.kafka.values import Log
+from wireproof.cases.mutate.mutation_rules import merged
 
 PathStep: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
@@ -89,14 +89,14 @@ def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
     """Return the fields of a value class that its encoder uses, with their types."""
     assert isinstance(cls, type)
     hints = get_type_hints(cls)
-    computed = computed_fields().get(cls, COMPUTED_FIELDS.get(cls, ()))
+    computed = computed_fields().get(cls, _computed_fields().get(cls, ()))
     return tuple((a.name, part_type(hints[a.name])) for a in fields(cls) if a.name not in computed)
 
 
-COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
-    Log: ("next_offset",),
-}
-"""Class to fields that the encoder computes: an edit of such a field has no effect."""
+@cache
+def _computed_fields() -> dict[type, tuple[str, ...]]:
+    """Return class to fields that the encoder computes, for classes without a layout."""
+    return merged(lambda rules: rules.computed)
 
 
 def edit_sites(value: Any) -> Iterator[EditSite]:  # noqa: ANN401 - a value class

@@ -47,6 +47,9 @@ class MutationRules:
     """The rules of a family.
 
     Attributes:
+        computed: fields that the encoder computes, so that an edit has no effect, by class; those of classes
+            with a layout follow from it.
+        unsigned_bits: the widths of numbers, by class and field; the same holds for them.
         least: minimal values of classes in which zeros are not valid.
         named: bytes of fields that must not be empty, by name.
         full: returns maximal values of classes whose parts depend on one another.
@@ -67,6 +70,8 @@ class MutationRules:
         signing: the signatures; None if there are none.
     """
 
+    computed: Mapping[type, tuple[str, ...]] = field(factory=dict)
+    unsigned_bits: Mapping[type, Mapping[str, int]] = field(factory=dict)
     least: Mapping[Any, Any] = field(factory=dict)
     named: Mapping[str, bytes] = field(factory=dict)
     full: Callable[[], Mapping[Any, Any]] = dict

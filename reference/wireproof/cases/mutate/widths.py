@@ -1,41 +1,16 @@
 """The widths of the integers of each value class on the wire, to wrap edited numbers that do not fit."""
 
 from collections.abc import Mapping
-from typing import Final
+from functools import cache
 
 from wireproof.cases.mutate.layout_facts import integer_fields
-from wireproof.iggy.json_poll import (
-    JsonPoll70,
-    JsonPoll90,
-    JsonPoll100,
-    JsonPolledMessage70,
-    JsonPolledMessage90,
-    JsonPolledMessage100,
-)
-from wireproof.iggy.json_reply import JsonError, JsonError40
-from wireproof.iggy.json_send import JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
-from wireproof.iggy.message import MESSAGE_90
-from wireproof.iggy.poll import REVISIONS as POLLS
-from wireproof.wire.layout import Checksum, Number, bits_of
+from wireproof.cases.mutate.mutation_rules import merged
 
-_JSON_MESSAGE: Final = {
-    part.name: bits_of(part.kind) for part in MESSAGE_90.parts if isinstance(part, Number | Checksum)
-}
-"""The numbers of a message in JSON, which are those of the binary one: iggy.md, sections 5 and 8."""
 
-_JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLLS["0.9"].numbers}
-
-UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
-    **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _JSON_MESSAGE),
-    **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100), _JSON_POLL),
-    **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _JSON_MESSAGE),
-    JsonSentMessage70: {"id": 64},
-    JsonError: {"id": 32},
-    JsonError40: {"id": 32},
-}
-"""Class and field to bits, for the integers of JSON bodies, which have no layout: iggy.md, section 8."""
-
-_NONE: Final[Mapping[str, int]] = {}
+@cache
+def _unsigned_bits() -> dict[type, Mapping[str, int]]:
+    """Return class and field to bits, for integers without a layout."""
+    return merged(lambda rules: rules.unsigned_bits)
 
 
 def fitted(owner: type, name: str, value: int) -> int:
@@ -43,5 +18,5 @@ def fitted(owner: type, name: str, value: int) -> int:
     row = integer_fields().get(owner, {}).get(name)
     if row is not None:
         return row.wrapped(value)
-    bits = UNSIGNED.get(owner, _NONE).get(name)
+    bits = _unsigned_bits().get(owner, {}).get(name)
     return value if bits is None else value & ((1 << bits) - 1)

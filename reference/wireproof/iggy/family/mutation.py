@@ -5,6 +5,7 @@ from typing import Any, Final
 from wireproof.cases.mutate.mutation_rules import MutationRules
 from wireproof.iggy.family.codes import CODES
 from wireproof.iggy.family.normalising import NORMALISERS
+from wireproof.iggy.family.widths import UNSIGNED_BITS
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.message import MESSAGE_STATES
@@ -36,6 +37,7 @@ _ELEMENTS: Final[dict[Any, tuple[Any, ...]]] = {
 """Types to the elements of a list: header values of different kinds."""
 
 RULES: Final = MutationRules(
+    unsigned_bits=UNSIGNED_BITS,
     least=_LEAST,
     full=lambda: _FULL,
     elements=lambda: _ELEMENTS,

@@ -173,6 +173,7 @@ EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
 """Class to the names and functions of its edits."""
 
 RULES: Final = MutationRules(
+    computed={Log: ("next_offset",)},
     least=_LEAST,
     full=_full,
     for_format=_for_format,
