@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from attrs import field, frozen
@@ -193,7 +194,14 @@ class Family:
             return a strategy for options.
         sources: its sources for Spark by name, such as `kafka_log`; each is the place of a
             `wireproof.spark.source_kind.SourceKind`. The first one of all families is the default of `scan`.
+        mutation: the place of its `wireproof.cases.mutate.mutation_rules.MutationRules`; empty if mutations
+            need nothing but the value classes and layouts.
+        generators: the place of a table of `wireproof.cases.made_case.Generator` by format id, which make the
+            inputs of cases that a recipe describes.
+        message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
+            revisions; empty if there are none.
         redaction: what stays of bytes whose payloads are replaced.
+        fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
     """
 
     name: str
@@ -208,4 +216,8 @@ class Family:
     strategies: str = ""
     option_strategies: str = ""
     sources: Mapping[str, str] = field(factory=dict)
+    mutation: str = ""
+    generators: str = ""
+    message_sets: str = ""
     redaction: Redaction = Redaction()
+    fixtures: Path | None = None

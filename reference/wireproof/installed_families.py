@@ -44,10 +44,11 @@ class FamilyFault:
 
 @frozen
 class InstalledFamilies:
-    """The families by name, and what cannot be used."""
+    """The families by name, what cannot be used, and the top-level modules of families of other packages."""
 
     families: dict[str, Family]
     faults: tuple[FamilyFault, ...] = ()
+    packages: frozenset[str] = frozenset()
 
 
 @frozen
@@ -58,11 +59,13 @@ class Provider:
         package: the name of the package.
         name: that of the entry point.
         load: returns the family; it may raise anything.
+        module: the module that has it.
     """
 
     package: str
     name: str
     load: Callable[[], Any]
+    module: str = "wireproof"
 
 
 def _own() -> Iterator[Provider]:
@@ -82,7 +85,7 @@ def _others(folders: Iterable[str]) -> Iterator[Provider]:
     for point in sorted(entry_points(group=GROUP)):
         package = point.dist.name if point.dist is not None else point.value
         if package != "wireproof":
-            yield Provider(package, point.name, point.load)
+            yield Provider(package, point.name, point.load, point.module)
 
 
 def _provides(folder: str) -> bool:
@@ -101,6 +104,7 @@ def install(providers: Iterable[Provider]) -> InstalledFamilies:
     """Load families; of two with the same name or the same format, the first one is used."""
     families: dict[str, Family] = {}
     faults: list[FamilyFault] = []
+    packages: set[str] = set()
     for one in providers:
         try:
             family = one.load()
@@ -112,7 +116,8 @@ def install(providers: Iterable[Provider]) -> InstalledFamilies:
             faults.append(FamilyFault(one.package, f"the family {one.name} is not used: {reason}"))
         else:
             families[family.name] = family
-    return InstalledFamilies(families, tuple(faults))
+            packages.add(one.module.partition(".")[0])
+    return InstalledFamilies(families, tuple(faults), frozenset(packages - {"wireproof"}))
 
 
 def _unfit(family: object, known: dict[str, Family]) -> str:

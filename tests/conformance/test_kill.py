@@ -17,6 +17,9 @@ OPEN = {
 }
 """Mutants whose answer turned out to be one of those that the sources leave open, and why."""
 
+OF_KAFKA = "mutant:wrapper-offset-zero-rebased"
+"""The one of `OPEN` that claims a format with some of the largest cases: Heka has none."""
+
 
 @pytest.mark.sweeps
 @pytest.mark.parametrize("name", sorted(set(mutants()) - known_survivors(load()) - set(OPEN)))
@@ -27,11 +30,18 @@ def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
     assert killed.label
 
 
-@pytest.mark.parametrize("largest", by_size(others="sweeps"))
-@pytest.mark.parametrize("name", sorted(OPEN))
+@pytest.mark.parametrize(
+    ("name", "largest"),
+    [
+        *(pytest.param(name, False, marks=pytest.mark.sweeps) for name in sorted(OPEN)),
+        pytest.param(OF_KAFKA, True, marks=pytest.mark.largest),
+    ],
+)
 def test_an_open_answer_fails_no_case_of_level_must_or_should(name: str, *, largest: bool) -> None:
     suite = evolve(load(), cases=cases_by_size(largest=largest))
-    assert verdict_on(name, suite, in_process=True).by == ""
+    found = verdict_on(name, suite, in_process=True)
+    assert found.by == ""
+    assert found.passed
 
 
 @pytest.mark.parametrize("name", ["mutant:reject-everything", "mutant:accept-everything"])

@@ -10,6 +10,7 @@ from typing import Final
 
 from attrs import Factory, frozen
 from folders import TESTS
+from machine import need
 from markdown_commands import Command, DocumentError, Source, departs, filled, written
 
 LOADED: Final = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
@@ -94,6 +95,7 @@ class Follower:
 
     def runs(self, typed: str) -> "subprocess.CompletedProcess[str]":
         """As a shell runs it that gives up at the first command of the line that fails."""
+        need("bash")
         return subprocess.run(
             ["bash", "-euo", "pipefail", "-c", typed],
             cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,

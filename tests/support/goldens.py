@@ -36,7 +36,7 @@ def stored_cases(system: str = "") -> list[Case]:
 
 
 def is_largest(case: Case) -> bool:
-    """Return whether a case has 40 MiB of values, or 131,071 records, and so takes seconds."""
+    """Return whether a case has tens of MiB of values, or very many records, and so takes seconds."""
     many = isinstance(case.input, Generated) and case.input.recipe.records > MANY_RECORDS
     return many or is_large(case)
 
@@ -49,7 +49,7 @@ def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
 def by_size(*, others: str = "", largest: str = "largest") -> tuple[Any, ...]:
     """Return the parameters of a test that runs all cases, with the markers of the two halves.
 
-    The 19 largest cases take nine tenths of the time.
+    The largest cases are one in a hundred, and take nine tenths of the time.
     """
     return tuple(
         pytest.param(size, id=name, marks=[getattr(pytest.mark, lane)] if lane else [])

@@ -10,8 +10,9 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.formats import FORMATS, TracedDecode
-from wireproof.report.kaitai import ITEMS, ONE_OF, PACKED, SCALARS, ident
+from wireproof.report.kaitai_scope import SCALARS, ident
 from wireproof.report.kaitai_shared import FIELDS, MORE_FIELDS
+from wireproof.report.kaitai_types import ITEMS, ONE_OF, PACKED
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.trace import FieldSpan
 
@@ -78,18 +79,43 @@ class InsideError(Exception):
         self.path = path
 
 
-def at(found: Any, span: FieldSpan) -> Any:
-    """Return what an object of a compiled specification has at the path of a span."""
-    steps = STEP.findall(span.path)
-    for number, (name, index) in enumerate(steps):
-        if isinstance(found, bytes) or hasattr(found, FIELDS):
-            raise InsideError(found, ".".join(f"{one}[{at}]" if at else one for one, at in steps[:number]))
-        last = number == len(steps) - 1
-        found = getattr(found, ONE_OF, found)
-        found = getattr(found, ident(name) + (PACKED if last and span.type in COMPRESSED else ""))
-        if index:
-            found = getattr(found, ITEMS, found)[int(index)]
+def at(read: Any, span: FieldSpan) -> Any:
+    """Return what an object of a compiled specification has at the path of a span.
+
+    Raises:
+        InsideError: the path leads into bytes or into a protobuf message.
+        LookupError: the object has nothing there.
+    """
+    found = _find(read, STEP.findall(span.path), span, "")
     return getattr(found, "value", found)
+
+
+def _find(found: Any, steps: Sequence[tuple[str, str]], span: FieldSpan, before: str) -> Any:
+    if not steps:
+        return found
+    if isinstance(found, bytes) or hasattr(found, FIELDS):
+        raise InsideError(found, before)
+    (name, index), *rest = steps
+    compressed = PACKED if not rest and span.type in COMPRESSED else ""
+    here = f"{before}.{name}".removeprefix(".") + (f"[{index}]" if index else "")
+    for one in _attributes(getattr(found, ONE_OF, found), ident(name) + compressed):
+        try:
+            return _find(getattr(one, ITEMS, one)[int(index)] if index else one, rest, span, here)
+        except LookupError:
+            continue  # another list of this name may have it
+    raise LookupError(here)
+
+
+def _attributes(found: Any, name: str) -> Iterator[Any]:
+    """Yield the attributes of a name, and the elements that a trace joins to one list."""
+    names = (name, f"{name}_2")
+    yield from (getattr(found, one) for one in names if getattr(found, one, None) is not None)
+    values = vars(found).values()
+    inner = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    lists = [getattr(one, name) for one in inner if hasattr(one, name)]
+    joined = [element for one in lists for element in getattr(one, ITEMS, one)]
+    if joined:
+        yield joined
 
 
 def pairs(case: Case, read: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -92,6 +92,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_family_is_found_by_its_entry_point(folder: Path) -> None:
     (found,) = installed_families._others([str(folder)])
     assert (found.package, found.name, found.load()) == ("spam-formats", "spam", Family("spam", ()))
+    assert install([found]).packages == {"spam_formats"}
 
 
 def test_the_metadata_of_the_path_are_not_imported_if_no_other_package_provides_a_family(

@@ -3,12 +3,13 @@
 from typing import Final
 
 from wireproof.adapters.registry_entry import Entry
+from wireproof.formats import FAMILIES
 
 REFERENCE: Final = Entry(
     "reference",
     "the reference codecs of this package",
     object="wireproof.adapters.reference:Reference",
-    formats=("kafka", "iggy", "heka"),
+    formats=tuple(FAMILIES),
 )
 
 COLUMNAR: Final = Entry(

@@ -4,17 +4,18 @@ Both are large, so they are made when they are needed and not when fixtures are 
 kept, because a run needs them two or three times in a row.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Data, Generated, PlainInput, Value
-from wireproof.cases.generate import heka, iggy, iggy_json, iggy_log, kafka
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe
 from wireproof.cases.stream_prefix import stream_value
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json, canonical_json, json_digest
 
 T = TypeVar("T")
@@ -39,72 +40,23 @@ class Generator:
     given: Callable[[Recipe], Json]
 
 
-def _alike(data: Callable[[Recipe], bytes], value: Callable[[Recipe], Json]) -> Generator:
+def alike(data: Callable[[Recipe], bytes], value: Callable[[Recipe], Json]) -> Generator:
     """Return a generator whose decoded value can be encoded as it is."""
     return Generator(data, value, value)
 
 
-def _kafka_message(magic: int) -> Generator:
-    value = partial(kafka.message_value, magic=magic)
-    made = partial(kafka.message, magic=magic)
-    return Generator(made, partial(value, computed=True), partial(value, computed=False))
-
-
-def _iggy() -> Iterator[tuple[str, Generator]]:
-    yield "iggy.send/0.0.30", _alike(iggy.send_30, iggy.send_30_value)
-    yield "iggy.send/0.11", _alike(iggy.send_11, iggy.send_11_value)
-    yield "iggy.poll/0.11", _alike(iggy.poll_11, iggy.poll_11_value)
-    for name in ("0.0.30", "0.0.40", "0.0.60"):
-        made, value = partial(iggy.poll_30, revision=name), partial(iggy.poll_30_value, revision=name)
-        yield f"iggy.poll/{name}", _alike(made, value)
-    for name in iggy.HEADED:
-        yield f"iggy.send/{name}", _alike(partial(iggy.send_70, revision=name), iggy.send_70_value)
-        made, value = partial(iggy.poll_70, revision=name), partial(iggy.poll_70_value, revision=name)
-        yield f"iggy.poll/{name}", _alike(made, value)
-
-
-def _iggy_json() -> Iterator[tuple[str, Generator]]:
-    for name in ("0.0.30", "0.7", "0.8", "0.9", "0.10"):
-        yield f"iggy.json.send/{name}", _alike(iggy_json.send, iggy_json.send_value)
-    for name in ("0.0.30", "0.0.40", "0.0.60"):
-        value = partial(iggy.poll_30_value, revision=name)
-        yield f"iggy.json.poll/{name}", _alike(partial(iggy_json.poll_30, revision=name), value)
-    for name in iggy_json.RESERVED:
-        value = partial(iggy_json.poll_70_json_value, revision=name)
-        yield f"iggy.json.poll/{name}", _alike(partial(iggy_json.poll_70, revision=name), value)
-
-
-def _iggy_log() -> Iterator[tuple[str, Generator]]:
-    yield "iggy.log/0.0.30", _alike(iggy_log.log_30, iggy_log.log_30_value)
-    yield "iggy.log/0.0.40", _alike(iggy_log.log_40, iggy_log.log_40_value)
-    yield "iggy.log/0.2.7", _alike(iggy_log.log_27, iggy_log.log_27_value)
-    for name in iggy.HEADED:
-        made, value = partial(iggy_log.log_70, revision=name), partial(iggy_log.log_70_value, revision=name)
-        yield f"iggy.log/{name}", _alike(made, value)
-    for name in ("0.11", "0.11.1-edge"):
-        yield f"iggy.log/{name}", _alike(iggy_log.log_11, partial(iggy_log.log_11_value, revision=name))
-
-
-GENERATORS: Final[Mapping[str, Generator]] = {
-    "heka.message/0.10": _alike(heka.message, heka.message_value),
-    "heka.stream/0.10": _alike(heka.stream, heka.stream_value),
-    **dict(_iggy()),
-    **dict(_iggy_json()),
-    **dict(_iggy_log()),
-    "kafka.batch/v0": _kafka_message(0),
-    "kafka.batch/v1": _kafka_message(1),
-    "kafka.batch/v2": Generator(
-        kafka.batch, partial(kafka.batch_value, computed=True), partial(kafka.batch_value, computed=False)
-    ),
-}
-"""The generator of each kind."""
+@cache
+def generators() -> Mapping[str, Generator]:
+    """Return the generator of each kind, from all families."""
+    places = (family.generators for family in FAMILIES.values() if family.generators)
+    return {kind: made for place in places for kind, made in object_at(place).items()}
 
 
 def generator_of(recipe: Recipe) -> Generator:
     """Return the generator of a recipe; raise `GenerateError` for an unknown kind."""
-    found = GENERATORS.get(recipe.kind)
+    found = generators().get(recipe.kind)
     if found is None:
-        raise GenerateError(f"nothing generates {recipe.kind}; known kinds: {', '.join(GENERATORS)}")
+        raise GenerateError(f"nothing generates {recipe.kind}; known kinds: {', '.join(generators())}")
     return found
 
 

@@ -157,9 +157,10 @@ def _message(texts: RecordTexts, at: int, magic: str) -> dict[str, Json]:
 
 
 def _batch(texts: RecordTexts, header: Any, first: int, stop: int) -> Json:  # noqa: ANN401 - a row of `HEADER`
-    numbers = zip(_NAMES, map(str, batch_numbers(header).values()), strict=True)
-    base, control = int(header["base_offset"]), bool(int(header["attributes"]) & CONTROL)
-    return {**dict(numbers), "records": _records(texts, base, first, stop, control=control)}
+    batch: dict[str, Json] = dict(zip(_NAMES, map(str, batch_numbers(header)), strict=True))
+    control = bool(int(header["attributes"]) & CONTROL)
+    batch["records"] = _records(texts, int(header["base_offset"]), first, stop, control=control)
+    return batch
 
 
 def _records(texts: RecordTexts, base: int, first: int, stop: int, *, control: bool) -> list[Json]:

@@ -3,14 +3,16 @@
 This makes an object for each record: it is for comparison, not for speed.
 """
 
+from operator import itemgetter
 from typing import Final
 
 from wireproof.columnar import record_header_kernels
 from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import ScanStep
-from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
+from wireproof.columnar.kernels import CODEC, CONTROL, HEADER, Octets, Row
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka import control_layouts
+from wireproof.kafka.batch import MAGIC
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader
@@ -18,7 +20,10 @@ from wireproof.wire.layout import attribute_of
 from wireproof.wire.layout_codec import runs
 from wireproof.wire.scan_items import Item
 
-_NUMBERS: Final = {attribute_of(part.name): part.const for part in BATCH.numbers}
+_COLUMNS: Final = (*(HEADER.names or ()), "magic")
+
+_in_order = itemgetter(*(_COLUMNS.index(attribute_of(part.name)) for part in BATCH.numbers))
+"""The integers of a batch from a row of `HEADER` and the magic, which no row has."""
 
 (_MARKER_KEY,), (_MARKER_VALUE,) = runs(control_layouts.KEY), runs(control_layouts.VALUES[ABORT])
 """Version and type; version and coordinatorEpoch: kafka.md §1.9."""
@@ -54,12 +59,13 @@ def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
 
 def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
     records = tuple(_record(block, header, slot) for slot in slots)
-    return RecordBatch(**batch_numbers(header), records=records)
+    return RecordBatch(*batch_numbers(header), records=records)  # type: ignore[misc, arg-type] # in order
 
 
-def batch_numbers(header: Row) -> dict[str, int]:
-    """Return the integers of a batch by the attribute that has them: kafka.md §1.1."""
-    return {name: int(header[name]) if const is None else const for name, const in _NUMBERS.items()}
+def batch_numbers(header: Row) -> tuple[int, ...]:
+    """Return the integers of a batch in the order of its layout: kafka.md §1.1."""
+    numbers: tuple[int, ...] = _in_order((*header.tolist(), MAGIC))
+    return numbers
 
 
 def _record(block: JudgedBlock, header: Row, slot: Row) -> Record:

@@ -8,8 +8,9 @@ import gc
 import io
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stderr
+from functools import partial
 from types import FunctionType
-from typing import Final
+from typing import Any, Final
 
 from wireproof.adapters.registry_entry import Entry
 from wireproof.formats import Format
@@ -26,10 +27,19 @@ def modules_to_instrument(fmts: Iterable[Format], entry: Entry) -> tuple[str, ..
 
     Their submodules belong to them.
     """
-    own = (WIRE, *dict.fromkeys(f"wireproof.{fmt.name.partition('.')[0]}" for fmt in fmts))
+    own = (WIRE, *dict.fromkeys(map(_codec_package, fmts)))
     if not entry.object:
         return own
     return (*own, *(entry.instrument or (entry.object.partition(":")[0],)))
+
+
+def _codec_package(fmt: Format) -> str:
+    """Return the package of the module that decodes a format, or the module if it is in no package."""
+    decode: Any = fmt.decode
+    while isinstance(decode, partial):
+        decode = decode.func
+    module: str = decode.__module__
+    return module.rpartition(".")[0] or module
 
 
 def instrument(modules: Sequence[str]) -> int:
@@ -42,7 +52,7 @@ def instrument(modules: Sequence[str]) -> int:
         if type(function) is FunctionType
         and not function.__code__.co_filename.startswith("<")
         and _is_in(function.__module__, modules)
-        and not _is_in(function.__module__, NOT_INSTRUMENTED)
+        and not _is_in(function.__module__, (*NOT_INSTRUMENTED, *(f"{one}.family" for one in modules)))
     ]
     with redirect_stderr(io.StringIO()):
         for function in found:

@@ -14,8 +14,8 @@ from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.mutate.mutation_rules import Keys
 from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 from wireproof.runner.requests import prepare_case
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile

@@ -7,15 +7,15 @@ with, so relations take that place. Each oracle yields what is wrong, or nothing
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from attrs import NOTHING, evolve, fields, frozen, has
+from attrs import NOTHING, fields, frozen, has
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.derived import broken_relations, sample_derived
 from wireproof.cases.edit_bytes import CHECKSUMS, encode_field, replace_field
 from wireproof.cases.mutate.least import written
+from wireproof.cases.mutate.mutation_rules import rules_of
 from wireproof.formats import Format
-from wireproof.kafka import attribute_bits
 from wireproof.runner.summaries import shorten
 from wireproof.wire.json_values import to_json
 from wireproof.wire.rejection import Rejected
@@ -135,20 +135,19 @@ def _is_covered(span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
 
 
 def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
-    """Check that another compression changes nothing but the bits that name it (kafka.md §3)."""
-    attributes = getattr(seen.value, "attributes", None)
-    if seen.fmt.format_id != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
+    """Check that another compression changes nothing but the fields that name it."""
+    found = None if seen.remarked else rules_of(seen.fmt).recompress(seen.fmt, seen.value, seen.number)
+    if found is None:
         return
-    codec = seen.number % 5
-    value = evolve(seen.value, attributes=attributes & ~attribute_bits.CODEC_MASK | codec)
+    codec, value = found
     try:
         again = formats.decode(seen.fmt, written(seen.fmt, value, seen.case.options), seen.case.options).value
     except Rejected as rejected:
         if rejected.cls not in ("invalid-value", "limit-exceeded"):
-            yield Violation("codec", rejected.cls, f"written with codec {codec}: {rejected}")
+            yield Violation("codec", rejected.cls, f"written with {codec}: {rejected}")
         return
     if without_computed_fields(again) != without_computed_fields(value):
-        text = f"written with codec {codec}, decoded as {shorten(str(to_json(again)))}"
+        text = f"written with {codec}, decoded as {shorten(str(to_json(again)))}"
         yield Violation("codec", "value", text)
 
 

@@ -10,7 +10,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import made_input
-from wireproof.cases.rules import Rule
+from wireproof.cases.rules import Rule, lacks_cases
 from wireproof.cases.similar_cases import similarity
 from wireproof.formats import FORMATS, TracedDecode
 from wireproof.runner.signature import without_indices
@@ -103,7 +103,6 @@ def _new_rule(case: Case) -> Rule:
         if kind == "refusing"
         else "PROPOSED: a reader accepts these bytes."
     )
-    return Rule(
-        f"{case.format}.{words}", kind, text, "proposed", case.id,
-        exclusion="Proposed for a finding; the author writes the text and adds the missing cases.",
-    )  # fmt: skip
+    lacking = lacks_cases(kind, int(kind == "value"), int(kind == "refusing"))
+    todo = "Proposed for a finding; the author writes the text and adds the missing cases."
+    return Rule(f"{case.format}.{words}", kind, text, "proposed", case.id, exclusion=todo if lacking else "")

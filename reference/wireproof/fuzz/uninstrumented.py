@@ -15,6 +15,8 @@ from typing import Final
 
 from attrs import frozen
 
+from wireproof.installed_families import INSTALLED
+
 PACKAGE: Final = __name__.partition(".")[0]
 
 
@@ -30,14 +32,16 @@ class UninstrumentedModules:
 def uninstrumented_modules() -> UninstrumentedModules:
     """Import the mutators, and the table of formats that they use, a second time and return them."""
     with _nothing_imported():
-        return UninstrumentedModules(
-            import_module(f"{PACKAGE}.cases.mutate"), import_module(f"{PACKAGE}.formats")
-        )
+        mutate, formats = import_module(f"{PACKAGE}.cases.mutate"), import_module(f"{PACKAGE}.formats")
+        import_module(
+            f"{PACKAGE}.cases.mutate.mutation_rules"
+        ).all_rules()  # later they would be the first ones
+        return UninstrumentedModules(mutate, formats)
 
 
 @contextmanager
 def _nothing_imported() -> Iterator[None]:
-    """Hide the modules of this package from `sys.modules` for a while."""
+    """Hide the modules of this package, and of those with families, from `sys.modules` for a while."""
     imported = _remove_modules()
     try:
         yield
@@ -47,6 +51,7 @@ def _nothing_imported() -> Iterator[None]:
 
 
 def _remove_modules() -> dict[str, ModuleType]:
-    """Remove the modules of this package from `sys.modules` and return them."""
-    names = [name for name in sys.modules if name == PACKAGE or name.startswith(f"{PACKAGE}.")]
+    """Remove the modules of these packages from `sys.modules` and return them."""
+    packages = {PACKAGE, *INSTALLED.packages}
+    names = [name for name in sys.modules if name.partition(".")[0] in packages]
     return {name: sys.modules.pop(name) for name in names}

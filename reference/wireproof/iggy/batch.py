@@ -172,7 +172,7 @@ def batch_layout(value: type[Any] | None, *, producers: bool = False, joined: bo
             Number("origin_timestamp", "uint64le", meaning="the least of its messages"),
             Length("batch_length", "uint64le", of=WHOLE),
             Checksum("batch_checksum", "uint64le", algorithm=BATCH_CHECKSUM, over=WHOLE, shown=True),
-            Count("message_count", "uint32le", of="messages"),
+            Count("message_count", "uint32le", of="messages", advisory=True),
             *(_PRODUCER if producers else ()),
             Zero("reserved", until=IGGY_BATCH_HEADER_SIZE, nonzero="reject", error="InvalidReservedField"),
             Repeated("messages", of=FRAME, joined=joined),

@@ -210,7 +210,7 @@ _PREFIX: Final = (
     Number("partition_id", "uint32le"),
     Number("current_offset", "uint64le", meaning="the last offset of the partition"),
 )
-_COUNT: Final = Count("count", "uint32le", of="messages")
+_COUNT: Final = Count("count", "uint32le", of="messages", advisory=True)
 _CONTEXT: Final = (
     Number("incarnation", "uint64le"),
     Number("owner_generation", "uint64le"),

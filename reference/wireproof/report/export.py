@@ -27,7 +27,7 @@ from wireproof.cases.made_case import made_case
 from wireproof.cases.sources import cited
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.report import inferred_kaitai, kaitai
+from wireproof.report import kaitai
 from wireproof.report.traceability import sentence_json
 from wireproof.wire.json_values import json_schema
 
@@ -111,8 +111,7 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
         _put(folder / "readers" / name, (files(__package__) / "readers" / name).read_bytes())
     for name, text in schemas():
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
-    inferred = inferred_kaitai.specifications(suite.cases, chosen)
-    for name, text in (*kaitai.specifications(chosen), *inferred):
+    for name, text in kaitai.specifications(chosen):
         _put(folder / "layouts" / f"{name}.ksy", text.encode())
     values = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from wireproof.wire.layout import VARINTS, Layout, OtherFields, ProtoField, prot
 from wireproof.wire.protobuf import FIXED32, FIXED64, LENGTH_DELIMITED, START_GROUP, VARINT
 
 Tree = dict[str, Any]
+"""A part of a specification, as the tree of its YAML."""
 
 
 def _varint_type(bits: int, *, zigzag: bool) -> Tree:

@@ -8,6 +8,7 @@ from attrs import frozen
 from wireproof.wire.layout import (
     REST,
     VARINTS,
+    WHOLE,
     Checksum,
     Count,
     Flag,
@@ -26,6 +27,7 @@ from wireproof.wire.layout import (
     When,
     Zero,
     all_layouts,
+    end_of,
     proto_fields,
     width_of,
 )
@@ -102,9 +104,10 @@ def _rows(layout: Layout) -> Iterator[LayoutRow]:
             continue
         place = UNKNOWN if at is None else str(at)
         flags = tuple(map(_flag_row, part.flags)) if isinstance(part, Number) else ()
-        yield LayoutRow(place, _size(part, layout), part.name, type_of(part), meaning_of(part), flags)
-        width = width_of(part)
-        at = None if at is None or width is None else at + width
+        end = None if at is None else end_of(part, at)
+        size = _size(part, layout) if at is None or end is None else str(end - at)
+        yield LayoutRow(place, size, part.name, type_of(part), meaning_of(part), flags)
+        at = end
 
 
 def _proto_row(part: ProtoField | OtherFields) -> LayoutRow:
@@ -195,16 +198,20 @@ def meaning_of(part: Part) -> str:
     return "; ".join(filter(None, (getattr(part, "meaning", "") or _default(part), *_constants(part))))
 
 
+_COVERED: Final = {REST: "of all that is after it", WHOLE: "of the whole"}
+"""The bytes of a length or a checksum that is not about one part."""
+
+
 def _default(part: Part) -> str:
     match part:
         case Length(of=of):
-            return f"number of bytes {'after it' if of == REST else f'of {of}'}"
+            return f"number of bytes {_COVERED.get(of, f'of {of}')}"
         case Count(of=of):
             return f"number of {of}"
         case Checksum(algorithm=algorithm, over=over):
-            return f"{algorithm.label} of {'all bytes after it' if over == REST else over}"
-        case Zero():
-            return "0"
+            return f"{algorithm.label} {_COVERED.get(over, f'of {over}')}"
+        case Zero(until=until):
+            return f"0, up to offset {until}" if until else "0"
         case When(part=inner):
             return _default(inner)
     return ""
@@ -213,9 +220,14 @@ def _default(part: Part) -> str:
 def _constants(part: Part) -> Iterator[str]:
     """Yield the constants of a part: its number, its codes, when it is there, and what it contains."""
     match part:
-        case Number(const=const, codes=codes):
+        case Number(const=const, codes=codes, most=most):
             yield "" if const is None else f"always {const}"
             yield codes_text(codes or {})
+            yield "" if most is None else f"at most {most}"
+        case Count(advisory=True):
+            yield "readers read to the end and compare"
+        case Zero(nonzero=nonzero) if nonzero != "accept":
+            yield f"other bytes are {'refused' if nonzero == 'reject' else 'remarked'}"
         case Length(null=null) if null is not None and not part.meaning:
             yield f"{null} is null"
         case Packed(codec_of=codec, mask=mask):

@@ -1,8 +1,8 @@
-"""Cross-version checks: the same messages as v0, v1 and v2 are read alike; lost fields are counted.
+"""Cross-version checks: the same messages in all revisions are read alike; lost fields are counted.
 
 For each adapter that writes more than one revision, and each reader: the messages that it reads in the
 entries of an older revision are those that it reads in the batch of the newest, over the fields of both
-revisions (`sending.CARRIED`). Losses are counted in the reference's readings.
+revisions (`MessageSets.shared_fields`). Losses are counted in the reference's readings.
 """
 
 from collections import Counter
@@ -12,17 +12,15 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Accept
+from wireproof.cases.message_sets import Messages, MessageSets, all_message_sets
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
-from wireproof.kafka.family.producer_messages import REVISIONS, count_losses, messages_of, shared_fields
 from wireproof.runner.interop import DecodeResult, EncodeCase, EncodedMessage, InteropRun, Participant
 from wireproof.runner.summaries import short_field
 from wireproof.runner.value_diff import first_difference
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import project
-
-BATCH_FORMAT: Final = "kafka.batch"
 
 TOPIC: Final = "laws"
 """Replaces the topic in the ids of these checks."""
@@ -61,20 +59,22 @@ class FieldLoss:
 
 def field_losses(exchanged: InteropRun) -> tuple[FieldLoss, ...]:
     """Return the losses of the older revisions, for each adapter that wrote more than one revision."""
-    found = []
-    for producer, wrote in _producers(exchanged).items():
-        newest = _newest(wrote)
+    return tuple(loss for sets in all_message_sets() for loss in _losses(sets, exchanged))
+
+
+def _losses(sets: MessageSets, exchanged: InteropRun) -> Iterator[FieldLoss]:
+    for producer, wrote in _producers(sets, exchanged).items():
+        newest = _newest(sets, wrote)
         loss = FieldLoss(producer, newest, {revision: len(pairs) for revision, pairs in wrote.items()})
         for older in (revision for revision in wrote if revision != newest):
             loss.gone[older] = sum(
                 (
-                    count_losses(_by_reference(wrote[newest][number])[0], _by_reference(pairs))
-                    for number, pairs in _common(wrote, older)
+                    sets.losses(_by_reference(wrote[newest][number])[0], _by_reference(pairs))
+                    for number, pairs in _common(sets, wrote, older)
                 ),
                 Counter(),
             )
-        found.append(loss)
-    return tuple(found)
+        yield loss
 
 
 def check_versions(exchanged: InteropRun) -> Iterator[CrossVersionCheck]:
@@ -88,25 +88,38 @@ def check_versions(exchanged: InteropRun) -> Iterator[CrossVersionCheck]:
         }
         for participant in exchanged.participants
     }
-    for producer, wrote in _producers(exchanged).items():
-        newest = _newest(wrote)
+    for sets in all_message_sets():
+        yield from _checks(sets, exchanged, readings)
+
+
+def _checks(
+    sets: MessageSets, exchanged: InteropRun, readings: Mapping[str, Mapping[str, DecodeResult]]
+) -> Iterator[CrossVersionCheck]:
+    for producer, wrote in _producers(sets, exchanged).items():
+        newest = _newest(sets, wrote)
         for older in (revision for revision in wrote if revision != newest):
-            for number, pairs in _common(wrote, older):
+            for number, pairs in _common(sets, wrote, older):
                 entries = wrote[newest][number], pairs
                 encoded_messages = tuple(encoded_message for _, encoded_message in pairs)
                 held = CrossVersionCheck(
-                    producer, "", older, newest, number, encoded_messages, _compared(entries, newest, older)
+                    producer,
+                    "",
+                    older,
+                    newest,
+                    number,
+                    encoded_messages,
+                    _compared(sets, entries, newest, older),
                 )
                 if not held.verdict.passing:
                     yield held
                     continue
                 for reader, read in readings.items():
-                    verdict = _judged(read, entries, (newest, older))
+                    verdict = _judged(sets, read, entries, (newest, older))
                     if verdict is not None:
                         yield evolve(held, reader=reader, verdict=verdict)
 
 
-def _producers(exchanged: InteropRun) -> dict[str, dict[str, WrittenMessages]]:
+def _producers(sets: MessageSets, exchanged: InteropRun) -> dict[str, dict[str, WrittenMessages]]:
     """Return by producer and revision what it wrote, for those that wrote more than one revision."""
     encoded_messages = {
         (name, post.case.id): encoded_message
@@ -116,18 +129,21 @@ def _producers(exchanged: InteropRun) -> dict[str, dict[str, WrittenMessages]]:
     }
     found = {}
     for participant in exchanged.participants:
-        by_revision = {revision: _wrote(participant, revision, encoded_messages) for revision in REVISIONS}
+        by_revision = {
+            revision: _wrote(participant, f"{sets.format}/{revision}", encoded_messages)
+            for revision in sets.revisions
+        }
         if sum(map(bool, by_revision.values())) > 1:
             found[participant.spec] = {revision: pairs for revision, pairs in by_revision.items() if pairs}
     return found
 
 
 def _wrote(
-    participant: Participant, revision: str, encoded_messages: Mapping[tuple[str, str], EncodedMessage]
+    participant: Participant, format_id: str, encoded_messages: Mapping[tuple[str, str], EncodedMessage]
 ) -> WrittenMessages:
     """Return the first complete encoding of each message set, as the reference reads it."""
     by_spelling: dict[tuple[int, int], list[tuple[EncodeCase, EncodedMessage | None]]] = {}
-    for one in participant.written.get(f"{BATCH_FORMAT}/{revision}", ()):
+    for one in participant.written.get(format_id, ()):
         place = one.post.number, one.post.spelling
         by_spelling.setdefault(place, []).append(
             (one.post, encoded_messages.get((participant.spec, one.post.case.id)))
@@ -148,14 +164,14 @@ def _accepted_by_reference(encoded_message: EncodedMessage) -> bool:
     return isinstance(encoded_message.case.expect, Accept)
 
 
-def _newest(wrote: Mapping[str, WrittenMessages]) -> str:
-    return max(wrote, key=REVISIONS.index)
+def _newest(sets: MessageSets, wrote: Mapping[str, WrittenMessages]) -> str:
+    return max(wrote, key=sets.revisions.index)
 
 
 def _common(
-    wrote: Mapping[str, WrittenMessages], older: str
+    sets: MessageSets, wrote: Mapping[str, WrittenMessages], older: str
 ) -> Iterator[tuple[int, tuple[tuple[EncodeCase, EncodedMessage], ...]]]:
-    newest = wrote[_newest(wrote)]
+    newest = wrote[_newest(sets, wrote)]
     return ((number, pairs) for number, pairs in wrote[older].items() if number in newest)
 
 
@@ -174,22 +190,24 @@ RevisionPair = tuple[
 """The entries of one message set in the newest revision, and in an older one."""
 
 
-def _compared(entries: RevisionPair, newest: str, older: str) -> Verdict:
+def _compared(sets: MessageSets, entries: RevisionPair, newest: str, older: str) -> Verdict:
     """Return the verdict on one message set by the reference's readings."""
-    one, other = (messages_of(_by_reference(pairs)) or [] for pairs in entries)
-    return _equal(one, other, (newest, older))
+    one, other = (sets.messages(_by_reference(pairs)) or [] for pairs in entries)
+    return _equal(sets, one, other, (newest, older))
 
 
 def _judged(
-    read: Mapping[str, DecodeResult], entries: RevisionPair, revisions: tuple[str, str]
+    sets: MessageSets, read: Mapping[str, DecodeResult], entries: RevisionPair, revisions: tuple[str, str]
 ) -> Verdict | None:
     """Return the verdict on one message set for one reader; None if it does not read all of both."""
-    one, other = (_messages(read, pairs) for pairs in entries)
-    return None if one is None or other is None else _equal(one, other, revisions)
+    one, other = (_messages(sets, read, pairs) for pairs in entries)
+    return None if one is None or other is None else _equal(sets, one, other, revisions)
 
 
-def _equal(one: list[dict[str, Json]], other: list[dict[str, Json]], revisions: tuple[str, str]) -> Verdict:
-    found = first_difference(shared_fields(one, *revisions), shared_fields(other, *revisions), masked=True)
+def _equal(sets: MessageSets, one: Messages, other: Messages, revisions: tuple[str, str]) -> Verdict:
+    found = first_difference(
+        sets.shared_fields(one, *revisions), sets.shared_fields(other, *revisions), masked=True
+    )
     if found is None:
         return Verdict("pass", "semantic")
     want, got = (text.removeprefix(".") for text in short_field(found))
@@ -198,8 +216,8 @@ def _equal(one: list[dict[str, Json]], other: list[dict[str, Json]], revisions: 
 
 
 def _messages(
-    read: Mapping[str, DecodeResult], pairs: tuple[tuple[EncodeCase, EncodedMessage], ...]
-) -> list[dict[str, Json]] | None:
+    sets: MessageSets, read: Mapping[str, DecodeResult], pairs: tuple[tuple[EncodeCase, EncodedMessage], ...]
+) -> Messages | None:
     """Return the messages that a reader reads in pairs entries; None if it does not read one of them."""
     entries: list[Json] = []
     for _, encoded_message in pairs:
@@ -207,7 +225,7 @@ def _messages(
         if one is None or not isinstance(one.outcome, Accepted):
             return None
         entries += _shown(one)
-    return messages_of(entries)
+    return sets.messages(entries)
 
 
 def _shown(read: DecodeResult) -> list[Json]:

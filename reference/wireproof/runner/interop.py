@@ -2,8 +2,8 @@
 
 A value to write is an encode case, judged like any other. The bytes written are a decode case, whose
 expectation is the answer of the reference to those bytes. Equal bytes of several adapters are read once. The
-formats are those that more than one adapter claims; Kafka's values come from `cases.sending`, so that each
-revision gets the same messages, the others from the strategy of their values.
+formats are those that more than one adapter claims. Where a family has message sets, each revision gets the
+same messages; else the values come from the strategy of their format.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,12 +19,11 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.derived import ORIGIN_REFERENCE
+from wireproof.cases.message_sets import all_message_sets, message_sets_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
-from wireproof.kafka.family.producer_messages import LogicalMessageSet, encodings_of
-from wireproof.kafka.values import Log
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import JudgeContext
@@ -243,13 +242,12 @@ def encode_cases(format_id: str, count: int, seed: int) -> tuple[EncodeCase, ...
 
 def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
     """Return the encodings of value `number`, each as its entries."""
-    if fmt.name == "kafka.batch":
-        sending: LogicalMessageSet = _draw("kafka", number, seed)
-        return encodings_of(sending, fmt.revision)
+    if (sets := message_sets_of(fmt)) is not None:
+        return sets.encodings(_draw(sets.label, number, seed), fmt.revision)
     return ((_draw(fmt.format_id, number, seed),),)
 
 
-def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a sending
+def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a message set
     """Return value `number` of a seed, which is the same in every run."""
     found = _value_source(name)(f"{DRAW_LABEL} {name} {seed} {number}")
     return found[0]
@@ -260,10 +258,10 @@ def _value_source(name: str) -> Callable[[str], list[Any]]:
     try:
         from wireproof.cases.strategies import values  # noqa: PLC0415 - an extra
         from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
-        from wireproof.kafka.family.producer_strategies import logical_message_sets  # noqa: PLC0415 - as above
     except ImportError:
         raise PropertyError(f"an exchange needs Hypothesis: {install_command('property')}") from None
-    return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))
+    sets = next((one for one in all_message_sets() if one.label == name), None)
+    return seeded_drawer(values(*name.split("/")) if sets is None else sets.strategy())
 
 
 def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - a value of any format
@@ -317,15 +315,18 @@ def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int
     Empty if the bytes are anything else. They are judged as a log of the same messages without a codec.
     """
     case, claim = post.case, hello.revisions.get(post.case.format_id)
-    if case.format != "kafka.batch":
+    fmt = FORMATS[case.format_id]
+    sets = message_sets_of(fmt)
+    plain = None if sets is None else sets.uncompressed(_draw(sets.label, post.number, seed))
+    if sets is None or plain is None or fmt.wrapped_by is None:
         return ()
-    sending: LogicalMessageSet = _draw("kafka", post.number, seed)
-    (entries,) = encodings_of(evolve(sending, codec=0), case.revision)
-    log = evolve(case, format="kafka.log", revision="mixed", input=Value(to_json(Log(entries))), needs=())
-    observes = tuple(f"batches[].{name}" for name in claim.observes) if claim is not None else ()
+    (entries,) = sets.encodings(plain, case.revision)
+    name, revision, parts = fmt.wrapped_by
+    log = evolve(case, format=name, revision=revision, input=Value(to_json(sets.stream(entries))), needs=())
+    observes = tuple(f"{parts}[].{one}" for one in claim.observes) if claim is not None else ()
     writer = evolve(hello, revisions={log.format_id: Claim(("encode",), observes=observes)})
     verdict = judge(evolve(log, expect=Accept()), Accepted(data=data), hello=writer)
-    return entries if sending.codec and verdict.passing else ()
+    return entries if verdict.passing else ()
 
 
 # --- reading ---

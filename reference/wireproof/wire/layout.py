@@ -128,11 +128,20 @@ class Length:
 
 @frozen(kw_only=True)
 class Count:
-    """The number of elements of the part `of`."""
+    """The number of elements of the part `of`.
+
+    Attributes:
+        name: as the specification writes it.
+        kind: the primitive of `Reader` that reads it.
+        of: the part.
+        advisory: whether readers read the elements until the bytes end, and only compare their number.
+        meaning: one line for the field tables.
+    """
 
     name: str = field(kw_only=False)
     kind: str = field(kw_only=False)
     of: str
+    advisory: bool = False
     meaning: str = ""
 
 

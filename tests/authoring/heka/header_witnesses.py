@@ -56,20 +56,21 @@ def agrees(case: Case, answer: Any) -> bool:
     """Return whether a parser did with the frames what the case expects; False if the case is not about that."""
     if answer is None:
         return False
+    frames = _shown(answer["frames"], "content" if case.options.content == "opaque" else "message")
     match case.expect, answer["refused"]:
         case Accept(value=value), None:
-            return _shown(answer["frames"]) == value["frames"]
+            return frames == value["frames"]
         case Reject(at=int(at), before=before), [start, end]:
-            return start < at <= end and _shown(answer["frames"]) == (before["frames"] if before else [])
+            return start < at <= end and frames == (before["frames"] if before else [])
     return False
 
 
-def _shown(frames: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return frames as a value shows them: without `message_encoding`, and not verified."""
+def _shown(frames: Sequence[dict[str, Any]], content: str) -> list[dict[str, Any]]:
+    """Return frames as a value shows them: with their message or content, without `message_encoding`, not verified."""
     return [
         {
             "header": {key: part for key, part in frame["header"].items() if key != "message_encoding"},
-            "message": frame["message"],
+            "message": frame[content],
             "signer": None,
         }
         for frame in frames

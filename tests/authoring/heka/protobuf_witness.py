@@ -109,7 +109,8 @@ def read_frames(kind: Any, message_kind: Any, data: bytes) -> Any:
         if not whole:
             return {"frames": frames, "refused": [at, end]}
         at = end + 1 + header.message_length
-        frames.append({"header": tree(header, HEADER), "message": read(message_kind, data[end + 1 : at])})
+        content = data[end + 1 : at]
+        frames.append({"header": tree(header, HEADER), "message": read(message_kind, content), "content": content.hex()})
     return {"frames": frames, "refused": None} if at == len(data) else None
 
 

@@ -6,6 +6,7 @@ a zigzag varint.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
@@ -177,4 +178,6 @@ def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
 FAMILY: Final = Family(
     "tally",
     (Format("tally.stream", "1", Stream, decode, encode, scan, capabilities=("codec:gzip",), layout=STREAM),),
+    sources={"tally_stream": "tally_spark:STREAM"},
+    fixtures=Path(__file__).with_name("tally_fixtures"),
 )

@@ -14,6 +14,7 @@ class TallyCodec:
     """An adapter in Python: an object with a name, a version and the operations."""
 
     name, version = "tally-codec", "1.0"
+    checks_crc = True
 
     def decode(self, request: Any) -> Any:
         """Return the value of a request's bytes; any exception is a refusal."""
@@ -21,7 +22,7 @@ class TallyCodec:
         while len(data) >= HEAD.size and 4 + int.from_bytes(data[2:4], "big") <= len(data):
             sync, flags, length, crc = HEAD.unpack_from(data)
             body, data = data[8 : 4 + length], data[4 + length :]
-            if sync != 0x7A or length < 4 or zlib.crc32(body) != crc or flags > 1:
+            if sync != 0x7A or length < 4 or flags > 1 or (self.checks_crc and zlib.crc32(body) != crc):
                 raise ValueError("not an entry")
             entries.append(
                 {"flags": str(flags), "amounts": amounts(gzip.decompress(body) if flags else body)}
@@ -50,3 +51,10 @@ def varint(data: bytes) -> tuple[int, bytes]:
         if byte < 0x80:
             return (raw >> 1) ^ -(raw & 1), data[at + 1 :]
     raise ValueError("a varint without an end")
+
+
+class CarelessTallyCodec(TallyCodec):
+    """The same with a bug: it does not look at checksums."""
+
+    name = "careless-tally-codec"
+    checks_crc = False

@@ -51,6 +51,11 @@ def test_another_header_is_no_agreement() -> None:
     assert witnesses(F, Accept(value=value({**HEADER, "hmac_hash_function": "MD5"}))) == []
 
 
+def test_opaque_content_is_compared_as_bytes() -> None:
+    assert witnesses(F, Accept(value=value(HEADER, message=M.hex())), content="opaque") == BOTH
+    assert witnesses(F, Accept(value=value(HEADER)), content="opaque") == []
+
+
 def test_another_message_is_no_agreement() -> None:
     assert witnesses(F, Accept(value=value(HEADER, message={**MESSAGE, "pid": "1"}))) == []
 

@@ -25,7 +25,7 @@ from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.generate import compressed, iggy, kafka
 from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe, recipe_json
-from wireproof.cases.made_case import GENERATORS, GenerateError, is_large, made_case, made_input
+from wireproof.cases.made_case import GenerateError, generators, is_large, made_case, made_input
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS
@@ -162,7 +162,7 @@ def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:
 
 
 def test_every_generator_has_a_case() -> None:
-    assert {one.format_id for one in generated()} == set(GENERATORS)
+    assert {one.format_id for one in generated()} == set(generators())
 
 
 @pytest.mark.parametrize("wrong", [{"records": 0}, {"records": 1 << 20}, {"value": 1 << 30}, {"block": -1}])

@@ -57,8 +57,9 @@ def _members(tree: Any) -> Iterator[str]:
 @pytest.mark.parametrize("row", JSON, ids=lambda row: row.format_id)
 def test_every_member_that_an_accepted_body_needs_is_a_word(row: Format) -> None:
     words = dictionary(row)
-    seen = [set(_members(json.loads(data))) for data in _inputs(row)]
-    for name in set.intersection(*(names for names in seen if len(names) > 4)):
+    seen = [set(_members(json.loads(data))) for data in _inputs(row) if data]
+    least = 3 if row.name == "iggy.json.error" else 5
+    for name in set.intersection(*(names for names in seen if len(names) >= least)):
         assert f'"{name}":'.encode() in words
 
 

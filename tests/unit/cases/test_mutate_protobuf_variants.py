@@ -13,13 +13,13 @@ from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.protobuf_variants import encode_variant
-from wireproof.cases.mutate.signing import damage_signature, name_signer, sign_again
 from wireproof.cases.mutate.splice import apply_splices
-from wireproof.cases.mutate.value_mutations import FORMAT_EDITS
 from wireproof.formats import FORMATS
 from wireproof.fuzz.case_builder import CaseBuilder
 from wireproof.fuzz.option_variants import fit_options, option_variants, signing_keys, supported_variants
+from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
 from wireproof.heka.stream import FrameStream
+from wireproof.kafka.family.mutation import EDITS as LOG_EDITS
 from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
@@ -132,7 +132,7 @@ def test_children_are_signed_where_keys_are_known() -> None:
 
 
 def test_a_log_gets_a_transaction_with_its_marker() -> None:
-    change = dict(FORMAT_EDITS[Log])["transaction"]
+    change = dict(LOG_EDITS[Log])["transaction"]
     markers = set()
     for number in range(60):
         log = change(Log(()), Random(number))
@@ -188,7 +188,7 @@ def test_a_limit_is_drawn_beside_the_length_of_a_message() -> None:
 
 
 def test_offsets_and_producers_are_those_of_the_log() -> None:
-    log = dict(FORMAT_EDITS[Log])["transaction"](Log(()), Random(2))
+    log = dict(LOG_EDITS[Log])["transaction"](Log(()), Random(2))
     data = written(LOG, log)
     wanted = Options(fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
     found = [fit_options(LOG, wanted, data, number) for number in range(80)]

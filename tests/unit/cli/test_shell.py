@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import Command
 from folders import TOP
+from machine import needs
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
@@ -115,6 +116,7 @@ def test_a_shell_completes(
     assert f"plain,{offered}" in wireproof().out.splitlines()
 
 
+@needs("bash")
 def test_a_shell_runs_the_script_that_it_gets() -> None:
     script = f'eval "$({sys.executable} -m wireproof completion bash)"; complete -p wireproof'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)

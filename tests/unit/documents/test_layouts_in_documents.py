@@ -1,6 +1,7 @@
 """The tables of fields in kafka.md and heka.md, and those of layouts.md, are those of the layouts."""
 
 import re
+from typing import get_args
 
 import pytest
 from documentation import tables, text_of
@@ -12,9 +13,14 @@ from wireproof.heka.message import FIELD, MESSAGE
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER
 from wireproof.report.layout_tables import layout_table
 from wireproof.report.printed_layouts import PrintedTable, markdown_table, printed_tables
-from wireproof.wire.layout import Layout, Number, Octets, Repeated, proto_fields
+from wireproof.wire.layout import Layout, Number, Octets, Part, Repeated, proto_fields
 
 KAFKA, HEKA, LAYOUTS = (text_of(name) for name in ("kafka.md", "heka.md", "layouts.md"))
+
+
+def test_layouts_md_lists_every_part_of_the_vocabulary() -> None:
+    listed = [row[0].strip("`") for row in tables(LAYOUTS, "The vocabulary")[0]]
+    assert sorted(listed) == sorted(kind.__name__ for kind in get_args(Part))
 
 
 def test_kafka_md_prints_the_header_of_a_batch_with_the_offsets_and_sizes_of_its_layout() -> None:

@@ -16,8 +16,8 @@ from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry_entry import Build
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
-from wireproof.report.kaitai import ident
-from wireproof.wire.layout import Layout, Length, Number, Octets, Repeated
+from wireproof.report.kaitai_scope import ident
+from wireproof.wire.layout import REST, WHOLE, Count, Layout, Length, Number, Octets, Repeated, When, Zero
 
 CASES = load().cases
 
@@ -87,6 +87,30 @@ def test_a_list_that_a_length_ends_is_a_type_of_its_own() -> None:
         {"id": "more", "size-eos": True},
     ]
     assert tree["types"]["kafka_batch_v2_many"]["seq"] == [{"id": "items", "type": "one", "repeat": "eos"}]
+
+
+def test_a_list_whose_number_readers_only_compare_ends_with_its_bytes() -> None:
+    one = Layout("One", (Number("number", "uint8"),))
+    count = Count("count", "uint8", of="many")
+    counted = tree_of(count, Repeated("many", of=one))["seq"][1]
+    assert counted == {"id": "many", "type": "one", "repeat": "expr", "repeat-expr": "count"}
+    compared = tree_of(evolve(count, advisory=True), Repeated("many", of=one))["seq"][1]
+    assert compared == {"id": "many", "type": "one", "repeat": "eos"}
+
+
+def test_bytes_behind_others_of_known_sizes_are_those_that_the_length_leaves() -> None:
+    parts = (Number("first", "uint8"), Length("keySize", "uint8", of="key"), Octets("key"), Octets("value"))
+    rest = tree_of(Length("size", "uint16", of=REST), *parts)["seq"][-1]
+    assert rest == {"id": "value", "size": "size - (2 + key_size)"}
+    whole = tree_of(Length("size", "uint16", of=WHOLE), *parts)["seq"][-1]
+    assert whole == {"id": "value", "size": "size - (4 + key_size)"}
+
+
+def test_reserved_bytes_end_at_their_offset() -> None:
+    optional = When(Number("more", "uint32"), number="flags", values=(1,))
+    tree = tree_of(Number("flags", "uint8"), optional, Zero("reserved", until=16))
+    assert tree["seq"][1]["if"] == "flags == 1"
+    assert tree["seq"][2]["size"] == "16 - (1 + (flags == 1 ? 4 : 0))"
 
 
 def test_bytes_whose_end_nothing_tells_are_refused() -> None:

@@ -49,6 +49,16 @@ def test_protobuf_fields_have_their_numbers_and_labels() -> None:
     assert tables["Frame"].rows[1].meaning == "number of bytes of header"
 
 
+def test_reserved_bytes_have_their_size_and_what_a_reader_does_with_others() -> None:
+    layout = FORMATS["iggy.send/0.11"].layout
+    assert layout is not None
+    rows = {row.name: row for table in layout_tables(layout) if table.name == "Batch" for row in table.rows}
+    assert (rows["reserved"].place, rows["reserved"].size) == ("52", "204")
+    assert rows["reserved"].meaning == "0, up to offset 256; other bytes are refused"
+    assert rows["batch_length"].meaning == "number of bytes of the whole"
+    assert rows["message_count"].meaning == "number of messages; readers read to the end and compare"
+
+
 def test_every_layout_has_tables_and_each_is_there_once() -> None:
     declared = [row for row in FORMATS.values() if row.layout is not None]
     assert declared

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from folders import TOP
+from machine import need
 
 from tests.mutants.registry import spec_of
 
@@ -42,6 +43,7 @@ def expanded(text: str, inputs: dict[str, str]) -> str:
 
 def ran(name: str, folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     """Run a step in `folder` with the inputs' defaults, or those given."""
+    need("bash")
     step = steps()[name]
     told = {key: row.get("default", "") for key, row in page(ACTION)["inputs"].items()} | inputs
     env = {key: expanded(value, told) for key, value in step["env"].items()}

@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from random import Random
 from typing import Any, Final
 
 from wireproof.cases.mutate.boundary_values import boundary_integer
+from wireproof.cases.mutate.mutation_rules import all_rules
 from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.iggy.header_kinds import KINDS_BY_NAME
-from wireproof.iggy.message import MESSAGE_STATES
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value contains no nested object."""
@@ -41,11 +41,17 @@ REPLACEMENTS: Final[tuple[Any, ...]] = (
 )
 """Replacements for any JSON value."""
 
-ENUMERATIONS: Final[tuple[tuple[str, ...], ...]] = (tuple(KINDS_BY_NAME), tuple(MESSAGE_STATES.values()))
-"""Enumerations: a word of one is often replaced by another word of the same enumeration."""
-
 NAME_SUFFIXES: Final = ("x", "_", " ", "\U0001f600")
 """Suffixes for the names of members; the last one needs two escapes."""
+
+
+@cache
+def _enumerations() -> tuple[tuple[str, ...], ...]:
+    """Return the enumerations of all families.
+
+    A word of one is often replaced by another word of the same enumeration.
+    """
+    return tuple(words for rules in all_rules() for words in rules.enumerations)
 
 
 def mutate_json(rng: Random, data: bytes) -> bytes | None:
@@ -125,7 +131,7 @@ def _replacement(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
             other = abs(boundary_integer(rng, part))
             return other + (other == part)
         words = (
-            [enumeration for enumeration in ENUMERATIONS if part in enumeration]
+            [enumeration for enumeration in _enumerations() if part in enumeration]
             if isinstance(part, str)
             else []
         )

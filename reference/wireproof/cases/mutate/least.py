@@ -1,44 +1,38 @@
 """Minimal values: the smallest value of each format. Generation starts from them if there is no corpus."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from attrs import fields
 
 from wireproof.cases.mutate.mended import mended
+from wireproof.cases.mutate.mutation_rules import merged, rules_of
 from wireproof.formats import Format
-from wireproof.iggy.header_kinds import HeaderValue
-from wireproof.iggy.identifier import Identifier
-from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
-MAGIC: Final = {"v1": 1}
-"""Revision to the magic of a message; other revisions have magic 0."""
-
-UUID: Final = bytes(range(16))
-"""The uuid of a Heka message: heka.md, section 4, M05."""
-
-_MADE: Final[dict[Any, Any]] = {
-    RecordBatch: RecordBatch(0, -1, 2, 0, 0, 0, 0, -1, -1, -1, (Record(0, 0, 0, None, b"v", ()),)),
-    Record: Record(0, 0, 0, None, b"v", ()),
-    Message: Message(0, 0, 0, -1, None, b"v", None),
-    Identifier: Identifier("numeric", b"\x01\x00\x00\x00"),
-    HeaderValue: HeaderValue("raw", b"v"),
-}
-"""Class to value, for classes in which zeros are not valid."""
-
-_NAMED: Final = {"uuid": UUID, "payload": b"p", "key": b"k"}
+_NAMED: Final = {"payload": b"p", "key": b"k"}
 """Name of a field to bytes, for fields that must not be empty."""
+
+
+@cache
+def _made() -> dict[Any, Any]:
+    """Return class to value, for classes in which zeros are not valid."""
+    return merged(lambda rules: rules.least)
+
+
+@cache
+def _named() -> dict[str, bytes]:
+    return _NAMED | merged(lambda rules: rules.named)
 
 
 @lru_cache(maxsize=512)
 def least(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
     """Return the minimal value of a type: lists are empty and optional parts are None."""
-    if kind in _MADE:
-        return _MADE[kind]
+    if kind in _made():
+        return _made()[kind]
     origin, args = get_origin(kind), get_args(kind)
     if origin is Literal:
         return args[0]
@@ -50,7 +44,7 @@ def least(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a val
 
 
 def _scalar(kind: Any, name: str) -> Any:  # noqa: ANN401 - as `least`
-    return _NAMED.get(name, b"") if kind is bytes else kind(0)
+    return _named().get(name, b"") if kind is bytes else kind(0)
 
 
 def of_class(kind: type) -> Any:  # noqa: ANN401 - an instance of it
@@ -62,9 +56,7 @@ def of_class(kind: type) -> Any:  # noqa: ANN401 - an instance of it
 @lru_cache(maxsize=256)
 def seed(row: Format) -> bytes:
     """Return the encoding of the minimal value of a format; lists that must not be empty have one element."""
-    value = least(row.value)
-    if isinstance(value, Message):
-        value = Message(0, MAGIC.get(row.revision, 0), 0, -1, None, b"v", None)
+    value = rules_of(row).for_format(row, least(row.value))
     one = _with_one(row.value, value)
     for candidate in (value, one, mended(one)):
         try:

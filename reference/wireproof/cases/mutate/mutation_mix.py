@@ -14,22 +14,11 @@ from wireproof.cases.mutate.compression_variants import FRAME_WRITERS
 from wireproof.cases.mutate.decode_trace import DecodeTrace, cached_trace, trace_of
 from wireproof.cases.mutate.fullest import samples
 from wireproof.cases.mutate.least import seed
+from wireproof.cases.mutate.mutation_rules import Keys, rules_of
 from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.cases.mutate.signing import Keys, damage_signature, name_signer, sign_again
 from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.cases.mutate.stream_mutations import compress_otherwise, compressed_regions, edit_stream
 from wireproof.formats import Format
-from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
-from wireproof.wire import snappy
-
-COMPRESSED_AS_A_WHOLE: Final = {"heka.message": snappy.compress_block}
-"""Formats that a configuration, not the bytes, declares as compressed: heka.md, section 5."""
-
-EMPTY_FRAMES: Final = {
-    "heka.stream": bytes((RECORD_SEPARATOR, 0, UNIT_SEPARATOR)),
-    "kafka.log": bytes(12),
-}
-"""Empty frames: a header of no bytes (heka.md, section 2), an entry of size 0 (kafka.md §1.1)."""
 
 FIELD_AWARE_PERCENT: Final = 30
 """The percentage of field-aware edits; the others are edits of bytes."""
@@ -38,16 +27,15 @@ FIELD_AWARE_PERCENT_TEXT: Final = 70
 """The percentage for JSON, whose fields no length or checksum protects from edits of bytes, and for protobuf,
 in which most edits of bytes make unknown fields."""
 
-FIELD_AWARE_PERCENT_IGGY: Final = 60
-"""The percentage for Iggy, whose nested lengths have a fixed width: most edits of bytes make one of them
-impossible to fix up."""
+FIELD_AWARE_PERCENT_FAVOURED: Final = 60
+"""The percentage if most edits of bytes make a length impossible to fix up: `MutationRules.favour_fields`."""
 
 VALUE_EDITS: Final = 3
 """How many of five field-aware edits change the value; the others change fields on the wire."""
 
-VALUE_EDITS_PROTOBUF: Final = 2
-"""The number for protobuf, where a third of the edits of fields re-encodes one, and for Iggy, whose encoders
-cannot write everything that its readers must handle."""
+FEWER_VALUE_EDITS: Final = 2
+"""The number for protobuf, where a third of the edits of fields re-encodes one, and with `favour_fields`,
+where encoders cannot write everything that readers must handle."""
 
 RESTARTED: Final = 8
 """One in this many mutations of valid bytes starts from a generated encoding instead."""
@@ -112,10 +100,11 @@ def mutate_with_edits(
         child = _single_edit(_parent(fmt, data, rng), data, rng, edits, aware)
     if not below(rng, 16):
         edits.append("frame")
+        compress = rules_of(fmt).compress_bytes.get(fmt.name)
         child = (
-            COMPRESSED_AS_A_WHOLE[fmt.name](child)
-            if fmt.name in COMPRESSED_AS_A_WHOLE and below(rng, 2)
-            else mutate_frame(child, rng, EMPTY_FRAMES.get(fmt.name, b"\0"))
+            compress(child)
+            if compress is not None and below(rng, 2)
+            else mutate_frame(child, rng, rules_of(fmt).empty_frames.get(fmt.name, b"\0"))
         )
     if keys:
         child = _with_signature(trace_of(fmt, child), keys, rng, edits)
@@ -167,24 +156,27 @@ def _single_edit(parent: DecodeTrace, data: bytes, rng: Random, edits: list[str]
         edits.append("other parent")
     if parent.row.is_json or parent.fields:
         aware = max(aware, FIELD_AWARE_PERCENT_TEXT)
-    elif parent.row.name.startswith("iggy."):
-        aware = max(aware, FIELD_AWARE_PERCENT_IGGY)
+    elif rules_of(parent.row).favour_fields:
+        aware = max(aware, FIELD_AWARE_PERCENT_FAVOURED)
     return _field_aware(parent, rng, edits) if below(rng, 100) < aware else _bytes_edited(parent, rng, edits)
 
 
 def _with_signature(trace: DecodeTrace, keys: Keys, rng: Random, edits: list[str]) -> bytes:
     """Sign most mutations again; sometimes add a signer, sometimes damage a signature."""
+    signing = rules_of(trace.row).signing
+    if signing is None:
+        return trace.data
     if not below(rng, SIGNED):
         edits.append("signer")
-        trace = trace_of(trace.row, name_signer(trace, keys, rng))
+        trace = trace_of(trace.row, signing.name_signer(trace, keys, rng))
     if not below(rng, NOT_FIXED_UP):
         return trace.data
     edits.append("signed")
-    data = sign_again(trace, keys)
+    data = signing.sign_again(trace, keys)
     if below(rng, DAMAGED_SIGNATURE):
         return data
     edits.append("signature")
-    return damage_signature(trace_of(trace.row, data), rng)
+    return signing.damage_signature(trace_of(trace.row, data), rng)
 
 
 def _parent(fmt: Format, data: bytes, rng: Random) -> DecodeTrace:
@@ -226,9 +218,7 @@ def _field_aware(parent: DecodeTrace, rng: Random, edits: list[str]) -> bytes:
         if text is not None:
             edits.append("json")
             return text
-    valued_edits = (
-        VALUE_EDITS_PROTOBUF if parent.fields or parent.row.name.startswith("iggy.") else VALUE_EDITS
-    )
+    valued_edits = FEWER_VALUE_EDITS if parent.fields or rules_of(parent.row).favour_fields else VALUE_EDITS
     if parent.value is not None and below(rng, 5) < valued_edits:
         data = value_mutations.mutate_value(parent, rng, edits)
         if data is not None:

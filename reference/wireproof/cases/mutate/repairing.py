@@ -4,7 +4,7 @@ from typing import Final
 
 from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
-from wireproof.cases.mutate.signing import Keys, sign_again
+from wireproof.cases.mutate.mutation_rules import Keys, rules_of
 from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.formats import Format
 from wireproof.wire.reject_classes import RejectClass
@@ -42,7 +42,8 @@ def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
         if again == data:
             break
         data = again
-    return data if keys is None else sign_again(trace_of(row, data), keys)
+    signing = rules_of(row).signing
+    return data if keys is None or signing is None else signing.sign_again(trace_of(row, data), keys)
 
 
 def sealed(made: DecodeTrace) -> bytes:

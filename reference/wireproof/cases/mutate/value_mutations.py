@@ -4,16 +4,14 @@ The encoder computes lengths, counts, checksums and frames.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import eq
 from random import Random
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.mutate.boundary_values import FILLS, boundary_bytes, boundary_integer
-from wireproof.cases.mutate.codes import CODES
-from wireproof.cases.mutate.control_records import random_control_record
+from wireproof.cases.mutate.boundary_values import boundary_bytes, boundary_integer
 from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.cases.mutate.edit_sites import (
     EditSite,
@@ -26,15 +24,10 @@ from wireproof.cases.mutate.edit_sites import (
 from wireproof.cases.mutate.fullest import full
 from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.mended import mended
+from wireproof.cases.mutate.mutation_rules import Edit, merged
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import Format
-from wireproof.heka.frame import HekaFrame
-from wireproof.heka.header import HekaHeader
-from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.heka.stream import FrameStream
-from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
-from wireproof.kafka.values import Log, Message, Record, RecordBatch
 from wireproof.wire.rejection import Rejected
 
 MAX_TRIES: Final = 4
@@ -47,13 +40,10 @@ MANY_EDITS: Final = (3, 6, 10)
 """Numbers of edits for a generated value, which is the same for every mutation."""
 
 SPECIAL: Final = 5
-"""One in this many edits is one of `FORMAT_EDITS`, if the format has any."""
+"""One in this many edits is a special one of the family, if it has any for the class."""
 
 MAX_ELEMENTS: Final = 48
 """The most elements that an edit gives a list."""
-
-CODECS_TO_DRAW: Final = (1, 2, 3, 3, 4)
-"""Compression codecs to draw from; LZ4 is listed twice, because its frame has the most parts."""
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
@@ -64,6 +54,33 @@ ALTERNATIVE: Final = 3
 
 CODED_FIELD: Final = 3
 """One in this many edits of a number with known codes draws one of the codes."""
+
+
+@cache
+def _special_edits() -> dict[type, tuple[tuple[str, Edit], ...]]:
+    """Return class to the names and functions of its special edits."""
+    return merged(lambda rules: rules.edits)
+
+
+@cache
+def _compressing_edits() -> dict[type, Edit]:
+    """Return class to the function that compresses a value."""
+    return merged(lambda rules: rules.compress)
+
+
+@cache
+def _entry_lists() -> dict[type, str]:
+    """Return the class of a stream to the field that has its entries."""
+    return merged(lambda rules: rules.entries)
+
+
+@cache
+def _codes() -> dict[tuple[type, str], tuple[int, ...]]:
+    """Return class and field to the codes that have a meaning.
+
+    Random draws find small codes easily, but hardly ever a single code in a large range.
+    """
+    return merged(lambda rules: rules.codes)
 
 
 @lru_cache(maxsize=512)
@@ -109,7 +126,7 @@ def _changed(parent: DecodeTrace, rng: Random, count: int) -> tuple[Any, list[st
     value, editable = parent.value, editable_sites(parent)
     names: list[str] = []
     touched: list[tuple[PathStep, ...]] = []
-    extra = FORMAT_EDITS.get(type(value))
+    extra = _special_edits().get(type(value))
     for _ in range(count):
         if extra is not None and not below(rng, SPECIAL):
             name, change = pick(rng, extra)
@@ -172,7 +189,7 @@ def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: 
 def _integer(site: EditSite, rng: Random) -> int:
     """Return another number that fits the field; for attributes, flip bits."""
     now: int = site.now
-    known = CODES.get((site.owner, site.name))
+    known = _codes().get((site.owner, site.name))
     if known and not below(rng, CODED_FIELD):
         return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
@@ -243,194 +260,19 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
         return value
 
 
-# --- edits for one format ---
-
-
-def _as_control_batch(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """Make the batch a control batch with one control record: kafka.md §1.9."""
-    flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
-    return evolve(
-        batch,
-        attributes=batch.attributes | flags,
-        producer_id=7,
-        producer_epoch=0,
-        records=(random_control_record(rng),),
-    )
-
-
-def _with_wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """Give the batch sequences that wrap around after 2147483647: kafka.md §1.10."""
-    base_sequence = (1 << 31) - 1 - below(rng, 2)
-    last_offset_delta = max(batch.last_offset_delta, 2)
-    return evolve(
-        batch,
-        base_sequence=base_sequence,
-        last_offset_delta=last_offset_delta,
-        producer_id=7,
-        producer_epoch=0,
-    )
-
-
-def _with_overflow(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """Give the batch offsets or timestamps that overflow: kafka.md §1.10."""
-    limit = (1 << 63) - 1
-    field = pick(rng, ("base_offset", "base_timestamp"))
-    records = tuple(
-        evolve(record, timestamp_delta=pick(rng, (record.timestamp_delta, limit, -limit)), offset_delta=at)
-        for at, record in enumerate(batch.records, below(rng, 2))
-    )
-    changes: dict[str, Any] = {field: limit - below(rng, 2), "records": records}
-    return evolve(batch, **changes)
-
-
-def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """Compress the batch with another codec, and give its first record a header: kafka.md §1.2, §1.3."""
-    records = batch.records or (least(Record),)
-    first = evolve(records[0], headers=((boundary_bytes(rng, b"h"), pick(rng, (None, b"", b"x"))),))
-    attributes = batch.attributes & ~7 | pick(rng, CODECS_TO_DRAW)
-    others = records[1:] or records * below(rng, 2)
-    return evolve(batch, attributes=attributes, records=(first, *others))
-
-
-def _renumbered(batch: RecordBatch, _: Random) -> RecordBatch:
-    """Renumber the offset deltas from 0, as a producer does."""
-    records = tuple(evolve(record, offset_delta=at) for at, record in enumerate(batch.records))
-    return evolve(batch, last_offset_delta=max(len(records) - 1, 0), records=records)
-
-
-def _as_wrapper(message: Message, rng: Random) -> Message:
-    """Make the message a compressed wrapper around one or more messages: kafka.md §2.2."""
-    inner = message.messages or (message,)
-    count = pick(rng, (1, 2, 3))
-    first = pick(rng, (0, 5))
-    messages = tuple(evolve(one, offset=first + at) for at, one in enumerate((inner * count)[:MAX_ELEMENTS]))
-    codec = pick(rng, (1, 2, 3))
-    offset = pick(rng, (0, messages[-1].offset))
-    return evolve(
-        message, offset=offset, attributes=message.attributes & ~7 | codec, value=None, messages=messages
-    )
-
-
-def _with_all_fields(message: HekaMessage, rng: Random) -> HekaMessage:
-    """Set all absent optional fields."""
-    absent = [site for site in edit_sites(message) if site.now is None and len(site.steps) == 1]
-    given: dict[str, Any] = {site.name: new_part(site.kind, rng, site.name) for site in absent}
-    return evolve(message, **given)
-
-
-def _with_long_string(message: HekaMessage, rng: Random) -> HekaMessage:
-    """Give a string of the message a length that takes two bytes: heka.md, section 4."""
-    texts = [site for site in edit_sites(message) if site.kind.holds == "bytes" and len(site.steps) == 1]
-    site = pick(rng, [one for one in texts if one.name != "uuid"])
-    longer: dict[str, Any] = {site.name: pick(rng, FILLS) * pick(rng, (128, 129, 300))}
-    return evolve(message, **longer)
-
-
-def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
-    """Add a Field of any type with up to three values: heka.md, section 4; several values are packed."""
-    at = below(rng, len(VALUE_TYPES))
-    kind = part_type(get_type_hints(DynamicField)[VALUE_ARRAYS[at]])
-    values = tuple(
-        new_part(part_type(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3)))
-    )
-    empty = least(DynamicField)
-    field = evolve(
-        empty, name=boundary_bytes(rng, b"f"), value_type=VALUE_TYPES[at], **{VALUE_ARRAYS[at]: values}
-    )
-    return evolve(message, fields=(*message.fields[: MAX_ELEMENTS // 4], field))
-
-
-def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
-    """Apply an edit of `FORMAT_EDITS` to the message of a frame."""
-    if not stream.frames:
-        return FrameStream((least(HekaFrame),))
-    at = below(rng, len(stream.frames))
-    _, change = pick(rng, FORMAT_EDITS[HekaMessage])
-    frame = stream.frames[at]
-    changed = evolve(frame, message=change(frame.message, rng))
-    return FrameStream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
-
-
-def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
-    """Give a frame a header with a signer, a hash function and an HMAC: heka.md, section 1."""
-    if not stream.frames:
-        return FrameStream((least(HekaFrame),))
-    at = below(rng, len(stream.frames))
-    header = HekaHeader(
-        hmac_hash_function=pick(rng, ("MD5", "SHA1")),
-        hmac_signer=boundary_bytes(rng, b"s")[:64],
-        hmac_key_version=pick(rng, (None, 0, 1)),
-        hmac=boundary_bytes(rng, b"h")[:64],
-    )
-    frame = evolve(stream.frames[at], header=header)
-    return FrameStream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
-
-
-def _transaction(log: Log, rng: Random) -> Log:
-    """Append batches of two producers and a transaction marker of one of them to the log: kafka.md §1.9."""
-    last = log.batches[-1] if log.batches else least(RecordBatch)
-    next_offset = (
-        last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset
-    ) + 1
-    producer, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
-    marker_batch = _as_control_batch(least(RecordBatch), rng)
-    own_batch = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0)
-    other_batch = evolve(own_batch, producer_id=other)
-    marker_batch = evolve(marker_batch, producer_id=pick(rng, (producer, other)))
-    batches = (own_batch, other_batch, marker_batch, *(own_batch, other_batch)[below(rng, 3) :])
-    appended = tuple(evolve(batch, base_offset=next_offset + at) for at, batch in enumerate(batches))
-    return Log((*log.batches[: MAX_ELEMENTS // 4], *appended))
-
-
-def _in_log(log: Log, rng: Random) -> Log:
-    """Apply an edit of `FORMAT_EDITS` to an entry of the log."""
-    if not log.batches:
-        kind: type = pick(rng, (RecordBatch, Message))
-        return Log((least(kind),))
-    at = below(rng, len(log.batches))
-    edits = FORMAT_EDITS[type(log.batches[at])]
-    _, change = edits[below(rng, len(edits))]
-    return Log((*log.batches[:at], change(log.batches[at], rng), *log.batches[at + 1 :]))
-
-
-FORMAT_EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
-    RecordBatch: (
-        ("control batch", _as_control_batch),
-        ("overflow", _with_overflow),
-        ("compressed", _compressed),
-        ("wrapping sequence", _with_wrapping_sequence),
-        ("renumbered", _renumbered),
-    ),
-    Message: (("wrapper", _as_wrapper),),
-    Log: (("entry", _in_log), ("transaction", _transaction)),
-    HekaMessage: (
-        ("all optional fields", _with_all_fields),
-        ("added field", _with_field),
-        ("long string", _with_long_string),
-    ),
-    FrameStream: (("signed header", _with_signer), ("message", _in_frame)),
-}
-"""Class to the names and functions of its edits."""
-
-
-COMPRESSING_EDITS: Final[dict[type, Callable[[Any, Random], Any]]] = {
-    RecordBatch: _compressed,
-    Message: _as_wrapper,
-}
-"""Class to the function that compresses a value."""
-
-
 def compress_value(parent: DecodeTrace, rng: Random) -> bytes | None:
     """Compress the value, or one entry of a log, and encode it. Without compression return None."""
     value = parent.value
-    entries = value.batches if isinstance(value, Log) else (value,)
+    name = _entry_lists().get(type(value))
+    entries = (value,) if name is None else getattr(value, name)
     at = below(rng, len(entries))
-    change = COMPRESSING_EDITS.get(type(entries[at])) if entries else None
+    change = _compressing_edits().get(type(entries[at])) if entries else None
     if change is None:
         return None
     try:
         entry = change(entries[at], rng)
-        whole = Log((*entries[:at], entry, *entries[at + 1 :])) if isinstance(value, Log) else entry
+        changed: dict[str, Any] = {} if name is None else {name: (*entries[:at], entry, *entries[at + 1 :])}
+        whole = evolve(value, **changed) if changed else entry
         return written(parent.row, mended(whole))
     except Rejected:
         return None

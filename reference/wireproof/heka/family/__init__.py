@@ -45,6 +45,8 @@ FAMILY: Final = Family(
     strategies="wireproof.heka.family.strategies:VALUES",
     option_strategies="wireproof.heka.family.strategies:OPTIONS",
     sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},
+    mutation="wireproof.heka.family.mutation:RULES",
+    generators="wireproof.heka.family.generators:GENERATORS",
     dictionary=deferred("wireproof.heka.family.dictionary:words"),
     redaction=Redaction(
         ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac")

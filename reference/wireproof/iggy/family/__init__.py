@@ -85,6 +85,8 @@ FAMILY: Final = Family(
     strategies="wireproof.iggy.family.strategies:VALUES",
     option_strategies="wireproof.iggy.family.strategies:OPTIONS",
     sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
+    mutation="wireproof.iggy.family.mutation:RULES",
+    generators="wireproof.iggy.family.generators:GENERATORS",
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number
     redaction=Redaction(

@@ -84,6 +84,9 @@ FAMILY: Final = Family(
     strategies="wireproof.kafka.family.strategies:VALUES",
     option_strategies="wireproof.kafka.family.strategies:OPTIONS",
     sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
+    mutation="wireproof.kafka.family.mutation:RULES",
+    generators="wireproof.kafka.family.generators:GENERATORS",
+    message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(

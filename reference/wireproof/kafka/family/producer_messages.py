@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from wireproof.cases.message_sets import MessageSets
+from wireproof.family import deferred
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.json_values import Json
 
 ZSTD: Final = 4
@@ -128,3 +130,21 @@ def count_losses(newer: Any, older: Sequence[Json]) -> Counter[str]:  # noqa: AN
     gone["transactions"] += bool(int(newer.get("attributes", "0")) & TRANSACTIONAL)
     gone["batches, now single messages"] += len(older) > 1
     return +gone
+
+
+def _uncompressed(sending: LogicalMessageSet) -> LogicalMessageSet | None:
+    return evolve(sending, codec=0) if sending.codec else None
+
+
+MESSAGE_SETS: Final = MessageSets(
+    "kafka.batch",
+    "kafka",
+    REVISIONS,
+    deferred("wireproof.kafka.family.producer_strategies:logical_message_sets"),
+    encodings_of,
+    _uncompressed,
+    Log,
+    messages_of,
+    shared_fields,
+    count_losses,
+)

@@ -53,9 +53,7 @@ def read_header(row: RowData) -> EntryHeader | None:
     size = int.from_bytes(data[SIZE_AT:LOG_OVERHEAD], "big", signed=True)
     if item.length != size + LOG_OVERHEAD or size < MIN_SIZE_BY_MAGIC[data[MAGIC_AT]]:
         return None
-    peek = batch.peek_header if data[MAGIC_AT] == batch.MAGIC else message.peek_header
-    found: EntryHeader = peek(data, 0)
-    return found
+    return batch.peek_header(data, 0) if data[MAGIC_AT] == batch.MAGIC else message.peek_header(data, 0)
 
 
 def _field(header: EntryHeader, name: str) -> int | None:

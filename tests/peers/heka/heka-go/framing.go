@@ -22,8 +22,8 @@ type request struct {
 		Keys        map[string]string `json:"keys"`
 		MaxMessage  *uint32           `json:"max_message"`
 		Resync      string            `json:"resync"`
-		Compression string            `json:"compression"`
 		Content     string            `json:"content"`
+		Compression string            `json:"compression"`
 	} `json:"options"`
 	chunks [][]byte
 }

@@ -1,5 +1,5 @@
 //! iggy_binary_protocol behind the adapter contract: the wire types of Iggy 0.11, as its SDK and its server
-//! drive them, and the JSON of the reply to an HTTP send, by its serde form in iggy_common. It leaves to its callers what a kind of header means, and to the server what a whole send is.
+//! drive them. It leaves to its callers what a kind of header means, and to the server what a whole send is.
 
 mod making;
 
@@ -11,7 +11,6 @@ use iggy_binary_protocol::responses::messages::{PollMessagesResponse, SendMessag
 use iggy_binary_protocol::{
     encode_user_headers, WireDecode, WireEncode, WireError, WireIdentifier, WirePartitioning, WireUserHeaders, KIND_CONSUMER,
 };
-use iggy_common::SendMessagesConfirmations;
 use serde_json::{json, Value};
 use shared_rust::values::{hex, number};
 use shared_rust::{locked_version, serve, Answer, Refusal, Request};
@@ -22,7 +21,7 @@ const KINDS: [&str; 16] = ["", "raw", "string", "bool", "int8", "int16", "int32"
 const STRATEGIES: [&str; 6] = ["", "offset", "timestamp", "first", "last", "next"];
 
 /// Parts of an error's text that leave no doubt about the class.
-const CLASSES: [(&str, &str); 15] = [
+const CLASSES: [(&str, &str); 10] = [
     ("unexpected end of buffer", "truncated"),
     ("invalid utf-8", "bad-utf8"),
     ("unknown discriminant", "bad-kind"),
@@ -33,11 +32,6 @@ const CLASSES: [(&str, &str); 15] = [
     ("odd number of TLV", "truncated"),
     ("too large", "limit-exceeded"),
     ("validation failed", "bad-length"),
-    ("missing field", "missing-field"),
-    ("duplicate field", "duplicate-field"),
-    ("invalid type", "type-mismatch"),
-    ("invalid value", "invalid-value"),
-    ("EOF while parsing", "bad-json"),
 ];
 
 fn main() -> io::Result<()> {
@@ -57,7 +51,7 @@ fn hello() -> Value {
         "iggy.headers/0.10": claim(&both, &all), "iggy.identifier/0.8": claim(&both, &all),
         "iggy.partitioning/0.9": claim(&both, &all), "iggy.poll-request/0.10": claim(&both, &all),
         "iggy.send/0.11": claim(&["encode"], &all), "iggy.poll/0.11": claim(&["decode"], &polled),
-        "iggy.reply/0.11": claim(&both, &all), "iggy.json.reply/0.11": claim(&both, &all),
+        "iggy.reply/0.11": claim(&both, &all),
     });
     json!({"protocol": 1, "name": "iggy-binary-protocol", "errors": "coarse", "window": 16, "cost": "fast",
            "version": locked_version(include_str!("../Cargo.lock"), "iggy_binary_protocol"), "revisions": revisions})
@@ -84,23 +78,14 @@ fn decoded(request: &Request) -> Result<(Value, Option<usize>), Refusal> {
         }
         "iggy.reply" => {
             let (one, taken) = SendMessagesResponse::decode(data).map_err(refused)?;
-            (confirmed(&one), Some(taken))
-        }
-        "iggy.json.reply" if data.is_empty() => return Err(Refusal::unasked("an empty body: the client looks before it")),
-        "iggy.json.reply" => {
-            let one: SendMessagesConfirmations = serde_json::from_slice(data).map_err(Refusal::of)?;
-            (confirmed(&one.into()), None)
+            let shown = one.confirmations.iter().map(|one| json!({"stream_id": number(one.stream_id),
+                "topic_id": number(one.topic_id), "partition_id": number(one.partition_id),
+                "base_offset": number(one.base_offset)}));
+            (json!({"confirmations": shown.collect::<Vec<_>>()}), Some(taken))
         }
         "iggy.poll" => (polled(data)?, None),
         _ => (json!({"headers": headers(data).map_err(refused)?}), None),
     })
-}
-
-fn confirmed(reply: &SendMessagesResponse) -> Value {
-    let shown = reply.confirmations.iter().map(|one| json!({"stream_id": number(one.stream_id),
-        "topic_id": number(one.topic_id), "partition_id": number(one.partition_id),
-        "base_offset": number(one.base_offset)}));
-    json!({"confirmations": shown.collect::<Vec<_>>()})
 }
 
 fn tagged(kind: &str, value: &[u8]) -> Value {
@@ -167,9 +152,6 @@ fn encoded(format: &str, value: &Value) -> Result<Vec<u8>, Refusal> {
         "iggy.partitioning" => making::partitioning(value)?.encode(&mut buffer),
         "iggy.poll-request" => making::request(value)?.encode(&mut buffer),
         "iggy.reply" => making::reply(value)?.encode(&mut buffer),
-        "iggy.json.reply" => {
-            return serde_json::to_vec(&SendMessagesConfirmations::from(making::reply(value)?)).map_err(Refusal::of)
-        }
         "iggy.headers" => encode_user_headers(&making::borrowed(&making::headers(value)?), &mut buffer),
         _ => {
             let (stream, topic) = (making::place(&value["stream"])?, making::place(&value["topic"])?);

@@ -75,5 +75,6 @@ fn metadata(data: &[u8]) -> Result<(Value, usize), Refusal> {
     let partitioning = Partitioning::from_raw_bytes(&data[at..]).map_err(Refusal::of)?;
     at += size(&partitioning).unwrap_or_default();
     let shown = tagged(&partitioning.kind.to_string(), &partitioning.value);
-    Ok((json!({"stream": place(&stream), "topic": place(&topic), "partitioning": shown}), u32_of(&data[at..at + 4])? as usize))
+    let count = data.get(at..at + 4).ok_or_else(|| Refusal::of("the metadata ends inside the count of messages"))?;
+    Ok((json!({"stream": place(&stream), "topic": place(&topic), "partitioning": shown}), u32_of(count)? as usize))
 }

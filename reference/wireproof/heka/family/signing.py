@@ -1,7 +1,7 @@
 """Sign the frames of a mutated stream again if their key is known: heka.md, section 3."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from random import Random
 from typing import Final
 
@@ -9,6 +9,7 @@ from attrs import evolve
 
 from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.cases.mutate.least import least, written
+from wireproof.cases.mutate.mutation_rules import Keys
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.heka.frame import HekaFrame
@@ -17,9 +18,6 @@ from wireproof.heka.hmac_signature import hmac_digest, key_name
 from wireproof.heka.stream import FrameStream
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
-
-Keys = Mapping[str, bytes]
-"""HMAC keys by `<signer>_<version>`, as in `Options.keys`."""
 
 _FRAME: Final = re.compile(r"frames\[(\d+)\]\.header\.hmac")
 

@@ -1,7 +1,4 @@
-"""Codes that have a meaning for a field, from the tables of the codecs.
-
-Random draws find small codes easily, but hardly ever a single code in a large range.
-"""
+"""Codes that have a meaning for a field of a frame, from the tables of the codecs."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,0 +1,120 @@
+"""Mutations of Heka's messages and streams, and their minimal and maximal values."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final, get_type_hints
+
+from attrs import evolve
+
+from wireproof.cases.mutate.boundary_values import FILLS, boundary_bytes
+from wireproof.cases.mutate.edit_sites import edit_sites, part_type
+from wireproof.cases.mutate.least import least
+from wireproof.cases.mutate.mutation_rules import MutationRules, Signing
+from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.value_mutations import MAX_ELEMENTS, new_part
+from wireproof.heka.family.normalising import NORMALISERS
+from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
+from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
+from wireproof.heka.stream import FrameStream
+from wireproof.wire import snappy
+
+UUID: Final = bytes(range(16))
+"""The uuid of a message: heka.md, section 4, M05."""
+
+_HELD: Final[tuple[tuple[Any, ...], ...]] = (
+    (b"v", b"w"), (b"v", b"w"), (1, -1), (b"\x3f\xf0" + bytes(6), bytes(8)), (True, False)
+)  # fmt: skip
+"""Two values of each type of a Heka Field, in the order of the types."""
+
+
+def _elements() -> dict[Any, tuple[Any, ...]]:
+    """Return a field of each type: heka.md, section 4."""
+    return {
+        DynamicField: tuple(
+            evolve(least(DynamicField), name=b"f", representation=b"r", value_type=kind, **{array: held})
+            for kind, array, held in zip(VALUE_TYPES, VALUE_ARRAYS, _HELD, strict=True)
+        )
+    }
+
+
+# --- special edits ---
+
+
+def _with_all_fields(message: HekaMessage, rng: Random) -> HekaMessage:
+    """Set all absent optional fields."""
+    absent = [site for site in edit_sites(message) if site.now is None and len(site.steps) == 1]
+    given: dict[str, Any] = {site.name: new_part(site.kind, rng, site.name) for site in absent}
+    return evolve(message, **given)
+
+
+def _with_long_string(message: HekaMessage, rng: Random) -> HekaMessage:
+    """Give a string of the message a length that takes two bytes: heka.md, section 4."""
+    texts = [site for site in edit_sites(message) if site.kind.holds == "bytes" and len(site.steps) == 1]
+    site = pick(rng, [one for one in texts if one.name != "uuid"])
+    longer: dict[str, Any] = {site.name: pick(rng, FILLS) * pick(rng, (128, 129, 300))}
+    return evolve(message, **longer)
+
+
+def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
+    """Add a Field of any type with up to three values: heka.md, section 4; several values are packed."""
+    at = below(rng, len(VALUE_TYPES))
+    kind = part_type(get_type_hints(DynamicField)[VALUE_ARRAYS[at]])
+    values = tuple(
+        new_part(part_type(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3)))
+    )
+    empty = least(DynamicField)
+    field = evolve(
+        empty, name=boundary_bytes(rng, b"f"), value_type=VALUE_TYPES[at], **{VALUE_ARRAYS[at]: values}
+    )
+    return evolve(message, fields=(*message.fields[: MAX_ELEMENTS // 4], field))
+
+
+def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
+    """Apply an edit of `EDITS` to the message of a frame."""
+    if not stream.frames:
+        return FrameStream((least(HekaFrame),))
+    at = below(rng, len(stream.frames))
+    _, change = pick(rng, EDITS[HekaMessage])
+    frame = stream.frames[at]
+    changed = evolve(frame, message=change(frame.message, rng))
+    return FrameStream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
+
+
+def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
+    """Give a frame a header with a signer, a hash function and an HMAC: heka.md, section 1."""
+    if not stream.frames:
+        return FrameStream((least(HekaFrame),))
+    at = below(rng, len(stream.frames))
+    header = HekaHeader(
+        hmac_hash_function=pick(rng, ("MD5", "SHA1")),
+        hmac_signer=boundary_bytes(rng, b"s")[:64],
+        hmac_key_version=pick(rng, (None, 0, 1)),
+        hmac=boundary_bytes(rng, b"h")[:64],
+    )
+    frame = evolve(stream.frames[at], header=header)
+    return FrameStream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
+
+
+EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
+    HekaMessage: (
+        ("all optional fields", _with_all_fields),
+        ("added field", _with_field),
+        ("long string", _with_long_string),
+    ),
+    FrameStream: (("signed header", _with_signer), ("message", _in_frame)),
+}
+"""Class to the names and functions of its edits."""
+
+RULES: Final = MutationRules(
+    named={"uuid": UUID},
+    elements=_elements,
+    normalise=NORMALISERS,
+    edits=EDITS,
+    # a header of no bytes: heka.md, section 2
+    empty_frames={"heka.stream": bytes((RECORD_SEPARATOR, 0, UNIT_SEPARATOR))},
+    # a configuration, not the bytes, declares a message as compressed: heka.md, section 5
+    compress_bytes={"heka.message": snappy.compress_block},
+    signing=Signing(sign_again, name_signer, damage_signature),
+)

@@ -1,0 +1,186 @@
+"""Mutations of Kafka's entries and logs, and their minimal and maximal values."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+from attrs import evolve
+
+from wireproof.cases.mutate.boundary_values import boundary_bytes
+from wireproof.cases.mutate.least import least
+from wireproof.cases.mutate.mutation_rules import MutationRules
+from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.value_mutations import MAX_ELEMENTS
+from wireproof.family import Format
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
+from wireproof.kafka.family.control_records import random_control_record
+from wireproof.kafka.family.normalising import NORMALISERS, WHOLE
+from wireproof.kafka.values import Control, Log, Message, Record, RecordBatch
+
+_LEAST: Final = {
+    RecordBatch: RecordBatch(0, -1, 2, 0, 0, 0, 0, -1, -1, -1, (Record(0, 0, 0, None, b"v", ()),)),
+    Record: Record(0, 0, 0, None, b"v", ()),
+    Message: Message(0, 0, 0, -1, None, b"v", None),
+}
+"""Class to value, for classes in which zeros are not valid."""
+
+_RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
+
+_TIME: Final = 1_700_000_000_000
+"""A timestamp in milliseconds. It is not 0, so that absolute and relative timestamps differ."""
+
+
+def _full() -> dict[Any, Any]:
+    """Return class to value, for classes whose parts depend on one another."""
+    return {
+        RecordBatch: evolve(
+            least(RecordBatch),
+            base_offset=5,
+            last_offset_delta=1,
+            base_timestamp=_TIME,
+            max_timestamp=_TIME + 1,
+            records=(least(Record), _RECORD),
+        ),
+        Record: _RECORD,
+        Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
+        Control: None,
+    }
+
+
+def _for_format(fmt: Format, value: Any) -> Any:  # noqa: ANN401 - a value of any of the formats
+    """Return the value with the magic of the revision, if it is a message."""
+    return evolve(value, magic=int(fmt.revision == "v1")) if isinstance(value, Message) else value
+
+
+CODECS_TO_DRAW: Final = (1, 2, 3, 3, 4)
+"""Compression codecs to draw from; LZ4 is listed twice, because its frame has the most parts."""
+
+
+# --- special edits ---
+
+
+def _as_control_batch(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Make the batch a control batch with one control record: kafka.md §1.9."""
+    flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
+    return evolve(
+        batch,
+        attributes=batch.attributes | flags,
+        producer_id=7,
+        producer_epoch=0,
+        records=(random_control_record(rng),),
+    )
+
+
+def _with_wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Give the batch sequences that wrap around after 2147483647: kafka.md §1.10."""
+    base_sequence = (1 << 31) - 1 - below(rng, 2)
+    last_offset_delta = max(batch.last_offset_delta, 2)
+    return evolve(
+        batch,
+        base_sequence=base_sequence,
+        last_offset_delta=last_offset_delta,
+        producer_id=7,
+        producer_epoch=0,
+    )
+
+
+def _with_overflow(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Give the batch offsets or timestamps that overflow: kafka.md §1.10."""
+    limit = (1 << 63) - 1
+    field = pick(rng, ("base_offset", "base_timestamp"))
+    records = tuple(
+        evolve(record, timestamp_delta=pick(rng, (record.timestamp_delta, limit, -limit)), offset_delta=at)
+        for at, record in enumerate(batch.records, below(rng, 2))
+    )
+    changes: dict[str, Any] = {field: limit - below(rng, 2), "records": records}
+    return evolve(batch, **changes)
+
+
+def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Compress the batch with another codec, and give its first record a header: kafka.md §1.2, §1.3."""
+    records = batch.records or (least(Record),)
+    first = evolve(records[0], headers=((boundary_bytes(rng, b"h"), pick(rng, (None, b"", b"x"))),))
+    attributes = batch.attributes & ~7 | pick(rng, CODECS_TO_DRAW)
+    others = records[1:] or records * below(rng, 2)
+    return evolve(batch, attributes=attributes, records=(first, *others))
+
+
+def _renumbered(batch: RecordBatch, _: Random) -> RecordBatch:
+    """Renumber the offset deltas from 0, as a producer does."""
+    records = tuple(evolve(record, offset_delta=at) for at, record in enumerate(batch.records))
+    return evolve(batch, last_offset_delta=max(len(records) - 1, 0), records=records)
+
+
+def _as_wrapper(message: Message, rng: Random) -> Message:
+    """Make the message a compressed wrapper around one or more messages: kafka.md §2.2."""
+    inner = message.messages or (message,)
+    count = pick(rng, (1, 2, 3))
+    first = pick(rng, (0, 5))
+    messages = tuple(evolve(one, offset=first + at) for at, one in enumerate((inner * count)[:MAX_ELEMENTS]))
+    codec = pick(rng, (1, 2, 3))
+    offset = pick(rng, (0, messages[-1].offset))
+    return evolve(
+        message, offset=offset, attributes=message.attributes & ~7 | codec, value=None, messages=messages
+    )
+
+
+def _transaction(log: Log, rng: Random) -> Log:
+    """Append batches of two producers and a transaction marker of one of them to the log: kafka.md §1.9."""
+    last = log.batches[-1] if log.batches else least(RecordBatch)
+    next_offset = (
+        last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset
+    ) + 1
+    producer, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
+    marker_batch = _as_control_batch(least(RecordBatch), rng)
+    own_batch = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0)
+    other_batch = evolve(own_batch, producer_id=other)
+    marker_batch = evolve(marker_batch, producer_id=pick(rng, (producer, other)))
+    batches = (own_batch, other_batch, marker_batch, *(own_batch, other_batch)[below(rng, 3) :])
+    appended = tuple(evolve(batch, base_offset=next_offset + at) for at, batch in enumerate(batches))
+    return Log((*log.batches[: MAX_ELEMENTS // 4], *appended))
+
+
+def _in_log(log: Log, rng: Random) -> Log:
+    """Apply an edit of `EDITS` to an entry of the log."""
+    if not log.batches:
+        kind: type = pick(rng, (RecordBatch, Message))
+        return Log((least(kind),))
+    at = below(rng, len(log.batches))
+    edits = EDITS[type(log.batches[at])]
+    _, change = edits[below(rng, len(edits))]
+    return Log((*log.batches[:at], change(log.batches[at], rng), *log.batches[at + 1 :]))
+
+
+def _recompressed(fmt: Format, value: Any, number: int) -> tuple[str, Any] | None:  # noqa: ANN401 - as above
+    """Return a batch with another codec in its attributes: kafka.md §3."""
+    if fmt.revision != "v2":
+        return None
+    codec = number % 5
+    return f"codec {codec}", evolve(value, attributes=value.attributes & ~CODEC_MASK | codec)
+
+
+EDITS: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
+    RecordBatch: (
+        ("control batch", _as_control_batch),
+        ("overflow", _with_overflow),
+        ("compressed", _compressed),
+        ("wrapping sequence", _with_wrapping_sequence),
+        ("renumbered", _renumbered),
+    ),
+    Message: (("wrapper", _as_wrapper),),
+    Log: (("entry", _in_log), ("transaction", _transaction)),
+}
+"""Class to the names and functions of its edits."""
+
+RULES: Final = MutationRules(
+    least=_LEAST,
+    full=_full,
+    for_format=_for_format,
+    normalise=NORMALISERS,
+    whole=WHOLE,
+    edits=EDITS,
+    compress={RecordBatch: _compressed, Message: _as_wrapper},
+    recompress=_recompressed,
+    entries={Log: "batches"},
+    empty_frames={"kafka.log": bytes(12)},  # an entry of size 0: kafka.md §1.1
+)

@@ -1,0 +1,33 @@
+from attrs import evolve
+
+from wireproof.adapters.registry_entry import Entry
+from wireproof.formats import FORMATS
+from wireproof.fuzz.instrumentation import modules_to_instrument
+from wireproof.fuzz.uninstrumented import uninstrumented_modules
+
+
+def decode_nothing(*_: object) -> None:
+    """Stand in for a codec of another package."""
+
+
+def test_the_codecs_of_a_format_guide_its_fuzzing_wherever_they_are() -> None:
+    rows = [
+        FORMATS[name] for name in ("kafka.batch/v2", "kafka.log/mixed", "iggy.log/0.7", "heka.stream/0.10")
+    ]
+    entry = Entry("codec", command=("codec",))
+    assert modules_to_instrument(rows, entry) == (
+        "wireproof.wire",
+        "wireproof.kafka",
+        "wireproof.iggy",
+        "wireproof.heka",
+    )
+    other = evolve(rows[0], name="other.frame", decode=decode_nothing)
+    assert modules_to_instrument([other], entry) == ("wireproof.wire", __name__.rpartition(".")[0])
+
+
+def test_the_second_copy_of_the_mutators_has_second_copies_of_the_rules() -> None:
+    copy = uninstrumented_modules()
+    fmt = copy.formats.FORMATS["kafka.batch/v2"]
+    assert fmt.value is not FORMATS["kafka.batch/v2"].value
+    rules = copy.mutate.mutation_mix.rules_of(fmt)
+    assert fmt.value in rules.normalise
