@@ -11,6 +11,7 @@ from wireproof.iggy import poll_request
 from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.poll_request import Consumer111, PollingStrategy, PollRequest111
+from wireproof.iggy.revision import Revision
 from wireproof.iggy.wait_limits import (
     DEFERRED_MARGIN,
     LARGEST_TIMEOUT,
@@ -65,15 +66,7 @@ LAYOUT: Final = Layout(
 (_LIMITS,) = iggy_runs(LIMITS)
 
 
-@frozen
-class DeferredPollRevision:
-    """A revision of the request: the class of its value, and its layout."""
-
-    value: type[DeferredPollRequest]
-    layout: Layout = LAYOUT
-
-
-REVISIONS: Final = {"0.11.1-edge": DeferredPollRevision(DeferredPollRequest)}
+REVISIONS: Final = {"0.11.1-edge": Revision(LAYOUT)}
 """Revision to its row."""
 
 
@@ -88,19 +81,19 @@ def _faults(value: DeferredPollRequest) -> Fault | None:
     )
 
 
-def decode(revision: DeferredPollRevision, reader: Reader, options: Options) -> DeferredPollRequest:
+def decode(revision: Revision, reader: Reader, options: Options) -> DeferredPollRequest:
     """Read one request, to the end of the body."""
     poll = poll_request.decode(_POLL, reader, options)
     start, limits = reader.pos, _LIMITS.read_fields(reader)
     if reader.left:
         raise reader.reject("trailing-data", "request_timeout_us", f"{reader.left} bytes after it")
-    value = revision.value(**asdict(poll, recurse=False), **limits)
+    value: DeferredPollRequest = revision.value(**asdict(poll, recurse=False), **limits)
     if fault := _faults(value):
         raise reader.reject("invalid-value", fault.name, fault.text, at=start + LIMITS.offset(fault.name))
     return value
 
 
-def encode(_: DeferredPollRevision, writer: Writer, value: DeferredPollRequest, options: Options) -> None:
+def encode(_: Revision, writer: Writer, value: DeferredPollRequest, options: Options) -> None:
     """Write one request."""
     if fault := _faults(value):
         raise writer.invalid(fault.name, fault.text)

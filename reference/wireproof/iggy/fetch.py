@@ -12,6 +12,7 @@ from wireproof.iggy.batch import BatchHeader111, BatchMessage, batch_layout
 from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import check_count
+from wireproof.iggy.revision import Revision
 from wireproof.iggy.wait_limits import LARGEST_PARTITIONS
 from wireproof.wire.layout import Count, Layout, Length, Number, Repeated
 from wireproof.wire.options import Options
@@ -83,15 +84,7 @@ COUNTED: Final = ("messages_count", "records_len")
 """The fields that the writer computes."""
 
 
-@frozen
-class FetchRevision:
-    """A revision of the reply: the class of its value, and its layout."""
-
-    value: type[FetchReply]
-    layout: Layout = LAYOUT
-
-
-REVISIONS: Final = {"0.11.1-edge": FetchRevision(FetchReply)}
+REVISIONS: Final = {"0.11.1-edge": Revision(LAYOUT)}
 """Revision to its row."""
 
 
@@ -103,12 +96,13 @@ class _Entry:
     fields: dict[str, int]
 
 
-def decode(revision: FetchRevision, reader: Reader, _: Options) -> FetchReply:
+def decode(revision: Revision, reader: Reader, _: Options) -> FetchReply:
     """Read the table, and the batches to the end of the body."""
     sections = [_read_section(reader, index, entry) for index, entry in enumerate(_read_table(reader))]
     if reader.left:
         raise reader.reject("trailing-data", "sections", f"{reader.left} bytes after the last section")
-    return revision.value(sections=tuple(sections))
+    value: FetchReply = revision.value(sections=tuple(sections))
+    return value
 
 
 def _read_table(reader: Reader) -> list[_Entry]:
@@ -147,7 +141,7 @@ def _read_section(reader: Reader, index: int, entry: _Entry) -> FetchSection:
     return FetchSection(**rest, **parts)
 
 
-def encode(_: FetchRevision, writer: Writer, value: FetchReply, __: Options) -> None:
+def encode(_: Revision, writer: Writer, value: FetchReply, __: Options) -> None:
     """Write the table, then the batches of each section."""
     if len(value.sections) > LARGEST_PARTITIONS:
         raise writer.invalid("sections", f"{len(value.sections)}, {LARGEST_PARTITIONS} allowed")

@@ -12,6 +12,7 @@ from wireproof.iggy import poll_request
 from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.poll_request import Consumer111, PollingStrategy
+from wireproof.iggy.revision import Revision
 from wireproof.iggy.wait_limits import (
     DEFERRED_MARGIN,
     LARGEST_PARTITIONS,
@@ -110,19 +111,11 @@ LAYOUT: Final = Layout(
 (_TARGET_TAIL,) = iggy_runs(TARGET_TAIL)
 
 
-@frozen
-class FetchRequestRevision:
-    """A revision of the request: the class of its value, and its layout."""
-
-    value: type[FetchRequest]
-    layout: Layout = LAYOUT
-
-
-REVISIONS: Final = {"0.11.1-edge": FetchRequestRevision(FetchRequest)}
+REVISIONS: Final = {"0.11.1-edge": Revision(LAYOUT)}
 """Revision to its row."""
 
 
-def decode(revision: FetchRequestRevision, reader: Reader, options: Options) -> FetchRequest:
+def decode(revision: Revision, reader: Reader, options: Options) -> FetchRequest:
     """Read one request, to the end of the body."""
     place = poll_request.read_place(_POLL, reader, options)
     starts = {name: reader.pos + offset for name, offset in _LIMITS.offsets.items()}
@@ -130,7 +123,7 @@ def decode(revision: FetchRequestRevision, reader: Reader, options: Options) -> 
     commit = poll_request.read_flag(reader, "auto_commit", any_byte=True)
     starts["targets"] = reader.pos
     targets = _read_targets(reader, options, starts)
-    value = revision.value(**place, **limits, auto_commit=commit, targets=targets)
+    value: FetchRequest = revision.value(**place, **limits, auto_commit=commit, targets=targets)
     if fault := _fault(value):
         raise reader.reject("invalid-value", fault.name, fault.text, at=starts[fault.name])
     return value
@@ -190,7 +183,7 @@ def _target_fault(value: FetchRequest) -> Fault | None:
     return None
 
 
-def encode(_: FetchRequestRevision, writer: Writer, value: FetchRequest, options: Options) -> None:
+def encode(_: Revision, writer: Writer, value: FetchRequest, options: Options) -> None:
     """Write one request."""
     if fault := _fault(value):
         raise writer.invalid(fault.name, fault.text)

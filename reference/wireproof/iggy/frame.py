@@ -12,6 +12,7 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from wireproof.iggy.fixed_fields import XXH3, iggy_runs
+from wireproof.iggy.revision import Revision
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.layout import (
     REST,
@@ -240,17 +241,11 @@ OPERATIONS_WITHOUT_CHECKSUM: Final = (NON_REPLICATED, FIRST_PARTITION_OPERATION)
 
 
 @frozen
-class FrameRevision:
-    """A revision of the frame: its read function, its write function and its layout."""
+class FrameRevision(Revision):
+    """A revision of the frame: its read function and its write function."""
 
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
-    layout: Layout
-
-    @property
-    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
-        """Return the class of the value."""
-        return self.layout.value
 
 
 def decode(revision: FrameRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -383,11 +378,11 @@ def _sum(operation: int, body: bytes) -> int:
 
 
 def _vsr(codec: VsrCodec) -> FrameRevision:
-    return FrameRevision(codec.read, codec.write, codec.layout)
+    return FrameRevision(codec.layout, codec.read, codec.write)
 
 
 REVISIONS: Final[dict[str, FrameRevision]] = {
-    "0.0.30": FrameRevision(_read_classic, _write_classic, CLASSIC),
+    "0.0.30": FrameRevision(CLASSIC, _read_classic, _write_classic),
     "0.11": _vsr(VsrCodec(VsrFrame, HEADERS_BY_COMMAND)),
     "0.11.1-edge": _vsr(VsrCodec(VsrFrame111, HEADERS_BY_COMMAND_111)),
 }

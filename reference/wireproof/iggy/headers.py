@@ -23,6 +23,7 @@ from wireproof.iggy.header_kinds import (
     HeaderValue,
     is_utf8,
 )
+from wireproof.iggy.revision import Revision
 from wireproof.wire.json_values import to_json
 from wireproof.wire.layout import Layout, Length, Number, Octets, Repeated, width_of
 from wireproof.wire.options import Options
@@ -109,24 +110,21 @@ class HeaderBlock90:
 
 
 @frozen
-class HeadersRevision:
-    """A revision of the header block: the layout of its entries and the class of its value."""
+class HeadersRevision(Revision):
+    """A revision of the header block: the rules of its entries."""
 
     tlv: TlvRules
-    value: type[Any]
 
-    @cached_property
-    def layout(self) -> Layout:
-        """Return the layout of the block."""
-        return Layout(
-            "Headers", (Repeated(FIELD, of=self.tlv.entry),), value=self.value, cites="iggy.md §2.4"
-        )
+
+def _revision(tlv: TlvRules, value: type[Any]) -> HeadersRevision:
+    parts = (Repeated(FIELD, of=tlv.entry),)
+    return HeadersRevision(Layout("Headers", parts, value=value, cites="iggy.md §2.4"), tlv)
 
 
 REVISIONS: Final[dict[str, HeadersRevision]] = {
-    "0.0.30": HeadersRevision(TLV_V1, HeaderBlock),
-    "0.9": HeadersRevision(TLV_V2, HeaderBlock90),
-    "0.10": HeadersRevision(TLV_DOMAIN_10, HeaderBlock90),
+    "0.0.30": _revision(TLV_V1, HeaderBlock),
+    "0.9": _revision(TLV_V2, HeaderBlock90),
+    "0.10": _revision(TLV_DOMAIN_10, HeaderBlock90),
 }
 """Revision to its row."""
 

@@ -5,6 +5,7 @@ from typing import Final, Literal, cast
 from attrs import frozen
 
 from wireproof.iggy.header_kinds import is_utf8
+from wireproof.iggy.revision import Revision
 from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tagged_layout, tags_by_code, write_tagged
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -41,15 +42,15 @@ LAYOUT: Final = tagged_layout("Identifier", TAGS, Identifier)
 
 
 @frozen
-class IdentifierRevision:
+class IdentifierRevision(Revision):
     """A revision of the identifier. `zero`: whether 0 is valid; since 0.8.0 the first stream has it."""
 
     zero: bool
 
 
 REVISIONS: Final[dict[str, IdentifierRevision]] = {
-    "0.0.30": IdentifierRevision(zero=False),
-    "0.8": IdentifierRevision(zero=True),
+    "0.0.30": IdentifierRevision(LAYOUT, zero=False),
+    "0.8": IdentifierRevision(LAYOUT, zero=True),
 }
 """Revision to its row."""
 

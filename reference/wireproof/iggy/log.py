@@ -29,6 +29,7 @@ from wireproof.iggy.message import (
     write_message,
 )
 from wireproof.iggy.retained_batch import RetainedBatch
+from wireproof.iggy.revision import Revision
 from wireproof.wire.layout import Layout, Repeated
 from wireproof.wire.layout_extent import Extent
 from wireproof.wire.options import Options
@@ -146,31 +147,29 @@ def _batch_record(rules: BatchRules, value: type[Any]) -> RecordLayout:
 
 
 @frozen
-class LogRevision:
-    """A revision of the segment file: the layout of its records and the class of its value."""
+class LogRevision(Revision):
+    """A revision of the segment file: the layout of its records."""
 
     record: RecordLayout
-    value: type[Any]
 
-    @cached_property
-    def layout(self) -> Layout:
-        """Return the layout of the file."""
-        records = Repeated(self.record.name, of=self.record.layout)
-        return Layout("Segment", (records,), value=self.value, cites="iggy.md §7")
+
+def _revision(record: RecordLayout, value: type[Any]) -> LogRevision:
+    parts = (Repeated(record.name, of=record.layout),)
+    return LogRevision(Layout("Segment", parts, value=value, cites="iggy.md §7"), record)
 
 
 REVISIONS: Final[dict[str, LogRevision]] = {
-    "0.0.30": LogRevision(_message_record(STORED_RULES_30), Log30),
-    "0.0.40": LogRevision(_message_record(STORED_RULES_40), Log40),
-    "0.2.7": LogRevision(
+    "0.0.30": _revision(_message_record(STORED_RULES_30), Log30),
+    "0.0.40": _revision(_message_record(STORED_RULES_40), Log40),
+    "0.2.7": _revision(
         RecordLayout("batches", retained_batch.LAYOUT, retained_batch.read_batch, retained_batch.write_batch),
         Log27,
     ),
-    "0.7": LogRevision(_message_record(STORED_RULES_70), Log70),
-    "0.8": LogRevision(_message_record(STORED_RULES_80), Log70),
-    "0.9": LogRevision(_message_record(STORED_RULES_90), Log90),
-    "0.11": LogRevision(_batch_record(batch.SEGMENT_RULES, Batch), Log110),
-    "0.11.1-edge": LogRevision(_batch_record(batch.SEGMENT_RULES_111, Batch111), Log111),
+    "0.7": _revision(_message_record(STORED_RULES_70), Log70),
+    "0.8": _revision(_message_record(STORED_RULES_80), Log70),
+    "0.9": _revision(_message_record(STORED_RULES_90), Log90),
+    "0.11": _revision(_batch_record(batch.SEGMENT_RULES, Batch), Log110),
+    "0.11.1-edge": _revision(_batch_record(batch.SEGMENT_RULES_111, Batch111), Log111),
 }
 """Revision to its row."""
 

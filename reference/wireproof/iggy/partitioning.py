@@ -5,6 +5,7 @@ from typing import Final, Literal, cast
 
 from attrs import frozen
 
+from wireproof.iggy.revision import Revision
 from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tagged_layout, tags_by_code, write_tagged
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -44,15 +45,15 @@ LAYOUT: Final = tagged_layout("Partitioning", TAGS_30, Partitioning)
 
 
 @frozen
-class PartitioningRevision:
+class PartitioningRevision(Revision):
     """A revision of the partitioning: its kinds and the valid lengths of their values."""
 
     tags: Mapping[int, Tag]
 
 
 REVISIONS: Final[dict[str, PartitioningRevision]] = {
-    "0.0.30": PartitioningRevision(TAGS_30),
-    "0.9": PartitioningRevision(TAGS_90),
+    "0.0.30": PartitioningRevision(LAYOUT, TAGS_30),
+    "0.9": PartitioningRevision(LAYOUT, TAGS_90),
 }
 """Revision to its row."""
 

@@ -28,6 +28,7 @@ from wireproof.iggy.message import (
     read_message,
     write_message,
 )
+from wireproof.iggy.revision import Revision
 from wireproof.wire.json_values import to_json
 from wireproof.wire.layout import Count, Layout, Number, Part, Repeated
 from wireproof.wire.layout_codec import FixedRun
@@ -181,25 +182,18 @@ PRODUCER_BODY: Final = PollBody(
 
 
 @frozen
-class PollRevision:
+class PollRevision(Revision):
     """A revision of the poll response.
 
     Attributes:
-        layout: its layout.
         message: the rules of a message.
         sorted: whether the Rust client of the revision sorts messages by offset.
         body: reads and writes the messages after the count.
     """
 
-    layout: Layout
     message: MessageRules
     sorted: bool = False
     body: PollBody = PLAIN_BODY
-
-    @property
-    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
-        """Return the class of the value."""
-        return self.layout.value
 
     @cached_property
     def fields(self) -> FixedRun:

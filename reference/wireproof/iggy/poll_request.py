@@ -16,6 +16,7 @@ from wireproof.iggy import identifier
 from wireproof.iggy.destination import read_scoped
 from wireproof.iggy.fixed_fields import iggy_runs
 from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.revision import Revision
 from wireproof.wire.layout import Layout, Nested, Number, Part
 from wireproof.wire.layout_codec import FixedRun
 from wireproof.wire.options import Options
@@ -172,25 +173,18 @@ def _request(value: type[Any], consumer: Layout, *flag: Part, cites: str) -> Lay
 
 
 @frozen
-class PollRequestRevision:
+class PollRequestRevision(Revision):
     """A revision of the request.
 
     Attributes:
-        layout: its layout.
         consumer: the layout of a consumer.
         identifier: the revision of the identifiers.
         any_commit: whether every byte but 0 means auto_commit.
     """
 
-    layout: Layout
     consumer: Layout
     identifier: identifier.IdentifierRevision
     any_commit: bool = False
-
-    @property
-    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
-        """Return the class of the value."""
-        return self.layout.value
 
     @cached_property
     def flagged(self) -> bool:

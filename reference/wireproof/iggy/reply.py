@@ -12,6 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy.fixed_fields import iggy_runs
+from wireproof.iggy.revision import Revision
 from wireproof.wire.layout import Count, Layout, Length, Number, Octets, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -44,25 +45,18 @@ class SendReply:
 
 
 @frozen
-class ReplyRevision:
+class ReplyRevision(Revision):
     """A revision of the reply.
 
     Attributes:
         read: reads a reply.
         write: writes a reply.
-        layout: the layout of a reply.
         delimited: whether a reply has its own length.
     """
 
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
-    layout: Layout
     delimited: bool
-
-    @property
-    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
-        """Return the class of the value."""
-        return self.layout.value
 
 
 CLASSIC: Final = Layout(
@@ -153,7 +147,7 @@ def _write_confirmations(writer: Writer, value: SendReply) -> None:
 
 
 REVISIONS: Final[dict[str, ReplyRevision]] = {
-    "0.0.30": ReplyRevision(_read_classic, _write_classic, CLASSIC, delimited=True),
-    "0.11": ReplyRevision(_read_confirmations, _write_confirmations, SENT, delimited=False),
+    "0.0.30": ReplyRevision(CLASSIC, _read_classic, _write_classic, delimited=True),
+    "0.11": ReplyRevision(SENT, _read_confirmations, _write_confirmations, delimited=False),
 }
 """Revision to its row."""

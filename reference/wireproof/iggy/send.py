@@ -36,6 +36,7 @@ from wireproof.iggy.message import (
     write_message,
 )
 from wireproof.iggy.partitioning import Partitioning
+from wireproof.iggy.revision import Revision
 from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
 from wireproof.wire.layout import Count, Layout, Length, Nested, Part, Repeated
 from wireproof.wire.options import Options
@@ -93,27 +94,20 @@ class SendBody:
 
 
 @frozen
-class SendRevision:
+class SendRevision(Revision):
     """A revision of the send.
 
     Attributes:
         destination: the revisions of the identifiers and the partitioning.
         message: the rules of a message.
         limits: the size limits.
-        layout: of the whole.
-        body: reads and writes it.
+        body: reads and writes the whole.
     """
 
     destination: DestinationRevision
     message: MessageRules
     limits: RevisionLimits
-    layout: Layout
     body: SendBody
-
-    @property
-    def value(self) -> Any:  # noqa: ANN401 - the class of the layout's values
-        """Return the class of the value."""
-        return self.layout.value
 
 
 def decode(revision: SendRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -264,7 +258,7 @@ LAYOUT_30: Final = Layout(
 _BATCHED, _PRODUCER = batch.SEND_RULES, batch.SEND_RULES_111
 
 REVISIONS: Final[dict[str, SendRevision]] = {
-    revision: SendRevision(destination, message, limits, layout, body)
+    revision: SendRevision(layout, destination, message, limits, body)
     for revision, destination, message, limits, layout, body in (
         ("0.0.30", DESTINATION_30, SENT_RULES_30, LIMITS_30, LAYOUT_30, PLAIN_BODY),
         ("0.7", DESTINATION_30, SENT_RULES_70, LIMITS_70, _indexed(Send70, SENT_RULES_70), INDEXED_BODY),

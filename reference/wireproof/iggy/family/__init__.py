@@ -24,8 +24,6 @@ from wireproof.iggy import (
 from wireproof.iggy.family import capabilities
 from wireproof.iggy.family.detection import FILE_NAMES, MARKS
 from wireproof.iggy.family.streams import STREAMS
-from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.remark_classes import IGGY_REMARKS
 
 _SEND: Final = (
@@ -53,30 +51,8 @@ _FORMATS: Final[tuple[Format, ...]] = (
         )
         for revision, row in reply.REVISIONS.items()
     ),
-    *(
-        Format(
-            "iggy.identifier",
-            revision,
-            Identifier,
-            partial(identifier.decode, row),
-            partial(identifier.encode, row),
-            delimited=True,
-            layout=identifier.LAYOUT,
-        )
-        for revision, row in identifier.REVISIONS.items()
-    ),
-    *(
-        Format(
-            "iggy.partitioning",
-            revision,
-            Partitioning,
-            partial(partitioning.decode, row),
-            partial(partitioning.encode, row),
-            delimited=True,
-            layout=partitioning.LAYOUT,
-        )
-        for revision, row in partitioning.REVISIONS.items()
-    ),
+    *formats_of_codec("iggy.identifier", identifier, delimited=True),
+    *formats_of_codec("iggy.partitioning", partitioning, delimited=True),
     *formats_of_codec("iggy.headers", headers),
     *formats_of_codec("iggy.send", send, capabilities=_SEND),
     *formats_of_codec("iggy.json.send", json_send, capabilities=_SEND, is_json=True),

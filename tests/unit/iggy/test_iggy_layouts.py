@@ -1,0 +1,67 @@
+"""Facts of the specification that the layouts must agree with: iggy.md §2.1, §5, §6, §7."""
+
+import pytest
+from goldens import stored_cases
+
+from wireproof.cases.case import Accept, Data
+from wireproof.formats import FORMATS
+from wireproof.iggy import batch, frame, log, message, retained_batch, send_index
+from wireproof.wire.layout import Layout
+
+HEADERS = [*frame.HEADERS_BY_COMMAND.values(), *frame.HEADERS_BY_COMMAND_111.values()]
+
+
+@pytest.mark.parametrize("layout", HEADERS, ids=lambda layout: layout.name)
+def test_the_header_of_every_command_has_128_bytes(layout: Layout) -> None:
+    assert layout.fixed_size == 128
+
+
+@pytest.mark.parametrize("revision", ["0.11", "0.11.1-edge"])
+def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: str) -> None:
+    layout = frame.REVISIONS[revision].layout
+    assert layout.fixed_size == 128
+    assert (layout.offset("size"), layout.offset("command")) == (48, 60)
+
+
+@pytest.mark.parametrize(
+    ("layout", "size"),
+    [
+        (message.SENT_70, 56),
+        (message.SENT_90, 64),
+        (message.MESSAGE_80, 56),
+        (message.MESSAGE_90, 64),
+        (send_index.ENTRY, 16),
+        (retained_batch.LAYOUT, 24),
+        (batch.FRAME, 48),
+        (batch.batch_layout(None), 256),
+        (batch.PRODUCER, 19),
+    ],
+    ids=lambda one: one.name if isinstance(one, Layout) else str(one),
+)
+def test_headers_have_the_size_of_the_specification(layout: Layout, size: int) -> None:
+    assert layout.fixed_size == size
+
+
+@pytest.mark.parametrize("revision", log.REVISIONS)
+def test_the_sizes_of_the_records_of_a_segment_add_up(revision: str) -> None:
+    record = log.REVISIONS[revision].record
+    seen = 0
+    for case in stored_cases("iggy.log"):
+        if (
+            case.revision != revision
+            or not isinstance(case.expect, Accept)
+            or not isinstance(case.input, Data)
+        ):
+            continue
+        data, at = case.input.data, 0
+        while at < (case.expect.consumed or 0):
+            size, known = record.extent(data, at)
+            assert known
+            at, seen = at + size, seen + 1
+        assert at == case.expect.consumed
+    assert seen
+
+
+@pytest.mark.parametrize("format_id", [row for row in FORMATS if row.startswith("iggy.")])
+def test_every_binary_format_has_a_layout(format_id: str) -> None:
+    assert (FORMATS[format_id].layout is None) == (".json." in format_id)
