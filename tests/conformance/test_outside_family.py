@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from folders import TOP
+from machine import needs
 
 TALLY = TOP / "tests/support/tally"
 CODEC = "py:tally_codec:TallyCodec"
@@ -88,6 +89,18 @@ def test_its_bytes_are_explained_without_being_named(run: Run) -> None:
     assert done.returncode == 0
     assert "11 bytes as tally.stream/1: accepted" in done.stdout
     assert "crc32 of 8..10" in done.stdout
+
+
+@needs("java")
+def test_an_archive_of_it_is_scanned_on_spark(run: Run, tmp_path: Path) -> None:
+    sound, damaged = bytes.fromhex(SOUND), bytes.fromhex(SOUND[:-2] + "07")
+    (tmp_path / "archive.tally").write_bytes(sound * 50 + damaged + sound * 49)
+    done = run("scan", "archive.tally", "--source", "tally_stream", "--adapter", CARELESS, "--out", "scanned")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "99" in done.stdout
+    assert "crc-mismatch" in done.stdout + "".join(
+        path.read_text(errors="replace") for path in (tmp_path / "scanned").rglob("*.jsonl")
+    )
 
 
 def test_its_cases_its_layout_and_its_schema_are_exported_and_documented(run: Run, tmp_path: Path) -> None:

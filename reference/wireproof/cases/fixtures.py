@@ -37,7 +37,7 @@ from wireproof.cases.made_case import check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.files import read_limited_bytes
-from wireproof.installed_families import INSTALLED
+from wireproof.formats import FAMILIES
 from wireproof.safe_parsing import parse_json
 from wireproof.strict_converter import object_hook, strict_converter, structure, unchanged
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
@@ -117,15 +117,22 @@ def fixtures_folder() -> Path:
     return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
 
 
-def family_folders() -> tuple[Path, ...]:
-    """Return the folders of fixtures that families of other packages have."""
-    return tuple(family.fixtures for family in INSTALLED.families.values() if family.fixtures)
+def own_folders() -> tuple[Path, ...]:
+    """Return the folder of this package, and those of the families that other packages provide."""
+    of_families = (family.fixtures for family in FAMILIES.values())
+    return (fixtures_folder(), *(folder for folder in of_families if folder is not None))
+
+
+def _roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
+    """Return all folders; a further one that is there already is read once."""
+    there = {root.resolve() for root in own}
+    return [*own, *(root for root in further if root.resolve() not in there)]
 
 
 def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
-    """Load the fixtures of the package, of families and of further folders; raises `FixtureError`.
+    """Load the fixtures of the package, of the families and of further folders; raises `FixtureError`.
 
-    `own` replaces the folder of the package.
+    `own` replaces the folders of the package and of the families.
     """
     cases: dict[str, Case] = {}
     files: dict[str, Path] = {}
@@ -134,7 +141,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     sources: dict[str, SourceDocument] = {}
     history: list[Bug] = []
     seal = hashlib.blake2b(digest_size=16)
-    for root in (own or fixtures_folder(), *family_folders(), *further):
+    for root in _roots((own,) if own is not None else own_folders(), further):
         for path in sorted(root.glob("*/rules.toml")):
             for rule in _rules(path):
                 if rule.id in rules:
@@ -157,7 +164,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
     """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`."""
-    for root in (fixtures_folder(), *family_folders(), *further):
+    for root in _roots(own_folders(), further):
         for path in sorted(root.glob(f"{format_id}/*.json")):
             yield from read(path)
 

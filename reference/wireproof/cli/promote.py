@@ -33,7 +33,7 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     target = to or fixtures_folder()
-    suite = load((target,) if target.is_dir() and target.resolve() != fixtures_folder().resolve() else ())
+    suite = load((target,) if target.is_dir() else ())
     found = find_named(suite, given)
     case = found.case
     if redact:

@@ -18,7 +18,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Reject, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
-from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, fixtures_folder, load, read
+from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.made_case import made_input
@@ -284,7 +284,8 @@ def _replace_files(changed: dict[Path, bytes]) -> None:
 
 def _problems(cases: list[Case], to: Path, copy: Path) -> list[Problem]:
     """Return the problems that `lint` reports about the new cases and their rules in the copy of `to`."""
-    suite = load(own=copy) if to.resolve() == fixtures_folder().resolve() else load((copy,))
+    own = [copy if root.resolve() == to.resolve() else root for root in own_folders()]
+    suite = load(own[1:] if copy in own else (*own[1:], copy), own=own[0])
     names = {case.id for case in cases} | {rule for case in cases for rule in case.rules}
     return [
         evolve(problem, where=problem.where.replace(str(copy), str(to), 1))

@@ -178,6 +178,9 @@ _REPLY: Final = (
     _gap("padding", 7),
     Number("status", "uint32le"),
 )
+REQUEST, REPLY, EVICTION = 5, 8, 13
+"""The numbers of the commands."""
+
 _EVICTION: Final = _header(
     EvictionHeader,
     _CLIENT,
@@ -188,7 +191,7 @@ _EVICTION: Final = _header(
 )
 
 HEADERS_BY_COMMAND: Final[Mapping[int, Layout]] = {
-    5: _header(
+    REQUEST: _header(
         RequestHeader,
         _CLIENT,
         Checksum("request_checksum", "uint64le", algorithm=XXH3, over="body", shown=True),
@@ -196,13 +199,13 @@ HEADERS_BY_COMMAND: Final[Mapping[int, Layout]] = {
         *_REQUEST,
         _gap("reserved", 56),
     ),
-    8: _header(ReplyHeader, *_REPLY, _gap("reserved", 36)),
-    13: _EVICTION,
+    REPLY: _header(ReplyHeader, *_REPLY, _gap("reserved", 36)),
+    EVICTION: _EVICTION,
 }
 """Command number to header: iggy.md, section 2.1, from core/binary_protocol/src/consensus/header.rs."""
 
 HEADERS_BY_COMMAND_111: Final[Mapping[int, Layout]] = {
-    5: _header(
+    REQUEST: _header(
         RequestHeader111,
         _CLIENT,
         Number("request_checksum", "uint128le", meaning="a random number"),
@@ -213,7 +216,7 @@ HEADERS_BY_COMMAND_111: Final[Mapping[int, Layout]] = {
         _gap("reserved", 32),
         cites="iggy.md §6.1",
     ),
-    8: _header(
+    REPLY: _header(
         ReplyHeader111,
         *_REPLY,
         Number("committed_result", "uint8"),
@@ -222,7 +225,7 @@ HEADERS_BY_COMMAND_111: Final[Mapping[int, Layout]] = {
         _gap("reserved_tail", 24),
         cites="iggy.md §6.1",
     ),
-    13: _EVICTION,
+    EVICTION: _EVICTION,
 }
 """The same since 0.11.1-edge."""
 

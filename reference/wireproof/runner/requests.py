@@ -90,7 +90,7 @@ def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
 
 def no_digests(case: Case, hello: Hello) -> str:
     """Return why a case of large values is not sent to an adapter without digests; empty if it is sent."""
-    return NO_DIGESTS if is_large(case) and case.op == "decode" and not hello.digests else ""
+    return NO_DIGESTS if is_large(case) and not hello.digests else ""
 
 
 def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:

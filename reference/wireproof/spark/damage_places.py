@@ -14,9 +14,6 @@ import pyarrow as pa
 from attrs import define, field
 
 from wireproof.cases.log_survey import MISMATCH_REMARKS
-from wireproof.kafka import batch
-from wireproof.kafka.layouts import BATCH
-from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.scan_items import Item
 
 MAX_PLACES: Final = 1000
@@ -63,14 +60,9 @@ class SpanDamage:
         for cls in dict.fromkeys(remark.cls for remark in item.remarks if remark.cls in MISMATCH_REMARKS):
             self.add(item.at, item.length, cls)
 
-    def add_batch(self, item: Item, data: bytes) -> None:
-        """Add a valid entry, if it is out of order; `data` begins with its header."""
-        if len(data) < BATCH.fixed_size or data[MAGIC_AT] != batch.MAGIC:
-            return
-        header = batch.peek_header(data, 0)
-        first, last = header.base_offset, header.base_offset + header.last_offset_delta
-        numbers = (first, last, header.partition_leader_epoch, item.at, item.length)
-        self.add_batches(*(np.array([number], np.int64) for number in numbers))
+    def add_entry(self, item: Item, order: tuple[int, int, int]) -> None:
+        """Add the errors in the order of an entry, by its first and last offset and its leader epoch."""
+        self.add_batches(*(np.array([number], np.int64) for number in (*order, item.at, item.length)))
 
     def add_batches(self, first: Any, last: Any, epoch: Any, position: Any, length: Any) -> None:  # noqa: ANN401 - arrays
         """Add the batches that are out of order; each array has one element for each batch."""

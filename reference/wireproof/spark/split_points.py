@@ -207,12 +207,15 @@ class FastScan:
             them.
         formats: the ids of the formats of entries, by the number in the column `magic`.
         entry_format: returns the id of the format of an entry; None if the bytes do not show it.
+        order_of: returns first offset, last offset and leader epoch of an entry, which rise in a segment;
+            None for an entry without them.
     """
 
     columns: "Callable[[ObjectReader, int, int, Options, bool], Iterator[EntryColumns | Item]]"
     items: Callable[[ObjectReader, int, int, Options, Sequence[Hello]], Iterator[Item]]
     formats: tuple[str, ...]
     entry_format: Callable[[bytes], str | None]
+    order_of: Callable[[bytes], tuple[int, int, int] | None]
 
 
 @frozen

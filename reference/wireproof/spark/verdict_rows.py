@@ -89,8 +89,10 @@ class VerdictRows:
         """Count an item, and keep it as a sample if it is one."""
         item, part, name = item_case.item, self.part, self.stored.display_name
         part.damages.add_item(item)
-        if self.source.framing.fast is not None and item.kind == "frame" and damage_places.is_segment(name):
-            part.damages.add_batch(item, item_case.data)
+        fast = self.source.framing.fast
+        in_order = fast is not None and item.kind == "frame" and damage_places.is_segment(name)
+        if fast is not None and in_order and (order := fast.order_of(item_case.data)) is not None:
+            part.damages.add_entry(item, order)
         part.account(item.kind, 1, item.length)
         for judged in verdicts:
             part.count(judged, item)

@@ -178,5 +178,6 @@ def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
 FAMILY: Final = Family(
     "tally",
     (Format("tally.stream", "1", Stream, decode, encode, scan, capabilities=("codec:gzip",), layout=STREAM),),
+    sources={"tally_stream": "tally_spark:STREAM"},
     fixtures=Path(__file__).with_name("tally_fixtures"),
 )

@@ -17,6 +17,7 @@ from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.fixture_writer import case_json, fixture_page, write_page
 from wireproof.cases.fixtures import FixtureError, case_from_json, fixtures_folder, read
+from wireproof.family import Family
 from wireproof.wire.reject_classes import RejectClass
 
 SCHEMA: dict[str, Any] = json.loads(
@@ -243,6 +244,19 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     assert both.hash != alone.hash
     assert both.get(ROW["id"]) is not None
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
+
+
+def test_the_fixtures_of_a_family_stand_beside_those_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "toy.frame" / "v1" / "basic.json"
+    place.parent.mkdir(parents=True)
+    page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
+    place.write_text(json.dumps(page), encoding="utf-8")
+    monkeypatch.setitem(fixtures.FAMILIES, "toy", Family("toy", (), fixtures=tmp_path))
+    assert load().get(ROW["id"]) is not None
+    assert load([tmp_path]).hash == load().hash
+    assert [case.id for case in fixtures.cases_of_format("toy.frame/v1")] == [ROW["id"]]
 
 
 def test_a_key_that_occurs_twice_is_not_half_lost(tmp_path: Path) -> None:

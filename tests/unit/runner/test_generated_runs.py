@@ -23,6 +23,7 @@ from wireproof.wire.observed_fields import project
 
 ONE = "kafka.batch/v2/size/zstd-value-65537"
 LARGE = "kafka.batch/v2/size/zstd-value-40m"
+LARGE_WRITTEN = "iggy.send/0.11/size-encode/payload-40m"
 WRITTEN = "kafka.batch/v2/size-encode/none-value-65537"
 
 SOMEBODY = Hello("somebody", "1")
@@ -54,6 +55,12 @@ def test_a_large_value_is_for_adapters_that_answer_digests() -> None:
     assert prepare_case(case(LARGE), SOMEBODY) == Unsupported(NO_DIGESTS)
     assert prepare_case(case(LARGE), DIGESTING) == case(LARGE)
     assert prepare_case(case(ONE), SOMEBODY) == case(ONE)
+
+
+def test_a_large_value_to_write_is_for_them_too() -> None:
+    assert prepare_case(case(LARGE_WRITTEN), SOMEBODY) == Unsupported(NO_DIGESTS)
+    assert prepare_case(case(LARGE_WRITTEN), DIGESTING) == case(LARGE_WRITTEN)
+    assert prepare_case(case(WRITTEN), SOMEBODY) == case(WRITTEN)
 
 
 def test_a_claim_that_is_missing_is_the_first_reason() -> None:

@@ -5,6 +5,8 @@ from typing import Final
 
 from wireproof import formats
 from wireproof.family import deferred
+from wireproof.kafka import batch
+from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
@@ -41,6 +43,15 @@ def _entry_format(data: bytes) -> str | None:
     return ENTRY_FORMATS[data[MAGIC_AT]] if len(data) > MAGIC_AT else None
 
 
+def _order(data: bytes) -> tuple[int, int, int] | None:
+    """Return first and last offset and leader epoch of a batch; older entries have none: kafka.md §1.5."""
+    if len(data) < BATCH.fixed_size or data[MAGIC_AT] != batch.MAGIC:
+        return None
+    header = batch.peek_header(data, 0)
+    first = header.base_offset
+    return first, first + header.last_offset_delta, header.partition_leader_epoch
+
+
 KAFKA: Final = StreamFraming(
     formats.get("kafka.log", "mixed"),
     _stride,
@@ -50,5 +61,6 @@ KAFKA: Final = StreamFraming(
         deferred("wireproof.kafka.family.spark_reader:read_digests"),
         ENTRY_FORMATS,
         _entry_format,
+        _order,
     ),
 )

@@ -24,7 +24,6 @@ type request struct {
 		Resync      string            `json:"resync"`
 		Content     string            `json:"content"`
 		Compression string            `json:"compression"`
-		Content     string            `json:"content"`
 	} `json:"options"`
 	chunks [][]byte
 }

@@ -1,13 +1,15 @@
 """Strategies for batches and for poll responses of batches: iggy.md §6, §7."""
 
 from functools import cache
-from struct import pack
+from typing import Any
 
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.iggy.batch import (
+    FRAME,
+    PRODUCER,
     SEGMENT_RULES,
     SEGMENT_RULES_111,
     Batch,
@@ -15,16 +17,16 @@ from wireproof.iggy.batch import (
     BatchHeader,
     BatchHeader111,
     BatchMessage,
+    BatchRules,
     Producer,
     write_frames,
     write_header,
     write_length_and_checksum,
 )
 from wireproof.iggy.family.strategies.headers import header_maps_or_blocks
-from wireproof.iggy.family.strategies.scalars import octets, unsigned
+from wireproof.iggy.family.strategies.scalars import integers, octets, unsigned
 from wireproof.iggy.message import write_message
 from wireproof.iggy.poll import Poll110, Poll111
-from wireproof.wire.checksums import iggy_batch_checksum
 from wireproof.wire.writer import Writer
 
 
@@ -34,17 +36,14 @@ def batches(draw: DrawFn) -> Batch:
     """Draw a batch of up to three messages, with its computed fields."""
     message: SearchStrategy[BatchMessage] = st.builds(
         BatchMessage,
-        id=unsigned(128),
-        offset_delta=st.one_of(st.integers(0, 3), unsigned(32)),
-        timestamp_delta=unsigned(32),
+        **integers(FRAME, "id"),
+        offset_delta=st.one_of(st.integers(0, 3), *integers(FRAME, "offset_delta").values()),
+        **integers(FRAME, "timestamp_delta"),
         headers=header_maps_or_blocks(),
         payload=st.one_of(st.just(b""), octets(300)),
     )
     drawn = Batch(
-        partition_id=draw(unsigned(64)),
-        base_offset=draw(unsigned(64)),
-        base_timestamp=draw(unsigned(64)),
-        origin_timestamp=draw(unsigned(64)),
+        **{name: draw(one) for name, one in integers(SEGMENT_RULES.layout).items()},
         messages=tuple(draw(st.lists(message, max_size=3))),
     )
     return _with_computed_fields(drawn)
@@ -53,7 +52,7 @@ def batches(draw: DrawFn) -> Batch:
 @cache
 def producers() -> SearchStrategy[Producer]:
     """Return a strategy for idempotent producers."""
-    return st.builds(Producer, producer_id=unsigned(63), epoch=unsigned(15), base_sequence=unsigned(31))
+    return st.builds(Producer, **integers(PRODUCER))
 
 
 @cache
@@ -62,18 +61,20 @@ def batches_111() -> SearchStrategy[Batch111]:
 
     def batch(old: Batch, producer: Producer | None) -> Batch111:
         fields = {name: getattr(old, name) for name in Batch.__annotations__ if name != "batch_checksum"}
-        return _sealed(Batch111(**fields, producer=producer))
+        sealed: Batch111 = _sealed(Batch111(**fields, producer=producer), SEGMENT_RULES_111)
+        return sealed
 
     return st.builds(batch, batches(), st.none() | producers())
 
 
-def _sealed(batch: Batch111) -> Batch111:
+def _sealed(batch: Any, rules: BatchRules) -> Any:  # noqa: ANN401 - a batch of either revision
     """Return the batch with its checksum."""
     writer = Writer()
-    at = write_header(writer, batch, len(batch.messages), SEGMENT_RULES_111)
-    write_frames(writer, batch.messages, SEGMENT_RULES_111)
+    at = write_header(writer, batch, len(batch.messages), rules)
+    write_frames(writer, batch.messages, rules)
     write_length_and_checksum(writer, "", at)
-    return evolve(batch, batch_checksum=int.from_bytes(writer.data[40:48], "little"))
+    first = rules.at("batch_checksum")
+    return evolve(batch, batch_checksum=int.from_bytes(writer.data[first : first + 8], "little"))
 
 
 def _with_computed_fields(batch: Batch) -> Batch:
@@ -83,8 +84,6 @@ def _with_computed_fields(batch: Batch) -> Batch:
         at = writer.pos
         write_message(writer, SEGMENT_RULES.frame, message)
         checksums.append(int.from_bytes(writer.data[at : at + 8], "little"))
-    fields = (batch.partition_id, batch.base_offset, batch.base_timestamp, batch.origin_timestamp)
-    data = pack("<QQQQQ", *fields, 256 + writer.pos) + bytes(8) + pack("<I", len(checksums)) + bytes(204)
     messages = tuple(
         evolve(
             drawn,
@@ -95,7 +94,8 @@ def _with_computed_fields(batch: Batch) -> Batch:
         )
         for drawn, checksum in zip(batch.messages, checksums, strict=True)
     )
-    return evolve(batch, batch_checksum=iggy_batch_checksum(data + bytes(writer.data)), messages=messages)
+    sealed: Batch = _sealed(evolve(batch, messages=messages), SEGMENT_RULES)
+    return sealed
 
 
 def _header_of(batch: Batch) -> BatchHeader:

@@ -8,6 +8,7 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from wireproof.iggy import retained_batch
 from wireproof.iggy.batch import Producer
 from wireproof.iggy.family.strategies.batches import producers
 from wireproof.iggy.family.strategies.destinations import identifiers, partitionings
@@ -17,8 +18,9 @@ from wireproof.iggy.family.strategies.messages import (
     stored_lists,
     stored_messages_since_0_7,
 )
-from wireproof.iggy.family.strategies.scalars import unsigned
+from wireproof.iggy.family.strategies.scalars import integers, unsigned
 from wireproof.iggy.message import MessageRules, PolledMessage30, PolledMessage40, SentMessage90
+from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import Poll30, Poll40, Poll60
 from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.iggy.send import Send30, Send90, Send111
@@ -43,9 +45,7 @@ def polls(revision: str) -> SearchStrategy[Any]:
         return st.builds(Poll30, messages=stored_lists(PolledMessage30))
     if revision == "0.0.40":
         return st.builds(Poll40, messages=stored_lists(PolledMessage40))
-    return st.builds(
-        Poll60, partition_id=unsigned(32), current_offset=unsigned(64), messages=stored_lists(PolledMessage40)
-    )
+    return st.builds(Poll60, **integers(POLLS[revision].layout), messages=stored_lists(PolledMessage40))
 
 
 @cache
@@ -61,13 +61,12 @@ def sends_since_0_7(value: Hashable, message: Hashable, least: int) -> SearchStr
 
 
 @cache
-def polls_since_0_7(value: Hashable, layout: MessageRules) -> SearchStrategy[Any]:
+def polls_since_0_7(value: Hashable, rules: MessageRules) -> SearchStrategy[Any]:
     """Return a strategy for poll responses since 0.7.0."""
     return st.builds(
         cast("type[Any]", value),
-        partition_id=unsigned(32),
-        current_offset=unsigned(64),
-        messages=st.lists(stored_messages_since_0_7(layout), max_size=3).map(tuple),
+        **integers(POLLS["0.7"].layout),
+        messages=st.lists(stored_messages_since_0_7(rules), max_size=3).map(tuple),
     )
 
 
@@ -106,16 +105,14 @@ def retained_batches() -> SearchStrategy[RetainedBatch]:
     """Return a strategy for batches of a segment file of 0.2.7 (§7)."""
     return st.builds(
         RetainedBatch,
-        base_offset=unsigned(64),
-        last_offset_delta=unsigned(32),
-        max_timestamp=unsigned(64),
+        **integers(retained_batch.LAYOUT),
         messages=stored_lists(PolledMessage40),
     )
 
 
 @cache
-def logs_since_0_7(value: Hashable, layout: MessageRules) -> SearchStrategy[Any]:
+def logs_since_0_7(value: Hashable, rules: MessageRules) -> SearchStrategy[Any]:
     """Return a strategy for segment files of messages since 0.7.0."""
     return st.builds(
-        cast("type[Any]", value), messages=st.lists(stored_messages_since_0_7(layout), max_size=3).map(tuple)
+        cast("type[Any]", value), messages=st.lists(stored_messages_since_0_7(rules), max_size=3).map(tuple)
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, cast
 from zlib import crc32
 
 from attrs import evolve
@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.iggy.family.strategies.headers import header_maps, header_maps_or_blocks
-from wireproof.iggy.family.strategies.scalars import octets, unsigned
+from wireproof.iggy.family.strategies.scalars import integers, octets
 from wireproof.iggy.message import (
+    MESSAGE_STATES,
+    POLLED_30,
+    SENT_30,
+    SENT_70,
     MessageRules,
     PolledMessage30,
     PolledMessage40,
@@ -21,13 +25,11 @@ from wireproof.iggy.message import (
 )
 from wireproof.wire.writer import Writer
 
-MESSAGE_STATES: Final = ("available", "unavailable", "poisoned", "marked_for_deletion")
-
 
 @cache
 def sent_messages() -> SearchStrategy[SentMessage]:
     """Return a strategy for messages of a send before 0.7.0; the payload is not empty (§3.1)."""
-    return st.builds(SentMessage, id=unsigned(128), headers=header_maps(), payload=octets(300))
+    return st.builds(SentMessage, **integers(SENT_30), headers=header_maps(), payload=octets(300))
 
 
 @cache
@@ -35,34 +37,26 @@ def sent_messages() -> SearchStrategy[SentMessage]:
 def _stored(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of three classes
     """Draw a stored message before 0.7.0: with offset and timestamp, and maybe a state and a checksum."""
     payload = draw(st.one_of(st.just(b""), octets(300)))
-    fields: dict[str, Any] = {
-        "offset": draw(unsigned(64)),
-        "timestamp": draw(unsigned(64)),
-        "id": draw(unsigned(128)),
-        "headers": draw(header_maps()),
-        "payload": payload,
-    }
+    fields: dict[str, Any] = {name: draw(one) for name, one in integers(POLLED_30).items()}
+    fields |= {"headers": draw(header_maps()), "payload": payload}
     if value is not PolledMessage30:
         fields["checksum"] = crc32(payload)
     if value is PolledMessage40:
-        fields["state"] = draw(st.sampled_from(MESSAGE_STATES))
+        fields["state"] = draw(st.sampled_from(list(MESSAGE_STATES.values())))
     return cast("type[Any]", value)(**fields)
 
 
 @cache
 @st.composite
-def stored_messages_since_0_7(draw: DrawFn, layout: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
+def stored_messages_since_0_7(draw: DrawFn, rules: MessageRules) -> Any:  # noqa: ANN401 - the layout's value class
     """Draw a stored message since 0.7.0, with the checksum of its bytes (§5)."""
-    message = layout.value(
-        id=draw(unsigned(128)),
-        offset=draw(unsigned(64)),
-        timestamp=draw(unsigned(64)),
-        origin_timestamp=draw(unsigned(64)),
-        headers=draw(header_maps_or_blocks() if layout.sealed else header_maps()),
+    message = rules.value(
+        **{name: draw(one) for name, one in integers(rules.layout).items()},
+        headers=draw(header_maps_or_blocks() if rules.sealed else header_maps()),
         payload=draw(st.one_of(st.just(b""), octets(300))),
     )
     writer = Writer()
-    write_message(writer, layout, message)
+    write_message(writer, rules, message)
     return evolve(message, checksum=int.from_bytes(writer.data[:8], "little"))
 
 
@@ -70,8 +64,10 @@ def stored_messages_since_0_7(draw: DrawFn, layout: MessageRules) -> Any:  # noq
 def sent_lists_since_0_7(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
     """Return a strategy for one to three messages of a send since 0.7.0."""
     headers = header_maps() if value is SentMessage70 else header_maps_or_blocks()
-    fields = {"id": unsigned(128), "origin_timestamp": unsigned(64), "payload": octets(300)}
-    message: SearchStrategy[Any] = st.builds(cast("type[Any]", value), headers=headers, **fields)
+    numbers = integers(SENT_70)
+    message: SearchStrategy[Any] = st.builds(
+        cast("type[Any]", value), headers=headers, **numbers, payload=octets(300)
+    )
     return st.lists(message, min_size=1, max_size=3).map(tuple)
 
 

@@ -12,9 +12,9 @@ from wireproof.iggy.deferred_poll import DeferredPollRequest
 from wireproof.iggy.family.strategies.batches import batched_polls_111
 from wireproof.iggy.family.strategies.destinations import identifiers
 from wireproof.iggy.family.strategies.requests import poll_requests
-from wireproof.iggy.family.strategies.scalars import unsigned
+from wireproof.iggy.family.strategies.scalars import integers, unsigned
 from wireproof.iggy.fetch import FetchReply, FetchSection
-from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
+from wireproof.iggy.fetch_request import STARTS, TARGET, FetchRequest, FetchTarget
 from wireproof.iggy.json_reply import JsonError40
 from wireproof.iggy.poll_request import Consumer111, PollingStrategy, PollRequest111
 from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
@@ -85,8 +85,7 @@ def _targets(partition: int, size: int) -> SearchStrategy[FetchTarget]:
         partition_id=st.just(partition),
         strategy=st.builds(PollingStrategy, starts, unsigned(64)),
         max_bytes=_numbers(LEAST_BYTES, size),
-        incarnation=unsigned(64),
-        owner_generation=unsigned(64),
+        **integers(TARGET, "incarnation", "owner_generation"),
     )
 
 

@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from wireproof.iggy.family.strategies.destinations import identifiers
-from wireproof.iggy.family.strategies.scalars import unsigned
+from wireproof.iggy.family.strategies.scalars import integers, unsigned
 from wireproof.iggy.frame import (
+    EVICTION,
     FIRST_PARTITION_OPERATION,
+    HEADERS_BY_COMMAND,
+    HEADERS_BY_COMMAND_111,
     NON_REPLICATED,
+    REPLY,
+    REQUEST,
     EvictionHeader,
     ReplyHeader,
     ReplyHeader111,
@@ -30,7 +35,7 @@ from wireproof.iggy.poll_request import (
     PollRequest80,
     PollRequest111,
 )
-from wireproof.iggy.reply import SendConfirmation, SendReply
+from wireproof.iggy.reply import CONFIRMATION, SendConfirmation, SendReply
 from wireproof.wire.checksums import xxh3_64
 
 COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
@@ -72,38 +77,24 @@ def frame_bodies() -> SearchStrategy[bytes]:
 def _requests_110() -> SearchStrategy[Any]:
     """Return a strategy for VSR headers of a request, without their checksum."""
     operations = st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8))
-    numbers = {name: unsigned(64) for name in ("timestamp", "request", "session")}
+    layout = HEADERS_BY_COMMAND[REQUEST]
     return st.builds(
         RequestHeader,
-        client=unsigned(128),
+        **integers(layout, "client"),
         operation=operations,
-        user_id=unsigned(32),
-        code=unsigned(32),
-        **numbers,
+        **integers(layout, "user_id", "code", "timestamp", "request", "session"),
     )
 
 
 @cache
 def _evictions() -> SearchStrategy[EvictionHeader]:
-    return st.builds(
-        EvictionHeader,
-        client=unsigned(128),
-        server_protocol_version=unsigned(32),
-        server_protocol_version_min=unsigned(32),
-        reason=unsigned(8),
-    )
+    return st.builds(EvictionHeader, **integers(HEADERS_BY_COMMAND[EVICTION]))
 
 
 @cache
 def vsr_frames() -> SearchStrategy[VsrFrame]:
     """Return a strategy for VSR frames of every command."""
-    replies = st.builds(
-        ReplyHeader,
-        **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
-        **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request")},
-        operation=unsigned(8),
-        status=unsigned(32),
-    )
+    replies = st.builds(ReplyHeader, **integers(HEADERS_BY_COMMAND[REPLY]))
     headers = st.one_of(_requests_110(), replies, _evictions())
     return st.builds(VsrFrame, header=headers, body=frame_bodies()).map(_with_checksum)
 
@@ -118,21 +109,17 @@ def _with_checksum(frame: VsrFrame) -> VsrFrame:
 @cache
 def vsr_frames_111() -> SearchStrategy[VsrFrame111]:
     """Return a strategy for VSR frames of every command since 0.11.1-edge."""
-    wide = ("timestamp", "request", "session", "partition_incarnation", "owner_generation")
+    layout = HEADERS_BY_COMMAND_111[REQUEST]
+    owner = ("partition_incarnation", "owner_generation", "minimum_metadata_op")
     requests = st.builds(
         RequestHeader111,
-        **{name: unsigned(128) for name in ("client", "request_checksum")},
-        **{name: unsigned(64) for name in (*wide, "minimum_metadata_op")},
+        **integers(layout, "client", "request_checksum", "timestamp", "request", "session", *owner),
         operation=st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8)),
-        **{name: unsigned(32) for name in ("user_id", "code")},
+        **integers(layout, "user_id", "code"),
     )
-    replies = st.builds(
-        ReplyHeader111,
-        **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
-        **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request", "partition_incarnation")},
-        **{name: unsigned(8) for name in ("operation", "committed_result")},
-        status=unsigned(32),
-    )
+    wide = ("request_checksum", "context", "client", "op", "commit", "timestamp", "request")
+    small = ("partition_incarnation", "operation", "committed_result", "status")
+    replies = st.builds(ReplyHeader111, **integers(HEADERS_BY_COMMAND_111[REPLY], *wide, *small))
     headers = st.one_of(requests.map(_with_random_checksum), replies, _evictions())
     return st.builds(VsrFrame111, header=headers, body=frame_bodies())
 
@@ -146,9 +133,5 @@ def _with_random_checksum(header: RequestHeader111) -> RequestHeader111:
 @cache
 def send_replies() -> SearchStrategy[SendReply]:
     """Return a strategy for replies to a send since 0.11.0, with up to three confirmations."""
-    confirmation = st.builds(
-        SendConfirmation,
-        **{name: unsigned(32) for name in ("stream_id", "topic_id", "partition_id")},
-        base_offset=unsigned(64),
-    )
+    confirmation = st.builds(SendConfirmation, **integers(CONFIRMATION))
     return st.lists(confirmation, max_size=3).map(lambda confirmed: SendReply(confirmations=tuple(confirmed)))

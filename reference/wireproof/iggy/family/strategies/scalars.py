@@ -5,6 +5,8 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from wireproof.wire.layout import Layout, Number, bits_of
+
 
 @cache
 def unsigned(bits: int) -> SearchStrategy[int]:
@@ -12,6 +14,16 @@ def unsigned(bits: int) -> SearchStrategy[int]:
     top = (1 << bits) - 1
     edges = [0, 1, top, top >> 1, (top >> 1) + 1, min(top, (1 << 53) + 1)]
     return st.one_of(st.sampled_from(edges), st.integers(0, top))
+
+
+def integers(layout: Layout, *names: str) -> dict[str, SearchStrategy[int]]:
+    """Return a strategy of the declared width for each number of a layout, or for those with these names."""
+    numbers = {part.name: part for part in layout.parts if isinstance(part, Number)}
+    return {name: unsigned(_bits(numbers[name])) for name in names or numbers}
+
+
+def _bits(part: Number) -> int:
+    return bits_of(part.kind) if part.most is None else part.most.bit_length()
 
 
 @cache
