@@ -436,7 +436,9 @@ _FETCH: Final = (
 _JSON_REPLY: Final = (
     *_JSON,
     valued("none", lambda v: not v.confirmations),
+    valued("one", lambda v: len(v.confirmations) == 1),
     valued("two", lambda v: len(v.confirmations) > 1),
+    valued("partition 0", _confirmed(lambda one: one.partition_id == 0)),
     valued("offset beyond 63 bits", _confirmed(lambda one: one.base_offset >> 63)),
     refused("number too wide", "invalid-value"),
 )
@@ -446,6 +448,8 @@ _JSON_ERROR: Final = (
     valued("id beyond 31 bits", lambda v: v.id >> 31),
     valued("text beyond ASCII", lambda v: not v.reason.isascii()),
     valued("empty text", lambda v: not v.code),
+    valued("long reason", lambda v: len(v.reason) > 8),
+    valued("code beyond ASCII", lambda v: not v.code.isascii()),
     refused("id too wide", "invalid-value", "id"),
 )
 

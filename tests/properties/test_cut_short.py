@@ -8,7 +8,7 @@ from wireproof import formats
 from wireproof.formats import Format
 from wireproof.wire.rejection import Rejected
 
-NOTHING = "iggy.reply/0.11"
+NOTHING = ("iggy.reply/0.11", "iggy.json.reply/0.11")
 """A body of no bytes confirms nothing, as a count of 0 does."""
 
 
@@ -46,7 +46,7 @@ def test_a_prefix_of_bytes_without_a_length_is_another_value_if_any(row: Format)
         whole = written(row, value)
         assume(whole)
         stop = data.draw(st.integers(0, len(whole) - 1))
-        assume(stop or row.format_id != NOTHING)
+        assume(stop or row.format_id not in NOTHING)
         seen = read(row, whole[:stop])
         assert isinstance(seen, Rejected) or seen.value != formats.decode(row, whole).value
 

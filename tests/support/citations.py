@@ -41,7 +41,7 @@ BETWEEN: Final = re.compile(rf"(?:[ \t,;:()\[\]–-]|{NEXT_LINE}|\b(?:and|or|to|
 SECTION: Final = re.compile(r"(§§?|sections?)\s*(\d+(?:\.\d+)*)")
 NUMBERED: Final = re.compile(r"(no\.|bugs?)\s+(\d+)")
 NUMBER: Final = re.compile(r"(\d+(?:\.\d+)*)\b")
-ID: Final = re.compile(r"([A-Z]{1,2}\d+|RUN(?:-[A-Z0-9]+)?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")
+ID: Final = re.compile(r"([A-Z]{1,2}\d+|RUN(?:-[A-Z0-9]+)?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?!: Final)")
 ASIDE: Final = re.compile(r"(?:step|row|column|table) \"?\w+\"?|order of precedence|limits|Header")
 """A place within a section that has no anchor."""
 

@@ -23,6 +23,9 @@ PROFILES: Final = get_args(Profile)
 GAP: Final = "  "
 """The blanks between two columns."""
 
+NARROW_GAP: Final = " "
+"""The same if the words alone fill the screen."""
+
 Claims = tuple[tuple[str, ...], ...]
 """The words of `CLAIMS`, in that order."""
 
@@ -80,7 +83,9 @@ def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
     """Yield the lines of a table; cells are broken into several lines if `room` columns are too few."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     words = [max(len(word) for cell in column for word in cell.split()) for column in zip(*rows, strict=True)]
-    while room is not None and sum(widths) + len(GAP) * (len(widths) - 1) > room and widths != words:
+    narrow = room is not None and sum(words) + len(GAP) * (len(words) - 1) > room
+    gap = NARROW_GAP if narrow else GAP
+    while room is not None and sum(widths) + len(gap) * (len(widths) - 1) > room and widths != words:
         widest = max(range(len(widths)), key=lambda place: widths[place] - words[place])
         widths[widest] -= 1
     for row in rows:
@@ -89,4 +94,4 @@ def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
             for cell, width in zip(row, widths, strict=True)
         )
         for parts in zip_longest(*cells, fillvalue=""):
-            yield GAP.join(map(str.ljust, parts, widths)).rstrip()
+            yield gap.join(map(str.ljust, parts, widths)).rstrip()

@@ -11,7 +11,7 @@ from wireproof.wire.reader import FIXED_WIDTH
 
 
 @frozen
-class _Step:
+class _SizeStep:
     """Bytes of fixed size, then a length or a part that has one.
 
     Attributes:
@@ -32,22 +32,22 @@ class Extent:
     layout: Layout
 
     @cached_property
-    def _steps(self) -> tuple[_Step, ...]:
+    def _steps(self) -> tuple[_SizeStep, ...]:
         return tuple(self._walk())
 
-    def _walk(self) -> Iterator[_Step]:
+    def _walk(self) -> Iterator[_SizeStep]:
         fixed, counted = 0, set[str]()
         for part in self.layout.parts:
             fixed += width_of(part) or 0
             if isinstance(part, Length):
-                yield _Step(fixed, part.of, FIXED_WIDTH[part.kind])
+                yield _SizeStep(fixed, part.of, FIXED_WIDTH[part.kind])
                 counted.add(part.of)
             elif width_of(part) is None and (part.name in counted or not counted & {REST, WHOLE}):
-                yield _Step(fixed, part.name, None)
+                yield _SizeStep(fixed, part.name, None)
             else:
                 continue
             fixed = 0
-        yield _Step(fixed, "", None)
+        yield _SizeStep(fixed, "", None)
 
     @cached_property
     def least(self) -> int:

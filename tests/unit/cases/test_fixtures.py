@@ -254,8 +254,8 @@ def test_the_fixtures_of_a_family_stand_beside_those_of_the_package(
     page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}
     place.write_text(json.dumps(page), encoding="utf-8")
     monkeypatch.setitem(fixtures.FAMILIES, "toy", Family("toy", (), fixtures=tmp_path))
-    assert load().get(ROW["id"]) is not None
-    assert load([tmp_path]).hash == load().hash
+    assert fixtures.load().get(ROW["id"]) is not None
+    assert fixtures.load([tmp_path]).hash == fixtures.load().hash
     assert [case.id for case in fixtures.cases_of_format("toy.frame/v1")] == [ROW["id"]]
 
 

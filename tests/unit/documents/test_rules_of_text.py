@@ -12,7 +12,7 @@ ROWS = {
     "maxTimestamp of the last record": "kafka.produce.max-timestamp",
     "one or more records": "kafka.v2.empty",
     "a single control record": "kafka.control.first",
-    "sequence a plain sum": "kafka.v2.sequence",
+    "sequence a plain sum": "kafka.v2.sequence.wrap",
     "no lz4 in v0": "kafka.lz4.kip57",
     "highest bits 0": "kafka.v2.attributes.unused",
     "highest bits of a message 0": "kafka.legacy.attributes.unused",

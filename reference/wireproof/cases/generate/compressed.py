@@ -13,7 +13,7 @@ from typing import Final
 
 import xxhash
 
-from wireproof.cases.generate.payload import Piece, Repeated, blocks, joined, merged, size_of
+from wireproof.cases.generate.payload import Piece, RepeatedByte, blocks, joined, merged, size_of
 from wireproof.cases.generate.recipe import Recipe
 
 SHORT_RUN: Final = 64
@@ -229,7 +229,7 @@ def zstd(pieces: Sequence[Piece], block: int = 0, *, sized: bool = False) -> byt
 def _zstd_blocks(pieces: Iterable[Piece]) -> Iterator[bytes]:
     for piece in pieces:
         match piece:
-            case Repeated(byte, count):
+            case RepeatedByte(byte, count):
                 yield _zstd_head(1, count) + bytes((byte,))
             case _:
                 yield _zstd_head(0, len(piece)) + piece

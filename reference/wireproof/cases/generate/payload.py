@@ -21,7 +21,7 @@ PAGE_BYTES: Final = 251
 
 
 @frozen
-class Repeated:
+class RepeatedByte:
     """The byte `byte`, `count` times."""
 
     byte: int
@@ -32,7 +32,7 @@ class Repeated:
         return self.count
 
 
-Piece: TypeAlias = bytes | Repeated
+Piece: TypeAlias = bytes | RepeatedByte
 """A part of some content: bytes as they are, or one byte repeated."""
 
 
@@ -41,7 +41,7 @@ def value_pieces(fill: Fill, size: int, record: int = 0) -> list[Piece]:
     if fill != "runs":
         data = noise(size, record) if fill == "noise" else noise(size, record).hex().encode()[:size]
         return [data] if size else []
-    return [Repeated(at // PAGE % PAGE_BYTES, min(PAGE, size - at)) for at in range(0, size, PAGE)]
+    return [RepeatedByte(at // PAGE % PAGE_BYTES, min(PAGE, size - at)) for at in range(0, size, PAGE)]
 
 
 def noise(size: int, record: int = 0) -> bytes:
@@ -97,4 +97,4 @@ def blocks(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
 
 
 def _cut(piece: Piece, start: int, end: int) -> Piece:
-    return piece[start:end] if isinstance(piece, bytes) else Repeated(piece.byte, end - start)
+    return piece[start:end] if isinstance(piece, bytes) else RepeatedByte(piece.byte, end - start)

@@ -97,12 +97,14 @@ def json_words() -> Iterator[bytes]:
 
 
 def _all_parts(cls: type) -> Iterator[tuple[str, PartType]]:
-    """Yield the fields of a value class and of the classes in it. No class contains itself."""
+    """Yield the fields of a value class and of the classes in it, each class once: one may contain itself."""
     todo: list[tuple[str, PartType]] = list(encoded_fields(cls))
+    seen = {cls}
     while todo:
         name, kind = todo.pop()
         yield name, kind
         if kind.holds in ("list", "pair"):
             todo += [("", part_type(hint)) for hint in kind.of]
         elif kind.holds == "value":
-            todo += [part for inner in kind.of for part in encoded_fields(inner)]
+            todo += [part for inner in kind.of if inner not in seen for part in encoded_fields(inner)]
+            seen.update(kind.of)
