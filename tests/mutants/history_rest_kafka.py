@@ -18,9 +18,12 @@ from wireproof.kafka.message import MessageHeader
 from wireproof.kafka.record import BatchContext
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch, RecordHeader
+from wireproof.wire.layout import Layout
+from wireproof.wire.layout_codec import patch_computed
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
 
 CRASHED: Final = 70
 """The exit code of a mutant whose program ends in the middle of a request, as after a panic."""
@@ -147,11 +150,18 @@ def cksum(data: bytes) -> int:
     return crc ^ 0xFFFF_FFFF
 
 
+def _write_by_cksum(writer: Writer, layout: Layout, start: int) -> None:
+    """Write size and CRC as the reference does, then the other CRC."""
+    patch_computed(writer, layout, start)
+    at = start + layout.offset("crc")
+    writer.patch("crc", "uint32", at, cksum(bytes(writer.data[at + 4 :])))
+
+
 class CksumOfMessages(PatchedKafka):
     """Checks and writes the CRC of messages by the rules of cksum, not of zip."""
 
     name = "kafka-protocol-rs-62-cksum"
-    patches = ((message, "crc32", cksum),)
+    patches = ((message, "crc32", cksum), (message, "patch_computed", _write_by_cksum))
 
 
 # --- the consumer ---
