@@ -23,7 +23,7 @@ from wireproof.wire.observed_fields import project
 
 ONE = "kafka.batch/v2/size/zstd-value-65537"
 LARGE = "kafka.batch/v2/size/zstd-value-40m"
-LARGE_WRITTEN = "iggy.send/0.11/size-encode/payload-40m"
+LARGE_WRITTEN = "iggy.send/0.11/size-encode/payload-12m"
 WRITTEN = "kafka.batch/v2/size-encode/none-value-65537"
 
 SOMEBODY = Hello("somebody", "1")
