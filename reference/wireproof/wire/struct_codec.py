@@ -41,6 +41,12 @@ MAX_STRING: Final = 0x7FFF
 MAX_LENGTH: Final = 0x7FFF_FFFF
 """The largest number that Kafka reads as an unsigned varint without a change of its sign."""
 
+MAX_ELEMENTS: Final = 1_000_000
+"""The most elements of a list that Kafka's classes read, since 4.4."""
+
+MAX_TAGS: Final = 10_000
+"""The most tagged fields of a struct that Kafka's classes read, since 4.4."""
+
 VARINT_BYTES: Final = 5
 """The most bytes of an unsigned varint of 32 bits."""
 
@@ -102,19 +108,20 @@ class _Decoder:
         kind, nullable = one.kind, self.version in one.nullable
         match kind:
             case VersionedStruct():
-                return self._inner(reader, one.name, kind, nullable=nullable)
+                absent = nullable and self._is_null(reader, one)
+                return None if absent else self._inner(reader, one.name, kind)
             case ListOf():
                 return self._list(reader, one.name, kind, nullable=nullable)
             case "string" | "bytes":
                 return self._octets(reader, one, kind, nullable=nullable)
         return _fixed(reader, one.name, kind)
 
-    def _inner(
-        self, reader: Reader, name: str, kind: VersionedStruct, *, nullable: bool
-    ) -> StructValues | None:
-        """Read a struct; one that may be null has a byte before it, which is negative for null."""
-        if nullable and reader.int8(f"{name}Present") < 0:
-            return None
+    def _is_null(self, reader: Reader, one: StructField) -> bool:
+        """Read what precedes a struct that may be null; it is a varint in a tagged field."""
+        label = f"{one.name}Present"
+        return reader.int8(label) < 0 if one.tag is None else _uvarint(reader, label) == 0
+
+    def _inner(self, reader: Reader, name: str, kind: VersionedStruct) -> StructValues:
         reader.enter(name)
         values = self.struct(reader, kind, {})
         reader.leave()
@@ -166,6 +173,10 @@ class _Decoder:
             raise reader.reject(
                 "length-past-end", label, f"{count} elements, {reader.left} bytes left", at=start
             )
+        if count > MAX_ELEMENTS:
+            raise reader.reject(
+                "limit-exceeded", label, f"{count} elements, at most {MAX_ELEMENTS}", at=start
+            )
         first = reader.pos
         elements = [self._element(reader, name, index, kind.of) for index in range(count)]
         reader.cover(label, "count", first, reader.pos, int(self.flexible))
@@ -189,6 +200,8 @@ class _Decoder:
         if 2 * count > reader.left:
             text = f"{count} fields, {reader.left} bytes left"
             raise reader.reject("length-past-end", "tagCount", text, at=start)
+        if count > MAX_TAGS:
+            raise reader.reject("limit-exceeded", "tagCount", f"{count} fields, at most {MAX_TAGS}", at=start)
         for _ in range(count):
             tag = _uvarint(reader, "tag")
             size = _uvarint(reader, "tagSize")
@@ -275,21 +288,26 @@ class _Encoder:
             self._tagged(writer, struct, values)
 
     def _field(self, writer: Writer, one: StructField, value: Any) -> None:  # noqa: ANN401 - of any type
-        if value is None and self.version not in one.nullable:
+        nullable = self.version in one.nullable
+        if value is None and not nullable:
             raise writer.invalid(one.name, "null")
-        self._value(writer, one.name, one.kind, value, nullable=self.version in one.nullable)
+        if nullable and isinstance(one.kind, VersionedStruct):
+            label, present = f"{one.name}Present", value is not None
+            if one.tag is None:
+                writer.int8(label, 1 if present else -1)
+            else:
+                writer.uvarint(label, int(present))
+        self._value(writer, one.name, one.kind, value)
 
-    def _value(self, writer: Writer, name: str, kind: Kind, value: Any, *, nullable: bool) -> None:  # noqa: ANN401
+    def _value(self, writer: Writer, name: str, kind: Kind, value: Any) -> None:  # noqa: ANN401 - of any type
         match kind:
             case VersionedStruct():
-                if nullable:
-                    writer.int8(f"{name}Present", -1 if value is None else 1)
                 if value is not None:
                     self.struct(writer, kind, value)
             case ListOf(of=of):
                 self._length(writer, f"{name}Count", "int32", value)
                 for element in value or ():
-                    self._value(writer, name, of, element, nullable=False)
+                    self._value(writer, name, of, element)
             case "string" | "bytes":
                 data = _octets(value)
                 if kind == "string" and len(data or b"") > MAX_STRING:

@@ -86,7 +86,7 @@ CONSUMER_GROUP_MEMBER_METADATA_VALUE: Final = VersionedStruct(
         StructField("subscribedTopicRegex", "string", nullable="0+"),
         StructField("rebalanceTimeoutMs", "int32"),
         StructField("serverAssignor", "string", nullable="0+"),
-        StructField("classicMemberMetadata", _CLASSIC_MEMBER_METADATA, nullable="0+", tag=0, default=None),
+        StructField("classicMemberMetadata", _CLASSIC_MEMBER_METADATA, nullable="0+", tag=0),
     ),
     versions="0",
     flexible="0+",
@@ -144,7 +144,7 @@ _TOPIC_PARTITIONS: Final = VersionedStruct(
     (
         StructField("topicId", "uuid"),
         StructField("partitions", ListOf("int32")),
-        StructField("assignmentEpochs", ListOf("int32"), nullable="0+", tag=0, default=None),
+        StructField("assignmentEpochs", ListOf("int32"), nullable="0+", tag=0),
     ),
 )
 

@@ -24,9 +24,7 @@ STREAMS_GROUP_METADATA_VALUE: Final = VersionedStruct(
         StructField("epoch", "int32"),
         StructField("metadataHash", "int64"),
         StructField("validatedTopologyEpoch", "int32", tag=0, default=-1),
-        StructField(
-            "lastAssignmentConfigs", ListOf(_LAST_ASSIGNMENT_CONFIG), nullable="0+", tag=1, default=None
-        ),
+        StructField("lastAssignmentConfigs", ListOf(_LAST_ASSIGNMENT_CONFIG), nullable="0+", tag=1),
         StructField("storedDescriptionTopologyEpoch", "int32", tag=2, default=-1),
         StructField("failedDescriptionTopologyEpoch", "int32", tag=3, default=-1),
     ),
@@ -132,7 +130,7 @@ _STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT_TASK_IDS: Final = VersionedStruct(
     (
         StructField("subtopologyId", "string"),
         StructField("partitions", ListOf("int32")),
-        StructField("assignmentEpochs", ListOf("int32"), nullable="0+", tag=0, default=None),
+        StructField("assignmentEpochs", ListOf("int32"), nullable="0+", tag=0),
     ),
 )
 
