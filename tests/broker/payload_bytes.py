@@ -1,8 +1,8 @@
 """Write the payloads of the tests with Kafka's own classes: `python -m tests.broker.payload_bytes`.
 
-The tables of wireproof only select the values: for each record type in each version small ones, extreme ones,
-and as many nulls and empty lists as possible. Kafka writes the bytes and reads them again, and its answers are
-stored. A field that a table lacks makes Kafka refuse the value.
+The tables of wireproof only select the values: for each record type in each version small ones, extreme
+ones, and as many nulls and empty lists as possible. Kafka writes the bytes and reads them again, and its
+answers are stored. A field that a table lacks makes Kafka refuse the value.
 """
 
 import json
@@ -14,11 +14,11 @@ from typing import Any, Final
 from attrs import define, field
 
 from tests.support.kafka_payloads import EXAMPLES, ask_kafka, structs_of
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
 from wireproof.kafka.payloads.consumer_protocol import (
     CONSUMER_PROTOCOL_ASSIGNMENT,
     CONSUMER_PROTOCOL_SUBSCRIPTION,
 )
+from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
 from wireproof.wire.struct_json import uuid_text
 from wireproof.wire.struct_table import Kind, ListOf, StructField, VersionedStruct, fields_in
 
@@ -28,7 +28,7 @@ RANGES: Final = {
 }  # fmt: skip
 STYLES: Final = ("small", "extreme", "empty")
 MANY: Final = 130
-"""More elements and bytes than a varint of one byte can count: in one text, one list and one field of bytes."""
+"""More elements than a varint of one byte can count: in one text, one list and one field of bytes."""
 
 TEXT: Final = "äöü€😀 "
 
@@ -57,22 +57,24 @@ class Values:
                 return self.struct(kind, version)
             case ListOf(of=of):
                 return [self.of_kind(of, version) for _ in range(self._length(of))]
-            case "string":
-                number = next(self.numbers)
-                return {"small": f"text-{number}", "extreme": TEXT * self._many("string", 1, 9), "empty": ""}[
-                    self.style
-                ]
-            case "bytes":
-                return b64encode(self._bytes()).decode()
-            case "uuid":
-                return uuid_text(bytes(16) if self.style == "empty" else next(self.numbers).to_bytes(16))
+            case "string" | "bytes" | "uuid" | "float64":
+                return getattr(self, f"_{kind}")()
             case "bool":
                 return default if default is not None else next(self.numbers) % 2 == 0
-            case "float64":
-                return {"small": 0.5 + next(self.numbers), "extreme": 1.7976931348623157e308, "empty": 0.0}[
-                    self.style
-                ]
         return self._integer(kind, default)
+
+    def _string(self) -> str:
+        number = next(self.numbers)
+        long = TEXT * self._many("string", 1, 9)
+        return {"small": f"text-{number}", "extreme": long, "empty": ""}[self.style]
+
+    def _uuid(self) -> str:
+        return uuid_text(bytes(16) if self.style == "empty" else next(self.numbers).to_bytes(16))
+
+    def _float64(self) -> float:
+        return {"small": 0.5 + next(self.numbers), "extreme": 1.7976931348623157e308, "empty": 0.0}[
+            self.style
+        ]
 
     def _length(self, of: Kind) -> int:
         if self.style == "extreme" and isinstance(of, str):
@@ -85,11 +87,10 @@ class Values:
         self.long.add(kind)
         return many if first else few
 
-    def _bytes(self) -> bytes:
+    def _bytes(self) -> str:
         small = bytes([next(self.numbers) % 256]) * 3
-        return {"small": small, "extreme": bytes(range(self._many("bytes", 3, MANY))), "empty": b""}[
-            self.style
-        ]
+        extreme = bytes(range(self._many("bytes", 3, MANY)))
+        return b64encode({"small": small, "extreme": extreme, "empty": b""}[self.style]).decode()
 
     def _integer(self, kind: str, default: int | None) -> int:
         number, (least, most) = next(self.numbers), RANGES[kind]
@@ -153,7 +154,7 @@ def main() -> None:
         row = {"topic": request["topic"], "name": name, "version": version}
         rows.append({**row, **{part: answer.get(part) for part in ("key", "value", "keyJson", "valueJson")}})
     EXAMPLES.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    print(f"{len(rows)} payloads: {EXAMPLES}")
+    print(f"{len(rows)} payloads: {EXAMPLES}")  # noqa: T201 - the script reports what it wrote
 
 
 if __name__ == "__main__":

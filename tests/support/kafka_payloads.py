@@ -1,4 +1,4 @@
-"""Payloads of Kafka's internal topics that Kafka's own classes wrote, and the program that asks these classes."""
+"""Payloads of Kafka's internal topics that Kafka's own classes wrote, and the program that asks them."""
 
 import json
 import subprocess

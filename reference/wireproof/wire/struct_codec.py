@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from attrs import frozen
 
 from wireproof.wire.cursor import NO_INDEX
-from wireproof.wire.reader import Reader
+from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.struct_table import (
     Kind,
@@ -112,8 +112,11 @@ class _Decoder:
                 return None if absent else self._inner(reader, one.name, kind)
             case ListOf():
                 return self._list(reader, one.name, kind, nullable=nullable)
-            case "string" | "bytes":
-                return self._octets(reader, one, kind, nullable=nullable)
+            case "string":
+                return self._text(reader, one.name, nullable=nullable)
+            case "bytes":
+                start, data = self._octets(reader, one.name, kind, nullable=nullable)
+                return None if data is None else self._held(reader, one, data, start)
         return _fixed(reader, one.name, kind)
 
     def _is_null(self, reader: Reader, one: StructField) -> bool:
@@ -137,20 +140,23 @@ class _Decoder:
             raise reader.reject("null-not-allowed", name, "null", at=start)
         return length
 
-    def _octets(self, reader: Reader, one: StructField, kind: str, *, nullable: bool) -> Any:  # noqa: ANN401
-        label, start = f"{one.name}Length", reader.pos
+    def _octets(self, reader: Reader, name: str, kind: str, *, nullable: bool) -> tuple[int, bytes | None]:
+        """Read text or bytes, and return their position too."""
+        label, start = f"{name}Length", reader.pos
         length = self._length(reader, label, _LENGTH_KINDS[kind], nullable=nullable)
         if length < 0:
-            return None
+            return start, None
         if kind == "string" and length > MAX_STRING:
             raise reader.reject("bad-length", label, f"{length}, at most {MAX_STRING}", at=start)
         start = reader.pos
-        data = reader.take(one.name, length)
+        data = reader.take(name, length)
         if self.flexible:
             reader.cover(label, "length", start, reader.pos, 1)
-        if kind == "string":
-            return data.decode(errors="surrogateescape")
-        return self._held(reader, one, data, start)
+        return start, data
+
+    def _text(self, reader: Reader, name: str, *, nullable: bool) -> str | None:
+        _, data = self._octets(reader, name, "string", nullable=nullable)
+        return None if data is None else data.decode(errors="surrogateescape")
 
     def _held(self, reader: Reader, one: StructField, data: bytes, start: int) -> bytes | HeldStruct:
         """Return the struct that the bytes are; the bytes themselves if they are none."""
@@ -178,17 +184,26 @@ class _Decoder:
                 "limit-exceeded", label, f"{count} elements, at most {MAX_ELEMENTS}", at=start
             )
         first = reader.pos
-        elements = [self._element(reader, name, index, kind.of) for index in range(count)]
+        elements = self._elements(reader, name, count, kind.of)
         reader.cover(label, "count", first, reader.pos, int(self.flexible))
         return elements
 
-    def _element(self, reader: Reader, name: str, index: int, kind: "str | VersionedStruct") -> Any:  # noqa: ANN401
-        if isinstance(kind, VersionedStruct):
-            reader.enter(name, index)
-            values = self.struct(reader, kind, {})
-            reader.leave()
-            return values
-        return self._field(reader, _elements(kind, f"{name}[{index}]"))
+    def _elements(self, reader: Reader, name: str, count: int, kind: "str | VersionedStruct") -> list[Any]:
+        match kind:
+            case VersionedStruct():
+                return [self._struct_at(reader, name, index, kind) for index in range(count)]
+            case "string":
+                return [self._text(reader, f"{name}[{index}]", nullable=False) for index in range(count)]
+            case _ if kind in FIXED_WIDTH and not reader.tracing:
+                packing = Struct(f">{count}{FIXED_WIDTH[kind].format[1:]}")
+                return list(packing.unpack(reader.take(name, packing.size)))
+        return [_fixed(reader, f"{name}[{index}]", kind) for index in range(count)]
+
+    def _struct_at(self, reader: Reader, name: str, index: int, kind: VersionedStruct) -> StructValues:
+        reader.enter(name, index)
+        values = self.struct(reader, kind, {})
+        reader.leave()
+        return values
 
     def _tagged(self, reader: Reader, struct: VersionedStruct, values: StructValues) -> None:
         """Read the tagged fields: a count, then for each one a tag, a size and as many bytes."""
@@ -218,10 +233,6 @@ class _Decoder:
             text = f"a tagged field of {size} bytes, {inner.left} of them after its value"
             raise inner.reject("length-mismatch", one.name, text)
         return value
-
-
-def _elements(kind: str, name: str) -> StructField:
-    return StructField(name, kind)
 
 
 def _uvarint(reader: Reader, name: str) -> int:

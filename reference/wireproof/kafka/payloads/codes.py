@@ -17,8 +17,8 @@ CONFIG_RESOURCE_TYPES: Final = {
 """`ConfigResource.Type`."""
 
 RESOURCE_TYPES: Final = {
-    0: "UNKNOWN", 1: "ANY", 2: "TOPIC", 3: "GROUP", 4: "CLUSTER", 5: "TRANSACTIONAL_ID", 6: "DELEGATION_TOKEN",
-    7: "USER",
+    0: "UNKNOWN", 1: "ANY", 2: "TOPIC", 3: "GROUP", 4: "CLUSTER", 5: "TRANSACTIONAL_ID",
+    6: "DELEGATION_TOKEN", 7: "USER",
 }  # fmt: skip
 """`ResourceType`."""
 
@@ -26,9 +26,9 @@ PATTERN_TYPES: Final = {0: "UNKNOWN", 1: "ANY", 2: "MATCH", 3: "LITERAL", 4: "PR
 """`PatternType`."""
 
 ACL_OPERATIONS: Final = {
-    0: "UNKNOWN", 1: "ANY", 2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER", 8: "DESCRIBE",
-    9: "CLUSTER_ACTION", 10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE", 13: "CREATE_TOKENS",
-    14: "DESCRIBE_TOKENS", 15: "TWO_PHASE_COMMIT",
+    0: "UNKNOWN", 1: "ANY", 2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER",
+    8: "DESCRIBE", 9: "CLUSTER_ACTION", 10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE",
+    13: "CREATE_TOKENS", 14: "DESCRIBE_TOKENS", 15: "TWO_PHASE_COMMIT",
 }  # fmt: skip
 """`AclOperation`."""
 
@@ -68,7 +68,8 @@ DELIVERY_STATES: Final = {0: "AVAILABLE", 2: "ACKNOWLEDGED", 4: "ARCHIVED"}
 """`SharePartition.RecordState`; a record that is acquired, 1, is not written."""
 
 REMOTE_SEGMENT_STATES: Final = {
-    0: "COPY_SEGMENT_STARTED", 1: "COPY_SEGMENT_FINISHED", 2: "DELETE_SEGMENT_STARTED", 3: "DELETE_SEGMENT_FINISHED"
+    0: "COPY_SEGMENT_STARTED", 1: "COPY_SEGMENT_FINISHED", 2: "DELETE_SEGMENT_STARTED",
+    3: "DELETE_SEGMENT_FINISHED",
 }  # fmt: skip
 """`RemoteLogSegmentState`."""
 

@@ -98,8 +98,8 @@ def decode_payload(topic: str, key: bytes | None, value: bytes | None, *, traced
         traced: whether the payload has spans.
 
     Raises:
-        Rejected: the bytes are no payload of the topic. The position is that in the key or in the value, as
-            the path begins with `key` or `value`. If only bytes after the fields are wrong, which some readers
+        Rejected: the bytes are no payload of the topic. The position is that in the key or in the value; the
+            path begins with `key` or `value`. If only bytes after the fields are wrong, which some readers
             ignore, `before` is the payload without them.
         KeyError: the topic has no layout.
     """

@@ -1,4 +1,4 @@
-"""Records of `__cluster_metadata` about settings, access, tokens, transactions and the rest: kafka.md §15.5."""
+"""Records of `__cluster_metadata` about settings, access, transactions and the rest: kafka.md §15.5."""
 
 from typing import Final
 
