@@ -176,9 +176,7 @@ class _Decoder:
         if count < 0:
             return None
         if count * least_size(kind.of, self.version, flexible=self.flexible) > reader.left:
-            raise reader.reject(
-                "length-past-end", label, f"{count} elements, {reader.left} bytes left", at=start
-            )
+            raise _past_end(reader, label, f"{count} elements", start)
         if count > MAX_ELEMENTS:
             raise reader.reject(
                 "limit-exceeded", label, f"{count} elements, at most {MAX_ELEMENTS}", at=start
@@ -213,8 +211,7 @@ class _Decoder:
         start = reader.pos
         count = _uvarint(reader, "tagCount")
         if 2 * count > reader.left:
-            text = f"{count} fields, {reader.left} bytes left"
-            raise reader.reject("length-past-end", "tagCount", text, at=start)
+            raise _past_end(reader, "tagCount", f"{count} fields", start)
         if count > MAX_TAGS:
             raise reader.reject("limit-exceeded", "tagCount", f"{count} fields, at most {MAX_TAGS}", at=start)
         for _ in range(count):
@@ -226,13 +223,22 @@ class _Decoder:
                 values.setdefault(UNKNOWN_TAGS, []).append((tag, reader.take("tagged", size)))
 
     def _tagged_field(self, reader: Reader, one: StructField, size: int) -> Any:  # noqa: ANN401 - of any type
-        inner = reader.window(one.name, size)
+        if size > reader.left:
+            text = f"a tagged field of {size} bytes, {reader.left} left"
+            raise reader.reject(reader.short, "tagSize", text, detail="TAGGED_FIELD_PAST_END")
+        inner = reader.window(one.name, size, "length-mismatch")
         reader.cover("tagSize", "length", inner.pos, inner.end)
         value = self._field(inner, one)
         if inner.left:
             text = f"a tagged field of {size} bytes, {inner.left} of them after its value"
             raise inner.reject("length-mismatch", one.name, text)
         return value
+
+
+def _past_end(reader: Reader, name: str, what: str, at: int) -> Rejected:
+    """Return the refusal of a count of more elements than the bytes left can hold."""
+    cls = "length-past-end" if reader.short == "truncated" else reader.short
+    return reader.reject(cls, name, f"{what}, {reader.left} bytes left", at=at)
 
 
 def _uvarint(reader: Reader, name: str) -> int:

@@ -265,7 +265,8 @@ REFUSALS = [
         "too many tagged fields", METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS + 1) + b"\x64\0" * (MAX_TAGS + 1),
         "limit-exceeded", 3, "value.tagCount",
     ),
-    ("a tagged field past the end", METADATA, None, b"\1\x14\0\1\x64\5\0", "truncated", 6, "value.tagged"),
+    ("an unknown tagged field past the end", METADATA, None, b"\1\x14\0\1\x64\5\0", "truncated", 6, "value.tagged"),
+    ("a tagged field past the end", METADATA, None, b"\1\x17\0\1\0\3\2n", "truncated", 6, "value.tagSize"),
     (
         "a tagged field longer than its value", METADATA, None,
         b"\1\x17\0\1\0\3\2n\0",  # BeginTransactionRecord, tag 0: name n
