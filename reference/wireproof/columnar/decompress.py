@@ -16,7 +16,7 @@ import cramjam
 import zstandard
 from attrs import define, field
 
-from wireproof.columnar.deflate_kernels import is_one_complete_block
+from wireproof.columnar.deflate_kernels import ends_once, is_one_complete_block
 from wireproof.columnar.kernels import Octets, U
 from wireproof.columnar.optional_deps import deflate, np, zlib_ng
 from wireproof.wire import gzip, lz4, snappy, zstd
@@ -135,26 +135,19 @@ def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
 
 
 def _inflate(region: bytes, size: int, most: int) -> Decompressed:
-    """Inflate with libdeflate if the member has one block that it cannot misread, else with zlib-ng."""
-    if not _ends_once(region):
-        return _inflate_to_end(region, size)
-    possible = 0 < size <= DEFLATE_RATIO * len(region)
-    if possible and is_one_complete_block(np.frombuffer(region, np.uint8), GZIP_HEADER_BYTES):
-        return deflate.gzip_decompress(region, size)
-    return (
-        zlib_ng.decompress(region, GZIP_WINDOW, max(size, 1))
-        if DEFLATE_RATIO * len(region) <= most
-        else _inflate_to_end(region, size)
-    )
-
-
-def _ends_once(region: bytes) -> bool:
-    """Return whether a member with the size in the last bytes must end there.
+    """Inflate with libdeflate if the member has one block that it cannot misread, else with zlib-ng.
 
     A member ends with its size. So it ends at the end of the region if these four bytes occur nowhere before.
     Otherwise bytes after the member, which the libraries ignore, are possible.
     """
-    return region.find(region[-4:]) == len(region) - 4
+    octets = np.frombuffer(region, np.uint8)
+    if not ends_once(octets):
+        return _inflate_to_end(region, size)
+    if 0 < size <= DEFLATE_RATIO * len(region) and is_one_complete_block(octets, GZIP_HEADER_BYTES):
+        return deflate.gzip_decompress(region, size)
+    if DEFLATE_RATIO * len(region) <= most:
+        return zlib_ng.decompress(region, GZIP_WINDOW, max(size, 1))
+    return _inflate_to_end(region, size)
 
 
 def _inflate_to_end(region: bytes, size: int) -> bytes | None:

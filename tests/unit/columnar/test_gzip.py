@@ -10,7 +10,7 @@ from deflate_bits import INVALID, VALID, answer, member
 
 from wireproof.columnar import decompress
 from wireproof.columnar.decompress import Arena, decompress_region
-from wireproof.columnar.deflate_kernels import is_one_complete_block
+from wireproof.columnar.deflate_kernels import ends_once, is_one_complete_block
 from wireproof.wire import gzip
 
 MOST = 1 << 20
@@ -95,3 +95,26 @@ def test_a_checked_block_has_no_defect_that_libdeflate_reads(name: str) -> None:
     if is_one_complete_block(np.frombuffer(stream, np.uint8), np.uint64(0)):
         with pytest.raises(deflate.DeflateError):
             deflate.gzip_decompress(member(stream, data), len(data))
+
+
+def test_four_bytes_that_occur_before_are_found_at_every_place() -> None:
+    for size in (4, 5, 7, 40, 300):
+        data = bytes(range(1, 100)) * 4
+        data = data[: size - 4] + b"\0\0\1\0"
+        assert ends_once(np.frombuffer(data, np.uint8))
+        for at in range(size - 4):
+            twice = data[:at] + b"\0\0\1\0" + data[at + 4 :]
+            assert ends_once(np.frombuffer(twice, np.uint8)) == (twice.find(twice[-4:]) == size - 4)
+
+
+@pytest.mark.parametrize("after", [b"x", bytes(4), b"\x1f\x8b\x08\0", gzip.compress(b"second")])
+def test_bytes_after_a_member_are_seen_although_libdeflate_ignores_them(after: bytes) -> None:
+    whole = gzip.compress(written(random.Random(3), 500, 90)) + after
+    assert fast(whole) == by_reference(whole)
+    assert fast(whole + whole[-4:]) == by_reference(whole + whole[-4:])
+
+
+def test_a_size_that_no_deflated_data_can_have_takes_no_memory() -> None:
+    stream, data = VALID["a complete distance code"]
+    whole = member(stream, data)[:-4] + (512 << 20).to_bytes(4, "little")
+    assert decompress_region(whole, 1, 1 << 30, Arena.of(0)) is None
