@@ -10,6 +10,7 @@ from socket import create_connection, socket
 from typing import Final
 
 from attrs import frozen
+
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry_entry import Build
 

@@ -35,9 +35,7 @@ def _kafka(release: ground.Release) -> Running:
 
 BROKERS: Final[Mapping[str, Broker]] = {
     "kafka-4.4": Broker("4.4.0", "Apache Kafka by KRaft, the witness for v2", _kafka(ground.NEWEST)),
-    "kafka-3.9": Broker(
-        "3.9.2", "Apache Kafka by KRaft; v0 and v1 are stored as v2", _kafka(kafka.KAFKA_39)
-    ),
+    "kafka-3.9": Broker("3.9.2", "Apache Kafka by KRaft; v0 and v1 are stored as v2", _kafka(kafka.KAFKA_39)),
     "kafka-3.9-zookeeper": Broker(
         "3.9.2",
         "Apache Kafka whose topics keep v0 and v1 by message.format.version",
