@@ -1,1 +1,1 @@
-"""Live servers: brokers that are started here, real ones and mocks with a fault, and the suite judges them."""
+"""Live servers: real brokers and mocks with a fault, which are started here and judged by the suite."""

@@ -31,7 +31,7 @@ log.cleaner.backoff.ms=300
 log.cleaner.dedupe.buffer.size=4194304
 zookeeper.session.timeout.ms=600000
 """
-"""The protocol between brokers is older than 3.0: only so has a topic's `message.format.version` a meaning."""
+"""With a protocol between brokers older than 3.0, a topic has a `message.format.version`."""
 
 
 @contextmanager

@@ -9,10 +9,12 @@ from typing import Final
 from attrs import frozen
 
 from tests.live.mock_broker.topic_settings import TopicSettings
+from wireproof.kafka import batch as batch_format
 from wireproof.kafka import log
-from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.kafka.values import RecordBatch
-from wireproof.wire.options import Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -56,12 +58,18 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error of the broker
         self.records = records
 
 
-CORRUPT: Final = frozenset({"crc-mismatch", "bad-magic", "negative-length", "length-past-end", "truncated"})
-"""The classes with which bytes before the records are corrupt; in the records, the record is invalid."""
+PRODUCE: Final = Options(profile="produce")
 
-HEADER_PATHS: Final = ("crc", "magic", "batchLength")
+APPEND_TIME_SET: Final = "a producer must not set LogAppendTime"
+
+BODY: Final = 61
+"""Bytes of a header; the records follow: kafka.md §1.1."""
 
 NO_TIMESTAMP: Final = -1
+MAGIC: Final = 2
+ZSTD: Final = 4
+ZSTD_SINCE: Final = 7
+"""The version of Produce from which on zstd may be used: KIP-110."""
 
 
 @frozen
@@ -77,48 +85,44 @@ class Arrival:
     batch: RecordBatch
 
 
-def read_batch(data: bytes, version: int) -> Arrival:
-    """Return the one batch of a Produce request of this version, whose bytes keep the rules of §1.7.
-
-    Bytes after it that are not a whole entry are cut off, as by `UnifiedLog.trimInvalidBytes`.
-
-    Raises:
-        Refused: a rule is broken.
-    """
-    reader = Reader(data)
-    try:
-        found = log.decode(reader, Options(profile="produce"))
-    except Rejected as rejected:
-        raise Refused(_code(rejected), str(rejected)) from None
-    match found.batches:
-        case (RecordBatch() as batch,):
-            pass
-        case _:
-            raise Refused(
-                ErrorCode.INVALID_RECORD, f"{len(found.batches)} batches of magic 2, but one must be"
-            )
-    if batch.attributes & 7 == 4 and version < 7:
-        raise Refused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
-    return Arrival(data[: reader.pos], batch)
-
-
-def _code(rejected: Rejected) -> ErrorCode:
-    field = rejected.path.rpartition(".")[2]
-    if rejected.cls == "unknown-codec":
-        return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-    if rejected.cls == "crc-mismatch" or (rejected.cls in CORRUPT and field in HEADER_PATHS):
-        return ErrorCode.CORRUPT_MESSAGE
-    return ErrorCode.INVALID_RECORD
-
-
-def check_transaction(batch: RecordBatch, transactional_id: str | None) -> None:
+def check_transaction(data: bytes, transactional_id: str | None) -> None:
     """Check that a transactional batch comes with a transactional id: KafkaApis.handleProduceRequest.
 
     Raises:
         Refused: it does not.
     """
-    if batch.attributes & TRANSACTIONAL and transactional_id is None:
+    if len(data) < BODY or transactional_id is not None:
+        return
+    header = batch_format.peek_header(data, 0)
+    if header.magic == MAGIC and header.attributes & TRANSACTIONAL:
         raise Refused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without an id")
+
+
+def one_batch(data: bytes, version: int) -> bytes:
+    """Return the bytes of the one batch of a Produce request of this version: ProduceRequest.validateRecords.
+
+    Bytes after it that are not a whole batch are cut off, as by `UnifiedLog.trimInvalidBytes`.
+
+    Raises:
+        Refused: there is not exactly one, or its magic or its codec is not for this version.
+    """
+    reader, ends = Reader(data), []
+    try:
+        while prefix := peek_whole_entry(reader, len(data)):
+            if prefix.magic != MAGIC:
+                raise Refused(ErrorCode.INVALID_RECORD, f"magic {prefix.magic}")
+            reader.pos += prefix.total
+            ends.append(reader.pos)
+    except Rejected as rejected:
+        raise Refused(ErrorCode.CORRUPT_MESSAGE, str(rejected)) from None
+    if len(ends) != 1:
+        raise Refused(ErrorCode.INVALID_RECORD, f"{len(ends)} batches, but one must be")
+    header = batch_format.peek_header(data, 0)
+    if header.attributes & CODEC_MASK == ZSTD and version < ZSTD_SINCE:
+        raise Refused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
+    if header.base_offset:
+        raise Refused(ErrorCode.INVALID_RECORD, f"baseOffset {header.base_offset}")
+    return data[: ends[0]]
 
 
 def check_size(size: int, settings: TopicSettings) -> None:
@@ -132,32 +136,58 @@ def check_size(size: int, settings: TopicSettings) -> None:
         raise Refused(ErrorCode.MESSAGE_TOO_LARGE, text)
 
 
-def check_keys(batch: RecordBatch, settings: TopicSettings) -> None:
-    """Check that the records of a compacted topic have keys: LogValidator.validateKey.
+def read_batch(data: bytes) -> Arrival:
+    """Return a batch that keeps the rules of §1.7, read from its bytes: CRC, header and records.
 
     Raises:
-        Refused: one has none.
+        Refused: a rule is broken.
     """
-    wrong = [index for index, record in enumerate(batch.records) if record.key is None]
-    if settings.compacted and wrong:
-        text = "a record of a compacted topic must have a key"
-        raise Refused(ErrorCode.INVALID_RECORD, text, tuple((index, text) for index in wrong))
+    try:
+        (batch,) = log.decode(Reader(data), PRODUCE).batches
+    except Rejected as rejected:
+        raise _refused(data, rejected) from None
+    if not isinstance(batch, RecordBatch):
+        raise Refused(ErrorCode.INVALID_RECORD, "the magic is not 2")
+    return Arrival(data, batch)
 
 
-def check_timestamps(batch: RecordBatch, settings: TopicSettings, now: int) -> None:
-    """Check timestamps against the topic's bounds, and the timestamp type: LogValidator.validateTimestamp.
+def _refused(data: bytes, rejected: Rejected) -> Refused:
+    codes = {
+        "crc-mismatch": ErrorCode.CORRUPT_MESSAGE,
+        "unknown-codec": ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+    }
+    if not rejected.path.endswith("maxTimestamp"):
+        return Refused(codes.get(rejected.cls, ErrorCode.INVALID_RECORD), str(rejected))
+    (batch,) = log.decode(Reader(data), DEFAULT_OPTIONS).batches
+    records = tuple((index, APPEND_TIME_SET) for index, _ in enumerate(batch.records))  # type: ignore[union-attr]
+    return Refused(ErrorCode.INVALID_TIMESTAMP, APPEND_TIME_SET, records)
+
+
+def check_records(arrival: Arrival, settings: TopicSettings, now: int) -> None:
+    """Check each record against the settings of the topic: LogValidator.validateRecord.
 
     Raises:
-        Refused: one is out of range, or the producer set LogAppendTime where it has no meaning.
+        Refused: one has no key in a compacted topic, or a time that it must not have; INVALID_TIMESTAMP
+            wins over INVALID_RECORD.
     """
-    append = bool(batch.attributes & LOG_APPEND_TIME)
-    earliest, latest = now - settings.before_ms, now + settings.after_ms
-    wrong = []
-    for index, record in enumerate(batch.records):
-        if not settings.append_time and record.timestamp != NO_TIMESTAMP:
-            if not earliest <= record.timestamp <= latest:
-                wrong.append((index, f"timestamp {record.timestamp} is not in [{earliest}, {latest}]"))
-        elif append:
-            wrong.append((index, "a producer must not set LogAppendTime"))
+    append = bool(arrival.batch.attributes & LOG_APPEND_TIME)
+    wrong: list[tuple[int, ErrorCode, str]] = []
+    for index, record in enumerate(arrival.batch.records):
+        if settings.compacted and record.key is None:
+            wrong.append((index, ErrorCode.INVALID_RECORD, "a record of a compacted topic must have a key"))
+        elif text := _wrong_time(record.timestamp, settings, now, append=append):
+            wrong.append((index, ErrorCode.INVALID_TIMESTAMP, text))
     if wrong:
-        raise Refused(ErrorCode.INVALID_TIMESTAMP, wrong[0][1], tuple(wrong))
+        codes = {code for _, code, _ in wrong}
+        code = (
+            ErrorCode.INVALID_TIMESTAMP if ErrorCode.INVALID_TIMESTAMP in codes else ErrorCode.INVALID_RECORD
+        )
+        raise Refused(code, wrong[0][2], tuple((index, text) for index, _, text in wrong))
+
+
+def _wrong_time(timestamp: int, settings: TopicSettings, now: int, *, append: bool) -> str:
+    """Return what is wrong with a timestamp, or nothing: LogValidator.validateTimestamp."""
+    if settings.append_time or timestamp == NO_TIMESTAMP:
+        return APPEND_TIME_SET if append else ""
+    earliest, latest = now - settings.before_ms, now + settings.after_ms
+    return "" if earliest <= timestamp <= latest else f"{timestamp} is not in [{earliest}, {latest}]"

@@ -18,6 +18,9 @@ SEQUENCES: Final = 1 << 31
 """After the sequence 2³¹ − 1 comes 0: kafka.md §1.7."""
 
 
+NO_EPOCH: Final = -1
+
+
 @frozen
 class Appended:
     """The answer to an append that succeeded; the time is -1 unless the topic has append time."""
@@ -66,8 +69,8 @@ class Partition:
         Raises:
             Refused: nothing was appended.
         """
+        append_rules.check_transaction(data, transactional_id)
         arrival = self.read(data, version)
-        append_rules.check_transaction(arrival.batch, transactional_id)
         self.check(arrival, now)
         known = self.known_producer(arrival.batch)
         if isinstance(known, Appended):
@@ -87,13 +90,13 @@ class Partition:
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Return the batch of a record set; raises `Refused`."""
-        return append_rules.read_batch(data, version)
+        batch = append_rules.one_batch(data, version)
+        append_rules.check_size(len(batch), self.settings)
+        return append_rules.read_batch(batch)
 
     def check(self, arrival: Arrival, now: int) -> None:
-        """Check a batch against the settings of the topic; raises `Refused`."""
-        append_rules.check_size(len(arrival.data), self.settings)
-        append_rules.check_keys(arrival.batch, self.settings)
-        append_rules.check_timestamps(arrival.batch, self.settings, now)
+        """Check the records against the settings of the topic; raises `Refused`."""
+        append_rules.check_records(arrival, self.settings, now)
 
     def form(self, arrival: Arrival, now: int) -> Form:
         """Return the form in which a batch is stored."""
@@ -132,7 +135,7 @@ class Partition:
             )
         first = batch.base_sequence
         if batch.producer_epoch > known.epoch:
-            if first:
+            if first and known.epoch != NO_EPOCH:
                 raise _out_of_order(first, 0)
             known.epoch = batch.producer_epoch
             known.batches.clear()
@@ -140,8 +143,10 @@ class Partition:
         for begin, end, answer in known.batches:
             if (begin, end) == (first, last):
                 return answer
-        if known.batches and first != (expected := (known.batches[-1][1] + 1) % SEQUENCES):
-            raise _out_of_order(first, expected)
+        if known.epoch != NO_EPOCH and known.batches:
+            expected = (known.batches[-1][1] + 1) % SEQUENCES
+            if first != expected:
+                raise _out_of_order(first, expected)
         return known
 
     # --- reading ---

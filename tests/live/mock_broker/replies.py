@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -29,7 +30,7 @@ from kafka.protocol.producer import (
 from tests.live.mock_broker.append_rules import ErrorCode, Refused
 from tests.live.mock_broker.partition import Partition
 from tests.live.mock_broker.stored_form import LEADER_EPOCH
-from tests.live.mock_broker.topic_settings import InvalidSetting, TopicSettings
+from tests.live.mock_broker.topic_settings import InvalidSettingError, TopicSettings
 
 NODE: Final = 1
 NO_ID: Final = UUID(int=0)
@@ -48,8 +49,13 @@ VERSIONS: Final = {
 
 REQUESTS: Final = {request.API_KEY: request for request in VERSIONS}
 
-LATEST, EARLIEST, LARGEST_TIME = -1, -2, -3
-"""The times of ListOffsets that are no times: protocol guide, ListOffsets."""
+
+class ListedTime(IntEnum):
+    """The times of ListOffsets that are no times: protocol guide, ListOffsets."""
+
+    LATEST = -1
+    EARLIEST = -2
+    LARGEST = -3
 
 
 @define
@@ -165,16 +171,11 @@ def _created(cluster: Cluster, wanted: Request, request: Request) -> Reply:
     result = CreateTopicsResponse.CreatableTopicResult
     count = 1 if wanted.num_partitions == -1 else wanted.num_partitions
     try:
-        if wanted.name in cluster.topics:
-            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
-        if count < 1:
-            raise Refused(ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
-        if wanted.replication_factor not in (-1, 1):
-            raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "there is one broker")
+        _check_new(cluster, wanted, count)
         settings = TopicSettings.parse({one.name: one.value for one in wanted.configs})
     except Refused as refused:
         code, text = refused.code, refused.text
-    except InvalidSetting as error:
+    except InvalidSettingError as error:
         code, text = ErrorCode.INVALID_CONFIG, str(error)
     else:
         topic = Topic(uuid4(), [cluster.partition_class(settings) for _ in range(count)])
@@ -191,6 +192,16 @@ def _created(cluster: Cluster, wanted: Request, request: Request) -> Reply:
             version=request.version,
         )
     return result(name=wanted.name, error_code=code, error_message=text, version=request.version)
+
+
+def _check_new(cluster: Cluster, wanted: Request, count: int) -> None:
+    """Check that a topic can be created; raises `Refused`."""
+    if wanted.name in cluster.topics:
+        raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
+    if count < 1:
+        raise Refused(ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
+    if wanted.replication_factor not in (-1, 1):
+        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "there is one broker")
 
 
 def delete_topics(cluster: Cluster, request: Request) -> Reply:
@@ -285,12 +296,14 @@ def _fetched(cluster: Cluster, version: int, topic: Request, asked: Request) -> 
     code, end, data = ErrorCode.NONE, -1, b""
     try:
         partition = cluster.partition(topic.topic, topic.topic_id, asked.partition)
-        end = partition.end
-        if not 0 <= asked.fetch_offset <= end:
-            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{asked.fetch_offset} is not in [0, {end}]")
-        data = partition.read_from(asked.fetch_offset, asked.partition_max_bytes)
     except Refused as refused:
         code = refused.code
+    else:
+        end = partition.end
+        if 0 <= asked.fetch_offset <= end:
+            data = partition.read_from(asked.fetch_offset, asked.partition_max_bytes)
+        else:
+            code = ErrorCode.OFFSET_OUT_OF_RANGE
     return FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=asked.partition,
         error_code=code,
@@ -342,11 +355,11 @@ def _offset(cluster: Cluster, version: int, name: str, asked: Request) -> Reply:
 
 def _time_and_offset(partition: Partition, timestamp: int) -> tuple[int, int]:
     match timestamp:
-        case -1:
+        case ListedTime.LATEST:
             return -1, partition.end
-        case -2:
+        case ListedTime.EARLIEST:
             return -1, 0
-        case -3:
+        case ListedTime.LARGEST:
             stored = max(partition.stored, key=lambda one: one.max_timestamp, default=None)
         case _:
             stored = partition.first_after(timestamp)

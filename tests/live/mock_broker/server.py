@@ -50,7 +50,7 @@ class Server:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections.add(writer)
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 (size,) = SIZE.unpack(await reader.readexactly(SIZE.size))
                 if not HEAD.size <= size <= LARGEST:

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from tests.live.mock_broker.append_rules import NO_TIMESTAMP, Arrival
+from tests.live.mock_broker.append_rules import BODY, NO_TIMESTAMP, Arrival
 from tests.live.mock_broker.topic_settings import TopicSettings
 from wireproof.kafka import batch as batch_format
 from wireproof.kafka.attribute_bits import (
@@ -26,9 +26,6 @@ from wireproof.wire.layout_codec import patch_computed
 from wireproof.wire.writer import Writer
 
 LEADER_EPOCH: Final = 0
-
-BODY: Final = 61
-"""Bytes of a header; the records follow: kafka.md §1.1."""
 
 KEPT_BITS: Final = CODEC_MASK | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 """The bits that remain when the broker writes the attributes again: DefaultRecordBatch.computeAttributes."""

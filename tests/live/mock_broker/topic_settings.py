@@ -29,7 +29,7 @@ IGNORED: Final = frozenset(
 """Settings that are taken and change nothing here."""
 
 
-class InvalidSetting(ValueError):
+class InvalidSettingError(ValueError):
     """A topic cannot have this setting."""
 
 
@@ -57,7 +57,7 @@ class TopicSettings:
         """Return the settings of a CreateTopics request.
 
         Raises:
-            InvalidSetting: the name or the value is not known.
+            InvalidSettingError: the name or the value is not known.
         """
         found: dict[str, Any] = {}
         for name, text in configs.items():
@@ -67,7 +67,7 @@ class TopicSettings:
                 attribute, parsed = PARSED[name]
                 found[attribute] = parsed(text or "")
             except (KeyError, ValueError):
-                raise InvalidSetting(f"a topic cannot have {name}={text}") from None
+                raise InvalidSettingError(f"a topic cannot have {name}={text}") from None
         return cls(**found)
 
 
