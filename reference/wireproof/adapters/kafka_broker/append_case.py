@@ -5,16 +5,17 @@ the broker refuses and the log has grown, the answer is what a consumer sees: th
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 
 import kafka.errors as errors
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.kafka_broker import error_codes, requests
 from wireproof.adapters.kafka_broker.cluster import Cluster
+from wireproof.adapters.kafka_broker.gate import Gate
 from wireproof.adapters.kafka_broker.partitions import Partitions
 from wireproof.adapters.kafka_broker.requests import FetchAnswer, ProduceAnswer
 from wireproof.adapters.kafka_broker.stored_log import Frame, stored_value
@@ -29,6 +30,9 @@ V2: Final = 2
 MAGICS: Final = {"v0": 0, "v1": 1, "v2": V2}
 LOG_APPEND: Final = "log-append"
 NO_PRODUCER: Final = -1
+BATCH_HEADER: Final = 61
+"""Bytes of a batch before its records."""
+
 _PREFIX: Final = Struct(">qi")
 PREFIX: Final = _PREFIX.size
 """Bytes of an entry up to the end of its length, which counts the bytes after it."""
@@ -68,15 +72,34 @@ class _Append:
 class BrokerCases:
     """Runs cases on a cluster; threads may share it."""
 
-    def __init__(self, cluster: Cluster, partitions: Partitions) -> None:
-        """Use partitions of topics of our own."""
+    def __init__(self, cluster: Cluster, partitions: Partitions, legacy: Collection[int]) -> None:
+        """Use partitions of topics of our own; `legacy` are the magics of old entries that the broker takes."""
         self._cluster = cluster
         self._partitions = partitions
+        self._legacy = legacy
+        self._gate = Gate()
 
     def decode(self, request: Request) -> Outcome:
         """Append the bytes of a request and return what the broker answers and stores."""
+        try:
+            with self._gate.together():
+                return self._ask(request)
+        except errors.KafkaConnectionError:
+            return self._ask_alone(request)
+
+    def _ask_alone(self, request: Request) -> Outcome:
+        """Repeat a case alone whose connection ended: another case on it may be the reason."""
+        try:
+            with self._gate.alone():
+                return self._ask(request)
+        except errors.KafkaConnectionError as error:
+            text = f"the broker closes the connection without an answer: {line_of(error)}"
+            return Refused(text=text, untyped=True) if self._cluster.is_alive() else Crashed(text)
+
+    def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
         magic = magic_of(data, request.revision)
+        magic = magic if magic in self._legacy else V2
         try:
             with self._partitions.lent(request.options.topic or {}, magic, producer_of(data)) as partition:
                 return _outcome(request, partition, self._append(partition, data, magic))
@@ -84,12 +107,6 @@ class BrokerCases:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
             return Stalled(line_of(error))
-        except errors.KafkaError as error:
-            return self._lost(error)
-
-    def _lost(self, error: errors.KafkaError) -> Outcome:
-        text = f"the connection ended without an answer: {line_of(error)}"
-        return Refused(text=text, untyped=True) if self._cluster.is_alive() else Crashed(text)
 
     def _append(self, partition: Partition, data: bytes, magic: int) -> _Append:
         start = partition.end
@@ -103,13 +120,23 @@ class BrokerCases:
     def _fetched(
         self, partition: Partition, since: int, magic: int, start: int, *, appended: bool
     ) -> FetchAnswer:
-        """Fetch the log; after an acknowledged append, wait until the high watermark includes it."""
+        """Fetch the log up to the high watermark, which includes an acknowledged append.
+
+        A response may end before its high watermark: the broker reads one after the other.
+        """
         deadline = time.monotonic() + BOUND_MS / 1000
+        entries: list[tuple[int, bytes]] = []
         while True:
-            found = requests.fetch(self._cluster, partition, since, magic)
-            seen = found.code == 0 and (not appended or found.high_watermark > start)
-            if seen or (found.code and found.code not in error_codes.RETRIED) or time.monotonic() > deadline:
-                return found
+            following = max(since, *(next_offset(*entry) for entry in entries)) if entries else since
+            found = requests.fetch(self._cluster, partition, following, magic)
+            known = entries[-1][0] if entries else -1
+            entries += [entry for entry in entries_of(found.data) if entry[0] > known]
+            reached = max((next_offset(*entry) for entry in entries), default=since)
+            whole = reached >= found.high_watermark and (not appended or found.high_watermark > start)
+            final = found.code and found.code not in error_codes.RETRIED
+            if (whole and not found.code) or final or time.monotonic() > deadline:
+                rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
+                return evolve(found, data=b"".join(data for _, data in entries) + rest)
             time.sleep(PAUSE)
 
 
@@ -167,7 +194,7 @@ def _note_end(partition: Partition, done: _Append, entries: Sequence[tuple[int, 
 
 def _refused(answer: ProduceAnswer) -> Refused:
     error = error_codes.error_of(answer.code)
-    text = f"{error.name} {answer.code}: {answer.message}" if answer.message else f"{error.name} {answer.code}"
+    text = f"error {answer.code}: {answer.message}" if answer.message else f"error {answer.code}"
     return Refused(
         error.cls,
         detail=error.name,
@@ -206,6 +233,14 @@ def entries_of(data: bytes) -> Iterator[tuple[int, bytes]]:
             return
         yield offset, data[at:end]
         at = end
+
+
+def next_offset(offset: int, entry: bytes) -> int:
+    """Return the offset after an entry: of a batch by its last offset, of a message by its own."""
+    if len(entry) < BATCH_HEADER or entry[MAGIC_AT] != V2:
+        return offset + 1
+    at = BATCH.offset("lastOffsetDelta")
+    return offset + int.from_bytes(entry[at : at + 4], signed=True) + 1
 
 
 def first_entry(data: bytes) -> bytes:

@@ -13,6 +13,9 @@ from wireproof.adapters.kafka_broker.cluster import Cluster
 from wireproof.adapters.kafka_broker.partitions import Partitions
 from wireproof.formats import FORMATS
 
+LEGACY: Final = (0, 1)
+"""The magics before that of the record batch."""
+
 WINDOW: Final = 16
 """Cases in flight."""
 
@@ -49,14 +52,19 @@ _PROBE: Final = {
 """A message that every broker takes that takes messages of its version at all."""
 
 
-def hello_of_broker(cluster: Cluster, partitions: Partitions) -> Hello:
-    """Return the claims about a broker."""
-    legacy = tuple(magic for magic in (0, 1) if _takes(cluster, partitions, magic))
+def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
+    """Return the magics of old entries that the broker takes and returns."""
+    return tuple(magic for magic in LEGACY if _takes(cluster, partitions, magic))
+
+
+def hello_of_broker(cluster: Cluster, legacy: tuple[int, ...]) -> Hello:
+    """Return the claims about a broker that takes old entries of the magics in `legacy`."""
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
     features = FEATURES + (LEGACY_FEATURES if legacy else ())
+    none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
     observed = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
-    revisions = {name: _claim(name, codecs, features, fields) for name, fields in observed.items()}
+    revisions = none | {name: _claim(name, codecs, features, fields) for name, fields in observed.items()}
     return Hello("kafka-broker", cluster.release, revisions, errors="exact", window=WINDOW, cost="slow")
 
 

@@ -17,7 +17,7 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError, MessageError
 from wireproof.adapters.kafka_broker.address import BrokerAddress
 from wireproof.adapters.kafka_broker.append_case import BrokerCases
-from wireproof.adapters.kafka_broker.claims import WINDOW, hello_of_broker
+from wireproof.adapters.kafka_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.adapters.kafka_broker.client_properties import settings_of
 from wireproof.adapters.kafka_broker.cluster import Cluster
 from wireproof.adapters.kafka_broker.partitions import Partitions
@@ -53,12 +53,12 @@ def _serve(cluster: Cluster, token: str, answers: "Answers") -> int:
     try:
         with partitions.lent({}, 2, -1):  # the first topic: without the permission to create it, there is no run
             pass
-        hello = hello_of_broker(cluster, partitions)
+        legacy = legacy_magics(cluster, partitions)
     except TopicError as error:
         answers.write(Packet({"hello": {"error": str(error)}}))
         return 4
-    answers.write(hello_packet(hello))
-    answer = partial(_answer, BrokerCases(cluster, partitions), answers)
+    answers.write(hello_packet(hello_of_broker(cluster, legacy)))
+    answer = partial(_answer, BrokerCases(cluster, partitions, legacy), answers)
     with ThreadPoolExecutor(WINDOW) as threads:
         incoming = Frames()
         while piece := os.read(sys.stdin.fileno(), READ):
