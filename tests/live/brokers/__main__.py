@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from tests.live.brokers.table import BROKERS
+from wireproof.adapters.errors import AdapterStartError
 
 LOOK_SECONDS = 0.5
 
@@ -38,14 +39,17 @@ def start(name: str, port: int, minutes: float | None) -> None:
     """Start a broker and print its address."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     parent, end = os.getppid(), time.monotonic() + (minutes or 0) * 60
-    with (
-        TemporaryDirectory(prefix="wireproof-broker-", ignore_cleanup_errors=True) as folder,
-        BROKERS[name].running(Path(folder), port) as address,
-    ):
-        click.echo(address)
-        sys.stdout.flush()
-        while time.monotonic() < end if minutes else os.getppid() == parent:
-            time.sleep(LOOK_SECONDS)
+    try:
+        with (
+            TemporaryDirectory(prefix="wireproof-broker-", ignore_cleanup_errors=True) as folder,
+            BROKERS[name].running(Path(folder), port) as address,
+        ):
+            click.echo(address)
+            sys.stdout.flush()
+            while time.monotonic() < end if minutes else os.getppid() == parent:
+                time.sleep(LOOK_SECONDS)
+    except (AdapterStartError, ValueError, RuntimeError) as error:
+        raise click.ClickException(f"{name} does not start: {error}") from None
 
 
 if __name__ == "__main__":
