@@ -23,6 +23,7 @@ from wireproof.wire.struct_table import (
     ListOf,
     StructField,
     VersionedStruct,
+    every_tag,
     least_size,
     tagged_fields,
     untagged_fields,
@@ -215,7 +216,10 @@ class _Decoder:
         if count > MAX_TAGS:
             raise reader.reject("limit-exceeded", "tagCount", f"{count} fields, at most {MAX_TAGS}", at=start)
         for _ in range(count):
+            start = reader.pos
             tag = _uvarint(reader, "tag")
+            if tag not in known and tag in every_tag(struct):
+                raise reader.reject("unknown-field", "tag", f"tag {tag} is of other versions", at=start)
             size = _uvarint(reader, "tagSize")
             if tag in known:
                 values[known[tag].name] = self._tagged_field(reader, known[tag], size)

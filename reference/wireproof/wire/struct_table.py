@@ -132,6 +132,12 @@ def tagged_fields(struct: VersionedStruct, version: int) -> Mapping[int, StructF
     return {one.tag: one for one in sorted(found, key=lambda one: one.tag or 0) if one.tag is not None}
 
 
+@cache
+def every_tag(struct: VersionedStruct) -> frozenset[int]:
+    """Return the tags of all versions."""
+    return frozenset(one.tag for one in struct.fields if one.tag is not None)
+
+
 def fields_in(struct: VersionedStruct, version: int) -> Iterator[StructField]:
     """Yield all fields of a version, in the order of the table."""
     return (one for one in struct.fields if version in one.versions)
