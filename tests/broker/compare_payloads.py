@@ -1,8 +1,8 @@
-"""Compare payloads with `DumpLogSegments`: `PYTHONPATH=tests/support python tests/broker/compare_payloads.py DIR`.
+"""Compare payloads with `DumpLogSegments`: `python -m tests.broker.compare_payloads DIR`.
 
 DIR is the data directory of a broker. The segments and the snapshots of its internal topics are decoded by
-Kafka's tool with the decoder of their topic, and by wireproof; the fields of each record are compared. The exit
-code is 1 if one differs.
+Kafka's tool with the decoder of their topic, and by wireproof; the fields of each record are compared. The
+exit code is 1 if one differs.
 """
 
 import argparse
@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ground
-from dump import TOOL
-from kafka_payloads import kafka_json
-
+from tests.broker import ground
+from tests.support.kafka_payloads import kafka_json
 from wireproof import formats
 from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.struct_codec import HeldStruct
+
+TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
 DECODERS = {
     "__consumer_offsets": "--offsets-decoder",

@@ -44,10 +44,17 @@ class Versions:
         return self.first <= version and (self.last is None or version <= self.last)
 
 
-def versions_of(text: str) -> Versions:
-    """Return the range that a text means: `0-4`, `1+`, `2` or `none`."""
+ALL_VERSIONS: Final = Versions(0, None)
+
+NO_VERSION: Final = Versions(0, -1)
+
+
+def versions_of(text: str | Versions) -> Versions:
+    """Return the range that a text means: `0-4`, `1+`, `2` or `none`; a range is returned unchanged."""
+    if isinstance(text, Versions):
+        return text
     if text == "none":
-        return Versions(0, -1)
+        return NO_VERSION
     if text.endswith("+"):
         return Versions(int(text[:-1]), None)
     first, _, last = text.partition("-")
@@ -84,8 +91,8 @@ class StructField:
 
     name: str = field(kw_only=False)
     kind: Kind = field(kw_only=False)
-    versions: Versions = field(default="0+", converter=versions_of, kw_only=False)
-    nullable: Versions = field(default="none", converter=versions_of)
+    versions: Versions = field(default=ALL_VERSIONS, converter=versions_of, kw_only=False)
+    nullable: Versions = field(default=NO_VERSION, converter=versions_of)
     tag: int | None = None
     default: Any = OF_TYPE
     codes: Mapping[int, str] | None = None
@@ -110,8 +117,8 @@ class VersionedStruct:
 
     name: str = field(kw_only=False)
     fields: tuple[StructField, ...] = field(kw_only=False)
-    versions: Versions = field(default="0+", converter=versions_of)
-    flexible: Versions = field(default="none", converter=versions_of)
+    versions: Versions = field(default=ALL_VERSIONS, converter=versions_of)
+    flexible: Versions = field(default=NO_VERSION, converter=versions_of)
 
     @property
     def newest(self) -> int:

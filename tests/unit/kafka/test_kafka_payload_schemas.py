@@ -9,7 +9,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from kafka_payloads import KafkaPayload, ask_kafka, jars, kafka_json, kafka_payloads, structs_of
+from kafka_payloads import KafkaPayload, ask_kafka, jars, kafka_json, kafka_payloads
 from machine import needs
 
 from wireproof.kafka.payloads import codes, decode_payload
@@ -124,25 +124,28 @@ def test_every_schema_of_a_record_has_a_table_and_no_other_has_one() -> None:
 
 
 ENUMS = [
-    ("TRANSACTION_STATES", "org.apache.kafka.coordinator.transaction.TransactionState", "id", "stateName"),
-    ("CONFIG_RESOURCE_TYPES", "org.apache.kafka.common.config.ConfigResource$Type", "id", "name"),
-    ("RESOURCE_TYPES", "org.apache.kafka.common.resource.ResourceType", "code", "name"),
-    ("PATTERN_TYPES", "org.apache.kafka.common.resource.PatternType", "code", "name"),
-    ("ACL_OPERATIONS", "org.apache.kafka.common.acl.AclOperation", "code", "name"),
-    ("ACL_PERMISSIONS", "org.apache.kafka.common.acl.AclPermissionType", "code", "name"),
-    ("SCRAM_MECHANISMS", "org.apache.kafka.clients.admin.ScramMechanism", "type", "name"),
-    ("RECOVERY_STATES", "org.apache.kafka.metadata.LeaderRecoveryState", "value", "name"),
-    ("FENCING_CHANGES", "org.apache.kafka.metadata.BrokerRegistrationFencingChange", "value", "name"),
-    ("SHUTDOWN_CHANGES", "org.apache.kafka.metadata.BrokerRegistrationInControlledShutdownChange", "value", "name"),
-    ("CONSUMER_MEMBER_STATES", "org.apache.kafka.coordinator.group.modern.MemberState", "value", "name"),
-    ("STREAMS_MEMBER_STATES", "org.apache.kafka.coordinator.group.streams.MemberState", "value", "name"),
-    ("REMOTE_SEGMENT_STATES", "org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState", "id", "name"),
-    ("REMOTE_PARTITION_STATES", "org.apache.kafka.server.log.remote.storage.RemotePartitionDeleteState", "id", "name"),
+    ("TRANSACTION_STATES", "coordinator.transaction.TransactionState", "id", "stateName"),
+    ("CONFIG_RESOURCE_TYPES", "common.config.ConfigResource$Type", "id", "name"),
+    ("RESOURCE_TYPES", "common.resource.ResourceType", "code", "name"),
+    ("PATTERN_TYPES", "common.resource.PatternType", "code", "name"),
+    ("ACL_OPERATIONS", "common.acl.AclOperation", "code", "name"),
+    ("ACL_PERMISSIONS", "common.acl.AclPermissionType", "code", "name"),
+    ("SCRAM_MECHANISMS", "clients.admin.ScramMechanism", "type", "name"),
+    ("RECOVERY_STATES", "metadata.LeaderRecoveryState", "value", "name"),
+    ("FENCING_CHANGES", "metadata.BrokerRegistrationFencingChange", "value", "name"),
+    ("SHUTDOWN_CHANGES", "metadata.BrokerRegistrationInControlledShutdownChange", "value", "name"),
+    ("CONSUMER_MEMBER_STATES", "coordinator.group.modern.MemberState", "value", "name"),
+    ("STREAMS_MEMBER_STATES", "coordinator.group.streams.MemberState", "value", "name"),
+    ("REMOTE_SEGMENT_STATES", "server.log.remote.storage.RemoteLogSegmentState", "id", "name"),
+    ("REMOTE_PARTITION_STATES", "server.log.remote.storage.RemotePartitionDeleteState", "id", "name"),
 ]  # fmt: skip
+"""Table, class in `org.apache.kafka`, and the methods of its constants that return number and name."""
 
 
 def test_the_names_of_codes_are_those_of_kafkas_classes() -> None:
-    requests = [{"codes": cls, "number": number, "name": name} for _, cls, number, name in ENUMS]
+    requests = [
+        {"codes": f"org.apache.kafka.{cls}", "number": number, "name": name} for _, cls, number, name in ENUMS
+    ]
     answers = dict(zip((row[0] for row in ENUMS), ask_kafka(requests), strict=True))
     assert answers == {
         table: {str(number): name for number, name in getattr(codes, table).items()} for table, *_ in ENUMS

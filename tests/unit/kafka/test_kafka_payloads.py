@@ -206,8 +206,8 @@ def test_the_subscription_of_a_consumer_is_decoded() -> None:
 def test_a_subscription_of_a_newer_version_is_read_as_the_newest_and_the_rest_is_kept() -> None:
     data = bytes.fromhex("0009 00000000 ffffffff 00000000 00000007 ffff beef")
     want = {
-        "version": "9", "topics": [], "userData": None, "ownedPartitions": [], "generationId": "7", "rackId": None,
-        "rest": "beef",
+        "version": "9", "topics": [], "userData": None, "ownedPartitions": [], "generationId": "7",
+        "rackId": None, "rest": "beef",
     }  # fmt: skip
     assert subscription_in(group("consumer", data)) == want
 
@@ -237,22 +237,28 @@ def test_examples_of_consumers_have_every_version_of_subscription_and_assignment
 REGISTERED = bytes.fromhex("01 02 00 02 74 00000000000000000000000000000007 00")
 """TopicRecord: name t, topic id, no tagged fields."""
 
-TRUSTED = bytes.fromhex("01 15 00 03 00")
-"""ZkMigrationState 3."""
+
+def length_of_group(length: str) -> bytes:
+    """Return the key of an offset with another length of the name of the group."""
+    return OFFSET_KEY[:2] + bytes.fromhex(length) + OFFSET_KEY[4:]
+
 
 REFUSALS = [
     ("no key", OFFSETS, None, OFFSET_VALUE, "null-not-allowed", 0, "key"),
     ("an empty key", OFFSETS, b"", OFFSET_VALUE, "truncated", 0, "key.type"),
     ("an empty value", OFFSETS, OFFSET_KEY, b"", "truncated", 0, "value.version"),
-    ("a null string", OFFSETS, b"\0\1\xff\xff" + OFFSET_KEY[4:], None, "null-not-allowed", 2, "key.groupLength"),
-    ("a negative length", OFFSETS, b"\0\1\xff\xfe" + OFFSET_KEY[4:], None, "negative-length", 2, "key.groupLength"),
-    ("a length past the end", OFFSETS, b"\0\1\x7f\xff" + OFFSET_KEY[4:], None, "truncated", 4, "key.group"),
+    ("a null string", OFFSETS, length_of_group("ffff"), None, "null-not-allowed", 2, "key.groupLength"),
+    ("a negative length", OFFSETS, length_of_group("fffe"), None, "negative-length", 2, "key.groupLength"),
+    ("a length past the end", OFFSETS, length_of_group("7fff"), None, "truncated", 4, "key.group"),
     ("bytes after a key", OFFSETS, OFFSET_KEY + b"\0", OFFSET_VALUE, "trailing-data", 12, "key"),
     ("bytes after a value", OFFSETS, OFFSET_KEY, OFFSET_VALUE + b"\0", "trailing-data", 26, "value"),
     ("bytes after a framed value", METADATA, None, REGISTERED + b"\0", "trailing-data", 22, "value"),
     ("no framed value", METADATA, None, None, "null-not-allowed", 0, "value"),
     ("a type above int16", METADATA, None, b"\1\x80\x80\x02\0", "invalid-value", 1, "value.type"),
-    ("a compact null", METADATA, None, REGISTERED.replace(b"\2t", b"\0"), "null-not-allowed", 3, "value.nameLength"),
+    (
+        "a compact null", METADATA, None, REGISTERED.replace(b"\2t", b"\0"),
+        "null-not-allowed", 3, "value.nameLength",
+    ),
     (
         "a length of six bytes", METADATA, None, REGISTERED.replace(b"\2t", b"\x82\x80\x80\x80\x80\0t"),
         "bad-varint", 3, "value.nameLength",
