@@ -19,9 +19,11 @@ from tests.broker import ground
 from tests.support.kafka_payloads import kafka_json
 from wireproof import formats
 from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
+from wireproof.kafka.payloads.codes import REMOTE_SEGMENT_STATES
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.options import Options
-from wireproof.wire.struct_codec import HeldStruct
+from wireproof.wire.struct_codec import HeldStruct, StructValues
+from wireproof.wire.struct_json import uuid_text
 
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
@@ -45,7 +47,10 @@ def printed(path: Path, topic: str) -> dict[int, tuple[Any, Any]]:
 
 
 def _json(text: str) -> Any:
-    return None if text == "<DELETE>" else json.loads(text)
+    """Return what the tool prints: JSON, or the text of an object of the remote log."""
+    if text == "<DELETE>":
+        return None
+    return json.loads(text) if text.startswith("{") else text
 
 
 def decoded(path: Path, topic: str) -> Iterator[tuple[int, Payload]]:
@@ -66,8 +71,47 @@ def in_words_of_the_tool(payload: Payload) -> tuple[Any, Any]:
         value = payload.value and {"version": str(payload.version), "data": _fields(payload.value)}
         return key, value
     assert payload.value is not None, "a framed record has a value"
+    if payload.name in _REMOTE:
+        return None, _remote(payload.name, payload.value.values)
     name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", payload.name).upper()
     return None, {"type": name, "version": payload.version, "data": _fields(payload.value)}
+
+
+_PARTITION = "{id[topicIdPartition][id]}:{id[topicIdPartition][name]}-{id[topicIdPartition][partition]}"
+_SEGMENT = f"remoteLogSegmentId=RemoteLogSegmentId{{{{topicIdPartition={_PARTITION}, id={{id[id]}}}}}}"
+
+_REMOTE = {
+    "RemoteLogSegmentMetadataRecord": (
+        f"RemoteLogSegmentMetadata{{{{{_SEGMENT}, startOffset={{startOffset}}, endOffset={{endOffset}}, "
+        "brokerId={brokerId}, maxTimestampMs={maxTimestampMs}, eventTimestampMs={eventTimestampMs}, "
+        "segmentLeaderEpochs={{{epochs}}}, segmentSizeInBytes={segmentSizeInBytes}, "
+        "customMetadata={custom}, state={state}, txnIdxEmpty={empty}}}"
+    ),
+    "RemoteLogSegmentMetadataUpdateRecord": (
+        f"RemoteLogSegmentMetadataUpdate{{{{{_SEGMENT}, customMetadata={{custom}}, state={{state}}, "
+        "eventTimestampMs={eventTimestampMs}, brokerId={brokerId}}}"
+    ),
+}
+"""The texts that the tool prints of the records of a remote log."""
+
+
+def _remote(name: str, values: StructValues) -> str:
+    """Return the text that the tool prints of a record of a remote log."""
+    segment = values["remoteLogSegmentId"]
+    partition = segment["topicIdPartition"]
+    custom = values["customMetadata"]
+    epochs = (f"{one['leaderEpoch']}={one['offset']}" for one in values.get("segmentLeaderEpochs", ()))
+    return _REMOTE[name].format(
+        **values,
+        id={
+            "id": uuid_text(segment["id"]),
+            "topicIdPartition": {**partition, "id": uuid_text(partition["id"])},
+        },
+        custom="Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]",
+        epochs=", ".join(epochs),
+        state=REMOTE_SEGMENT_STATES[values["remoteLogSegmentState"]],
+        empty=str(values.get("txnIndexEmpty")).lower(),
+    )
 
 
 def _fields(part: PayloadPart) -> Any:
