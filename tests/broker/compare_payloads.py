@@ -42,7 +42,12 @@ def printed(path: Path, topic: str) -> dict[int, tuple[Any, Any]]:
     """Return the key and the value of each record as the tool prints them, by offset."""
     command = ground.tool(TOOL, "--deep-iteration", DECODERS[topic], "--files", str(path))
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    found = filter(None, map(_RECORD.match, done.stdout.decode().splitlines()))
+    return parsed(done.stdout.decode())
+
+
+def parsed(output: str) -> dict[int, tuple[Any, Any]]:
+    """Return the key and the value of each record in the tool's output, by offset."""
+    found = filter(None, map(_RECORD.match, output.splitlines()))
     return {int(one[1]): (one[2] and json.loads(one[2]), _json(one[3])) for one in found}
 
 

@@ -248,6 +248,9 @@ def _past_end(reader: Reader, name: str, what: str, at: int) -> Rejected:
 def _uvarint(reader: Reader, name: str) -> int:
     """Read an unsigned varint of 32 bits."""
     start = reader.pos
+    if not reader.tracing and start < reader.end and (byte := reader.data[start]) < 0x80:
+        reader.pos = start + 1
+        return byte
     number = reader.uvarint(name)
     if reader.pos - start > VARINT_BYTES or number > MAX_LENGTH:
         raise reader.reject("bad-varint", name, f"more than {MAX_LENGTH}, or overlong", at=start)
