@@ -29,7 +29,6 @@ from wireproof.wire.layout import (
 from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
@@ -161,22 +160,24 @@ def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield entries, garbage up to the next sound entry, and a tail."""
     data = b"".join(chunks)  # a real family keeps one entry and one chunk
     at = begun = 0
-    cls: RejectClass | None = None  # of the place where the garbage begins
+    first: Rejected | None = None  # at the place where the garbage begins
     while at < len(data):
         reader = Reader(data, pos=at, budget=Budget(options.max_output))
         try:
             entry = read_entry(reader)
         except Rejected as rejected:
-            cls = rejected.cls if at == begun else cls
+            first = rejected if at == begun else first
             at += 1
             continue
         if begun < at:
-            yield Item("garbage", begun, at - begun, cls=cls)
+            yield Item("garbage", begun, at - begun, cls=first and first.cls)
         yield Item("frame", at, reader.pos - at, entry, remarks=tuple(reader.remarks))
         begun = at = reader.pos
     if begun < len(data):
-        kind = "garbage" if data[begun] != SYNC else "tail"
-        yield Item(kind, begun, len(data) - begun, cls=cls if kind == "garbage" else None)
+        cut = data[begun] == SYNC
+        yield Item(
+            "tail" if cut else "garbage", begun, len(data) - begun, cls=None if cut else first and first.cls
+        )
 
 
 FAMILY: Final = Family(
