@@ -43,7 +43,8 @@ MAX_LENGTH: Final = 0x7FFF_FFFF
 """The largest number that Kafka reads as an unsigned varint without a change of its sign."""
 
 MAX_ELEMENTS: Final = 1_000_000
-"""The most elements of a list that Kafka's classes read, since 4.4."""
+"""The most elements of a list that Kafka's classes read, since 4.4; here the most of all lists of a value and of
+its tagged fields together, which bounds the memory."""
 
 MAX_TAGS: Final = 10_000
 """The most tagged fields of a struct that Kafka's classes read, since 4.4."""
@@ -89,14 +90,16 @@ class _Decoder:
 
     Attributes:
         root: the fields of the outermost struct so far.
+        room: the number of elements and tagged fields that it may still have.
     """
 
-    __slots__ = ("flexible", "root", "version")
+    __slots__ = ("flexible", "room", "root", "version")
 
     def __init__(self, struct: VersionedStruct, version: int) -> None:
         self.version = version
         self.flexible = version in struct.flexible
         self.root: StructValues = {}
+        self.room = MAX_ELEMENTS
 
     def struct(self, reader: Reader, struct: VersionedStruct, values: StructValues) -> StructValues:
         for one in untagged_fields(struct, self.version):
@@ -178,14 +181,17 @@ class _Decoder:
             return None
         if count * least_size(kind.of, self.version, flexible=self.flexible) > reader.left:
             raise _past_end(reader, label, f"{count} elements", start)
-        if count > MAX_ELEMENTS:
-            raise reader.reject(
-                "limit-exceeded", label, f"{count} elements, at most {MAX_ELEMENTS}", at=start
-            )
+        self._take_room(reader, label, count, start)
         first = reader.pos
         elements = self._elements(reader, name, count, kind.of)
         reader.cover(label, "count", first, reader.pos, int(self.flexible))
         return elements
+
+    def _take_room(self, reader: Reader, label: str, count: int, at: int) -> None:
+        self.room -= count
+        if self.room < 0:
+            text = f"{count} elements; a value has at most {MAX_ELEMENTS} in all its lists"
+            raise reader.reject("limit-exceeded", label, text, at=at)
 
     def _elements(self, reader: Reader, name: str, count: int, kind: "str | VersionedStruct") -> list[Any]:
         match kind:
@@ -215,6 +221,7 @@ class _Decoder:
             raise _past_end(reader, "tagCount", f"{count} fields", start)
         if count > MAX_TAGS:
             raise reader.reject("limit-exceeded", "tagCount", f"{count} fields, at most {MAX_TAGS}", at=start)
+        self._take_room(reader, "tagCount", count, start)
         for _ in range(count):
             start = reader.pos
             tag = _uvarint(reader, "tag")

@@ -1,5 +1,6 @@
 """Keys and values of Kafka's internal topics: kafka.md §15. The bytes and their meaning are Kafka's own."""
 
+import tracemalloc
 from collections import defaultdict
 
 import pytest
@@ -347,12 +348,38 @@ def test_a_count_is_refused_before_anything_is_allocated(count: int) -> None:
     assert decode_payload(OFFSETS, GROUP_KEY, members(0)).fields["value"]["members"] == []
 
 
-def test_a_list_has_at_most_a_million_elements() -> None:
-    def replicas(count: int) -> bytes:
-        """PartitionChangeRecord with a tagged list of in-sync replicas."""
-        data = encode_uvarint(count + 1) + bytes(4 * count)
-        return b"\1\5\0" + bytes(4) + bytes(16) + b"\1\0" + encode_uvarint(len(data)) + data
+def change(*lists: int) -> bytes:
+    """Return PartitionChangeRecord with tagged lists of in-sync replicas, of replicas and so on."""
+    data = b"\1\5\0" + bytes(4) + bytes(16) + encode_uvarint(len(lists))
+    for tag, count in zip((0, 2, 3, 4), lists, strict=False):
+        part = encode_uvarint(count + 1) + bytes(4 * count)
+        data += encode_uvarint(tag) + encode_uvarint(len(part)) + part
+    return data
 
-    assert len(decode_payload(METADATA, None, replicas(MAX_ELEMENTS)).fields["value"]["isr"]) == MAX_ELEMENTS
-    with pytest.raises(Rejected, match="1000001 elements"):
-        decode_payload(METADATA, None, replicas(MAX_ELEMENTS + 1))
+
+def test_a_list_has_at_most_a_million_elements() -> None:
+    payload = decode_payload(METADATA, None, change(MAX_ELEMENTS - 1))  # and a tagged field
+    assert len(payload.fields["value"]["isr"]) == MAX_ELEMENTS - 1
+    with pytest.raises(Rejected, match="limit-exceeded at .*1000001 elements"):
+        decode_payload(METADATA, None, change(MAX_ELEMENTS + 1))
+
+
+def test_all_lists_of_a_value_have_at_most_a_million_elements() -> None:
+    half = MAX_ELEMENTS // 2
+    assert len(decode_payload(METADATA, None, change(half - 2, half)).fields["value"]["replicas"]) == half
+    with pytest.raises(Rejected, match="limit-exceeded at .*value.replicasCount"):
+        decode_payload(METADATA, None, change(half, half))
+
+
+def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
+    """Elements of three bytes in a value of 60 MB, each a dict: only the count is looked at."""
+    head = bytes(2 + 4 + 4 + 1)  # StreamsGroupCurrentMemberAssignment of version 0, up to its lists
+    count = 20_000_000
+    value = head + encode_uvarint(count + 1) + bytes(3 * count)
+    tracemalloc.start()
+    with pytest.raises(Rejected) as refused:
+        decode_payload(OFFSETS, bytes.fromhex("0016 0001 67 0001 6d"), value)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (refused.value.cls, refused.value.path) == ("limit-exceeded", "value.activeTasksCount")
+    assert peak < 1 << 20
