@@ -16,6 +16,7 @@ from wireproof.kafka.payloads import (
 from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.struct_codec import MAX_ELEMENTS, MAX_STRING, MAX_TAGS, HeldStruct
+from wireproof.wire.trace import Cover
 from wireproof.wire.writer import encode_uvarint
 
 OFFSETS = "__consumer_offsets"
@@ -167,6 +168,40 @@ def test_an_unknown_tagged_field_is_kept() -> None:
     assert encode_payload(METADATA, payload) == (None, value)
 
 
+def test_an_unknown_tagged_field_is_written_after_the_known_ones() -> None:
+    value = bytes.fromhex("01 11 01 00000001 0000000000000002 02 01 01 01 63 01 ff")
+    payload = decode_payload(METADATA, None, value)
+    assert payload.fields["value"]["inControlledShutdown"] == "1"
+    assert payload.fields["value"]["unknownTags"] == [{"tag": "99", "data": "ff"}]
+    assert encode_payload(METADATA, payload) == (None, value)
+
+
+def test_a_struct_is_null_only_after_a_negative_byte() -> None:
+    example = next(one for one in kafka_payloads() if one.name == "StreamsGroupMemberMetadata")
+    payload = decode_payload(example.topic, example.key, example.value, traced=True)
+    (present,) = [span for span in payload.spans if span.path == "value.userEndpointPresent"]
+    value = bytearray(example.value or b"")
+    value[present.start] = 0
+    assert decode_payload(example.topic, example.key, bytes(value)).fields == payload.fields
+    assert payload.fields["value"]["userEndpoint"] is not None
+
+
+def covers(topic: str, key: bytes | None, value: bytes) -> dict[str, Cover]:
+    spans = decode_payload(topic, key, value, traced=True).spans
+    return {span.path: span.cover for span in spans if span.cover is not None}
+
+
+def test_lengths_and_counts_say_what_they_cover() -> None:
+    assert covers(METADATA, None, b"\1\x17\0\1\0\2\2n") == {
+        "value.tagSize": Cover("length", 6, 8),
+        "value.nameLength": Cover("length", 7, 8, 1),
+    }
+    assert covers(OFFSETS, OFFSET_KEY, OFFSET_VALUE)["value.metadataLength"] == Cover("length", 16, 18)
+    assert covers(OFFSETS, TASKS_KEY, TASKS_HEAD + b"\2" + b"\1\1\0" + b"\1" * 5 + b"\0")[
+        "value.activeTasksCount"
+    ] == Cover("count", 12, 15, 1)
+
+
 def test_other_topics_have_no_layout() -> None:
     assert not is_internal_topic("orders")
     with pytest.raises(KeyError):
@@ -214,7 +249,13 @@ def test_a_subscription_of_a_newer_version_is_read_as_the_newest_and_the_rest_is
 
 
 @pytest.mark.parametrize(
-    ("protocol", "data"), [("connect", SUBSCRIPTION), ("consumer", SUBSCRIPTION[:-1]), ("consumer", b"")]
+    ("protocol", "data"),
+    [
+        ("connect", SUBSCRIPTION),
+        ("consumer", SUBSCRIPTION[:-1]),
+        ("consumer", b""),
+        ("consumer", b"\xff\xff" + SUBSCRIPTION[2:]),
+    ],
 )
 def test_other_bytes_of_a_member_stay_bytes(protocol: str, data: bytes) -> None:
     assert subscription_in(group(protocol, data)) == data.hex()
@@ -237,6 +278,13 @@ def test_examples_of_consumers_have_every_version_of_subscription_and_assignment
 
 REGISTERED = bytes.fromhex("01 02 00 02 74 00000000000000000000000000000007 00")
 """TopicRecord: name t, topic id, no tagged fields."""
+
+
+TASKS_KEY = bytes.fromhex("0016 0001 67 0001 6d")
+"""StreamsGroupCurrentMemberAssignment of group g, member m."""
+
+TASKS_HEAD = bytes(2 + 4 + 4 + 1)
+"""Its value in version 0, up to its six lists of tasks; the smallest element of these has three bytes."""
 
 
 def length_of_group(length: str) -> bytes:
@@ -274,6 +322,14 @@ REFUSALS = [
         "bad-length", 3, "value.nameLength",
     ),
     ("more tagged fields than bytes", METADATA, None, b"\1\x14\0\7", "length-past-end", 3, "value.tagCount"),
+    (
+        "a tagged field of one byte", METADATA, None, b"\1\x14\0\1\x64",
+        "length-past-end", 3, "value.tagCount",
+    ),
+    (
+        "two elements of three bytes in five bytes", OFFSETS, TASKS_KEY, TASKS_HEAD + b"\3" + bytes(5),
+        "length-past-end", 11, "value.activeTasksCount",
+    ),
     (
         "too many tagged fields", METADATA, None,
         b"\1\x14\0" + encode_uvarint(MAX_TAGS + 1) + b"\x64\0" * (MAX_TAGS + 1),
@@ -314,6 +370,8 @@ def test_a_payload_is_refused_where_it_is_wrong(
         (OFFSETS, OFFSET_KEY, OFFSET_VALUE),
         (METADATA, None, REGISTERED),
         (METADATA, None, b"\1\x14\0\0"),
+        (METADATA, None, b"\1\x14\0\1\x64\0"),
+        (OFFSETS, TASKS_KEY, TASKS_HEAD + b"\3" + b"\1\1\0" * 2 + b"\1" * 5 + b"\0"),
         (METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS) + b"\x64\0" * MAX_TAGS),
         (METADATA, None, b"\1\x17\0\1\0\2\2n"),
         (METADATA, None, bytes.fromhex("01 11 01 00000001 0000000000000002 01 01 01 03")),
@@ -360,25 +418,25 @@ def change(*lists: int) -> bytes:
 def test_a_list_has_at_most_a_million_elements() -> None:
     payload = decode_payload(METADATA, None, change(MAX_ELEMENTS - 1))  # and a tagged field
     assert len(payload.fields["value"]["isr"]) == MAX_ELEMENTS - 1
-    with pytest.raises(Rejected, match="limit-exceeded at .*1000001 elements"):
-        decode_payload(METADATA, None, change(MAX_ELEMENTS + 1))
+    for count in (MAX_ELEMENTS, MAX_ELEMENTS + 1):
+        with pytest.raises(Rejected, match=f"limit-exceeded at .*{count} elements"):
+            decode_payload(METADATA, None, change(count))
 
 
 def test_all_lists_of_a_value_have_at_most_a_million_elements() -> None:
     half = MAX_ELEMENTS // 2
     assert len(decode_payload(METADATA, None, change(half - 2, half)).fields["value"]["replicas"]) == half
-    with pytest.raises(Rejected, match="limit-exceeded at .*value.replicasCount"):
+    with pytest.raises(Rejected, match=r"limit-exceeded at .*value\.replicasCount"):
         decode_payload(METADATA, None, change(half, half))
 
 
 def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
     """Elements of three bytes in a value of 60 MB, each a dict: only the count is looked at."""
-    head = bytes(2 + 4 + 4 + 1)  # StreamsGroupCurrentMemberAssignment of version 0, up to its lists
     count = 20_000_000
-    value = head + encode_uvarint(count + 1) + bytes(3 * count)
+    value = TASKS_HEAD + encode_uvarint(count + 1) + bytes(3 * count)
     tracemalloc.start()
     with pytest.raises(Rejected) as refused:
-        decode_payload(OFFSETS, bytes.fromhex("0016 0001 67 0001 6d"), value)
+        decode_payload(OFFSETS, TASKS_KEY, value)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (refused.value.cls, refused.value.path) == ("limit-exceeded", "value.activeTasksCount")
