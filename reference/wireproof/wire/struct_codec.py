@@ -43,8 +43,8 @@ MAX_LENGTH: Final = 0x7FFF_FFFF
 """The largest number that Kafka reads as an unsigned varint without a change of its sign."""
 
 MAX_ELEMENTS: Final = 1_000_000
-"""The most elements of a list that Kafka's classes read, since 4.4; here the most of all lists of a value and of
-its tagged fields together, which bounds the memory."""
+"""The most elements of a list that Kafka's classes read, since 4.4; here the most of all lists of a value and
+of its tagged fields together, which bounds the memory."""
 
 MAX_TAGS: Final = 10_000
 """The most tagged fields of a struct that Kafka's classes read, since 4.4."""
