@@ -5,6 +5,7 @@ from http.client import HTTPConnection
 from typing import Final
 
 import pytest
+
 from wireproof_peers.fake_iggy_http import FakeIggyHttp
 from wireproof_peers.loopback_server import MAX_REQUEST
 
