@@ -160,20 +160,17 @@ def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield entries, garbage up to the next sound entry, and a tail."""
     data = b"".join(chunks)  # a real family keeps one entry and one chunk
     at = begun = 0
-    cls = None
     while at < len(data):
         reader = Reader(data, pos=at, budget=Budget(options.max_output))
         try:
             entry = read_entry(reader)
-        except Rejected as rejected:
-            if at == begun and data[at] == SYNC:
-                cls = rejected.cls
+        except Rejected:
             at += 1
             continue
         if begun < at:
-            yield Item("garbage", begun, at - begun, cls=cls)
+            yield Item("garbage", begun, at - begun)
         yield Item("frame", at, reader.pos - at, entry, remarks=tuple(reader.remarks))
-        begun, at, cls = reader.pos, reader.pos, None
+        begun = at = reader.pos
     if begun < len(data):
         yield Item("garbage" if data[begun] != SYNC else "tail", begun, len(data) - begun)
 
