@@ -26,6 +26,9 @@ GZIP: Final = 1
 DAY_MS: Final = 86_400_000
 ANY: Final = 1 << 63
 
+LARGE: Final = 3
+"""The number of records at which a broker hangs or dies."""
+
 
 class Hang(Exception):  # noqa: N818 - an order to the server
     """The server must not answer any more."""
@@ -228,7 +231,8 @@ class AcceptsBadCrc(Partition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Repair the CRC first."""
-        return super().read(_with_right_crc(data), version)
+        whole = len(data) > BODY and _first_size(data) == len(data)
+        return super().read(_with_right_crc(data) if whole else data, version)
 
 
 class IgnoresControlBit(Partition):
@@ -480,32 +484,23 @@ class StoresDuplicate(Partition):
 
 
 class Hangs(Partition):
-    """Does not answer a Produce of the second batch of a partition."""
+    """Does not answer a Produce of three records or more."""
 
     def keep(self, form: Form, data: bytes) -> None:
-        """Hang before the second batch."""
-        if self.stored:
+        """Hang before a larger batch is stored."""
+        if len(form.header.records) >= LARGE:
             raise Hang
         super().keep(form, data)
 
 
 class Dies(Partition):
-    """Closes everything at the tenth batch of a partition or the tenth refusal."""
+    """Ends at a Produce of three records or more: every connection is closed, and nobody listens."""
 
-    def __init__(self, *settings: object) -> None:
-        """Begin without requests."""
-        super().__init__(*settings)  # type: ignore[arg-type]
-        self._requests = 0
-
-    def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
-        """Count the requests."""
-        self._requests += 1
-        if self._requests == LAST_REQUEST:
+    def keep(self, form: Form, data: bytes) -> None:
+        """Die before a larger batch is stored."""
+        if len(form.header.records) >= LARGE:
             raise Die
-        return super().append(data, version, transactional_id, now)
-
-
-LAST_REQUEST: Final = 10
+        super().keep(form, data)
 
 
 def _is_sound(data: bytes) -> bool:
