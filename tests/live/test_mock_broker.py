@@ -67,7 +67,9 @@ def test_kafka_python_reads_what_it_wrote(address: str, client: RawClient) -> No
 
 def test_librdkafka_reads_what_it_wrote(address: str, client: RawClient) -> None:
     client.create("of-librdkafka", 1, {})
-    producer = Producer({"bootstrap.servers": address, "enable.idempotence": True, "compression.type": "zstd"})
+    producer = Producer(
+        {"bootstrap.servers": address, "enable.idempotence": True, "compression.type": "zstd"}
+    )
     for number in range(5):
         producer.produce("of-librdkafka", b"%d" % number * 100, partition=0)
     assert producer.flush(SECONDS) == 0
@@ -135,9 +137,10 @@ def test_the_broker_sets_offset_epoch_and_time(client: RawClient) -> None:
 
 def test_a_batch_that_is_sent_again_is_answered_and_not_stored_again(client: RawClient) -> None:
     client.create("again", 1, {})
-    sent = as_bytes(evolve(batch(record(0)), producer_id=5, producer_epoch=0, base_sequence=0))
-    first, second = client.produce("again", 0, sent), client.produce("again", 0, sent)
-    assert (first, client.end("again", 0)) == (second, 1)
+    value = evolve(batch(record(0)), producer_id=5, producer_epoch=0, base_sequence=0)
+    first, second = (client.produce("again", 0, as_bytes(value)) for _ in range(2))
+    assert (first.append_time, second) == (-1, evolve(first, append_time=value.max_timestamp))
+    assert client.end("again", 0) == 1
     late = as_bytes(evolve(batch(record(0)), producer_id=5, producer_epoch=0, base_sequence=3))
     assert client.produce("again", 0, late).code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
