@@ -100,21 +100,22 @@ class BrokerCases:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
         magic = magic_of(data, request.revision)
         magic = magic if magic in self._legacy else V2
+        shown = magic if request.options.topic is None else V2  # as sent, or as stored
         try:
-            with self._partitions.lent(request.options.topic or {}, magic, producer_of(data)) as partition:
-                return _outcome(request, partition, self._append(partition, data, magic))
+            with self._partitions.lent(request.options.topic or {}, shown, producer_of(data)) as partition:
+                return _outcome(request, partition, self._append(partition, data, magic, shown))
         except TopicError as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
             return Stalled(line_of(error))
 
-    def _append(self, partition: Partition, data: bytes, magic: int) -> _Append:
+    def _append(self, partition: Partition, data: bytes, magic: int, shown: int) -> _Append:
         start = partition.end
         since = partition.last[0] if partition.last else start
         sent = _now()
         answer = _retried(lambda: requests.produce(self._cluster, partition, data, magic))
         received = _now()
-        found = self._fetched(partition, since, magic, start, appended=answer.code == 0)
+        found = self._fetched(partition, since, shown, start, appended=answer.code == 0)
         return _Append(start, answer, found, since, sent, received)
 
     def _fetched(
