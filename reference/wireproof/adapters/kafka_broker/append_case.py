@@ -5,7 +5,7 @@ the broker refuses and the log has grown, the answer is what a consumer sees: th
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 
@@ -39,9 +39,6 @@ PREFIX: Final = _PREFIX.size
 
 CLOCK_TOLERANCE_MS: Final = 60_000
 """Difference of the clocks of this machine and of the broker that is no fault of an append."""
-
-LONGEST_RETRY_MS: Final = 1_000
-"""Most milliseconds to repeat a request whose answer is about the state of the cluster."""
 
 BOUND_MS: Final = 1_000
 """Most milliseconds to wait for a high watermark that includes an acknowledged append."""
@@ -113,7 +110,7 @@ class BrokerCases:
         start = partition.end
         since = partition.last[0] if partition.last else start
         sent = _now()
-        answer = _retried(lambda: requests.produce(self._cluster, partition, data, magic))
+        answer = requests.produce(self._cluster, partition, data, magic)
         received = _now()
         found = self._fetched(partition, since, shown, start, appended=answer.code == 0)
         return _Append(start, answer, found, since, sent, received)
@@ -134,8 +131,7 @@ class BrokerCases:
             entries += [entry for entry in entries_of(found.data) if entry[0] > known]
             reached = max((next_offset(*entry) for entry in entries), default=since)
             whole = reached >= found.high_watermark and (not appended or found.high_watermark > start)
-            final = found.code and found.code not in error_codes.RETRIED
-            if (whole and not found.code) or final or time.monotonic() > deadline:
+            if whole or found.code or time.monotonic() > deadline:
                 rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
                 return evolve(found, data=b"".join(data for _, data in entries) + rest)
             time.sleep(PAUSE)
@@ -208,14 +204,6 @@ def _refused(answer: ProduceAnswer) -> Refused:
 
 def _name(code: int) -> str:
     return error_codes.error_of(code).name
-
-
-def _retried(send: Callable[[], ProduceAnswer]) -> ProduceAnswer:
-    """Send until the answer is about the records and not about the state of the cluster."""
-    deadline = time.monotonic() + LONGEST_RETRY_MS / 1000
-    while (answer := send()).code in error_codes.RETRIED and time.monotonic() < deadline:
-        time.sleep(PAUSE)
-    return answer
 
 
 def _now() -> int:
