@@ -100,6 +100,16 @@ def _row_value(row: Row, base_ts: int, append: int | None) -> Any:
     return record_value(row.key, row.value, row.headers, ts=row.ts, off=row.off, attributes=row.attributes, base_ts=base_ts, append=append)
 
 
+APPENDED: Mapping[str, Any] = {"options": {"topic": {}}, "needs": ["feature:append"], "limits": LIMITS}
+"""The fields of a request to a topic without settings."""
+
+OLD: Mapping[str, Any] = {**APPENDED, "needs": ["feature:append", "feature:append-legacy"]}
+"""The same, of messages of v0 or v1."""
+
+NOTHING: Mapping[str, Any] = {"before": {"batches": []}}
+"""What a refused request leaves."""
+
+
 def write(writer: FixtureWriter) -> None:
     s = CaseBuilder(writer, "kafka.log", "mixed")
     for chapter in (

@@ -5,7 +5,7 @@ the broker refuses and the log has grown, the answer is what a consumer sees: th
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 
@@ -39,9 +39,6 @@ PREFIX: Final = _PREFIX.size
 
 CLOCK_TOLERANCE_MS: Final = 60_000
 """Difference of the clocks of this machine and of the broker that is no fault of an append."""
-
-LONGEST_RETRY_MS: Final = 1_000
-"""Most milliseconds to repeat a request whose answer is about the state of the cluster."""
 
 BOUND_MS: Final = 1_000
 """Most milliseconds to wait for a high watermark that includes an acknowledged append."""
@@ -100,21 +97,22 @@ class BrokerCases:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
         magic = magic_of(data, request.revision)
         magic = magic if magic in self._legacy else V2
+        shown = magic if request.options.topic is None else V2  # as sent, or as stored
         try:
-            with self._partitions.lent(request.options.topic or {}, magic, producer_of(data)) as partition:
-                return _outcome(request, partition, self._append(partition, data, magic))
+            with self._partitions.lent(request.options.topic or {}, shown, producer_of(data)) as partition:
+                return _outcome(request, partition, self._append(partition, data, magic, shown))
         except TopicError as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
             return Stalled(line_of(error))
 
-    def _append(self, partition: Partition, data: bytes, magic: int) -> _Append:
+    def _append(self, partition: Partition, data: bytes, magic: int, shown: int) -> _Append:
         start = partition.end
         since = partition.last[0] if partition.last else start
         sent = _now()
-        answer = _retried(lambda: requests.produce(self._cluster, partition, data, magic))
+        answer = requests.produce(self._cluster, partition, data, magic)
         received = _now()
-        found = self._fetched(partition, since, magic, start, appended=answer.code == 0)
+        found = self._fetched(partition, since, shown, start, appended=answer.code == 0)
         return _Append(start, answer, found, since, sent, received)
 
     def _fetched(
@@ -133,8 +131,7 @@ class BrokerCases:
             entries += [entry for entry in entries_of(found.data) if entry[0] > known]
             reached = max((next_offset(*entry) for entry in entries), default=since)
             whole = reached >= found.high_watermark and (not appended or found.high_watermark > start)
-            final = found.code and found.code not in error_codes.RETRIED
-            if (whole and not found.code) or final or time.monotonic() > deadline:
+            if whole or found.code or time.monotonic() > deadline:
                 rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
                 return evolve(found, data=b"".join(data for _, data in entries) + rest)
             time.sleep(PAUSE)
@@ -152,6 +149,7 @@ def _outcome(request: Request, partition: Partition, done: _Append) -> Outcome:
         breaches["error"] = _name(done.answer.code)
     value = {**_value(done, partition, appended), **breaches}
     _note_end(partition, done, entries)
+    partition.retired = bool(breaches) or "unreadable" in value
     return Accepted(value if request.format == "kafka.log" else _only_entry(value, breaches))
 
 
@@ -206,14 +204,6 @@ def _refused(answer: ProduceAnswer) -> Refused:
 
 def _name(code: int) -> str:
     return error_codes.error_of(code).name
-
-
-def _retried(send: Callable[[], ProduceAnswer]) -> ProduceAnswer:
-    """Send until the answer is about the records and not about the state of the cluster."""
-    deadline = time.monotonic() + LONGEST_RETRY_MS / 1000
-    while (answer := send()).code in error_codes.RETRIED and time.monotonic() < deadline:
-        time.sleep(PAUSE)
-    return answer
 
 
 def _now() -> int:

@@ -35,7 +35,8 @@ V2_FIELDS: Final = (
 )
 """The fields that no broker changes, whatever the configuration of the topic."""
 
-MESSAGE_FIELDS: Final = ("key", "value", "messages[].key", "messages[].value")
+MESSAGE_FIELDS: Final = ("value", "messages[].key", "messages[].value")
+"""The same for v0 and v1: the key of a wrapper, which nobody reads, is lost."""
 
 FEATURES: Final = ("append", "delete-horizon", "empty-batch", "headers", "idempotent", "log-append-time", "control-batch", "partial-tail")
 LEGACY_FEATURES: Final = ("wrapper", "mixed-magic", "append-legacy")

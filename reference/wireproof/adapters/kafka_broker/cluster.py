@@ -114,11 +114,11 @@ class Cluster:
         """Note the addresses of the brokers in a metadata response."""
         self._net.run(self._manager.cluster.update_metadata, response)
 
-    def metadata(self, *topics: str) -> Any:  # noqa: ANN401 - a metadata response
-        """Return the metadata of some topics; never create one."""
+    def metadata(self, *topics: str, create: bool = False) -> Any:  # noqa: ANN401 - a metadata response
+        """Return the metadata of some topics; create one only if that is asked for."""
         kind = MetadataRequest.MetadataRequestTopic
         request = MetadataRequest(
-            topics=[kind(name=topic) for topic in topics], allow_auto_topic_creation=False
+            topics=[kind(name=topic) for topic in topics], allow_auto_topic_creation=create
         )
         return self.call(request, self.newest(MetadataRequest))
 

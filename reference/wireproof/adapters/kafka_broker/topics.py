@@ -45,6 +45,7 @@ class Partition:
         end: the offset after its last record, as far as we wrote it.
         last: the bytes of its last batch as they were stored, and the offset from which they were fetched.
         producers: the producer ids that it has seen.
+        retired: True after a fault in it.
     """
 
     topic: str
@@ -55,6 +56,7 @@ class Partition:
     end: int = 0
     last: tuple[int, bytes] | None = None
     producers: set[int] = field(factory=set)
+    retired: bool = False
 
 
 class TopicError(Exception):
@@ -73,8 +75,11 @@ class OwnTopics:
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.
 
-        A broker that does not know the neutral settings gets those of the case alone.
+        A broker that does not know the neutral settings gets those of the case alone. One without CreateTopics
+        creates a topic when it is asked for its metadata, as test brokers do.
         """
+        if CreateTopicsRequest.API_KEY not in self._cluster.versions:
+            return self._created_by_metadata(config)
         answer = self._request({**NEUTRAL, **config}, partitions)
         if answer[0] == INVALID_CONFIG:
             answer = self._request(config, partitions)
@@ -109,21 +114,29 @@ class OwnTopics:
                 return reply.error_code, getattr(reply, "error_message", None), name
             time.sleep(PAUSE)
 
+    def _created_by_metadata(self, config: Mapping[str, str]) -> list[Partition]:
+        if config:
+            raise TopicError("the broker has no CreateTopics: no topic can have a configuration")
+        self._count += 1
+        name = f"{PREFIX}{self._token}-{self._count}"
+        self._cluster.metadata(name, create=True)
+        return self._led(name)
+
     def _controller(self) -> int | None:
         found = self._cluster.metadata()
         self._cluster.learn_node(found)
         number = getattr(found, "controller_id", -1)
         return number if number is not None and number >= 0 else None
 
-    def _led(self, name: str, partitions: int) -> list[Partition]:
-        """Return the partitions as soon as all have a leader."""
+    def _led(self, name: str, partitions: int = 0) -> list[Partition]:
+        """Return the partitions as soon as all have a leader; without their number, all that there are."""
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
             response = self._cluster.metadata(name)
             self._cluster.learn_node(response)
             (topic,) = response.topics
             rows = [row for row in topic.partitions if row.error_code == 0 and row.leader_id >= 0]
-            if topic.error_code == 0 and len(rows) == partitions:
+            if topic.error_code == 0 and rows and len(rows) == (partitions or len(topic.partitions)):
                 found = getattr(topic, "topic_id", None)
                 return [
                     Partition(name, found, row.partition_index, row.leader_id, getattr(row, "leader_epoch", -1))
@@ -151,6 +164,8 @@ def own_topics(cluster: Cluster, token: str) -> list[str]:
 
 def _delete(cluster: Cluster, name: str) -> str:
     """Delete a topic; return the reason if that fails."""
+    if DeleteTopicsRequest.API_KEY not in cluster.versions:
+        return "the broker has no DeleteTopics"
     version = cluster.newest(DeleteTopicsRequest)
     if version >= 6:
         state = DeleteTopicsRequest.DeleteTopicState(name=name, topic_id=None)
