@@ -141,7 +141,7 @@ class RawClient(AbstractContextManager["RawClient"]):
                 raise TimeoutError(f"{topic}/{index}: ListOffsets answers error {answer.error_code}")
             time.sleep(LOOK_SECONDS)
 
-    def send(self, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+    def send(self, request: Any) -> Any:
         """Send a request and return its reply; raises `OSError` if the broker is gone."""
         self._correlation += 1
         request.with_header(correlation_id=self._correlation, client_id="wireproof-test")
