@@ -20,7 +20,7 @@ START_SECONDS: Final = 60.0
 """Time limit of a hello, before which the first topic is created."""
 
 CLEANUP_SECONDS: Final = 60.0
-TOKEN_BYTES: Final = 4
+TOKEN_BYTES: Final = 8
 
 
 def entry_of_broker(spec: str) -> Entry:

@@ -316,13 +316,13 @@ def _bounds(s: CaseBuilder) -> None:
         past, coming = Sent(PAIR, codec), Sent(PAIR, codec, {}, FUTURE)
         timeless = Sent(rows(Row(b"a", b"1"), Row(b"b", b"2")), codec, {}, -1)
         name = CODECS[codec]
-        _keeps(s, f"before-no-time-{name}", f"{name}: only the last second is allowed, and the records have no time", timeless.bytes(), timeless.stored(), ("time-bounds",), why, topic=old, codecs=(codec,))
-        _refuses(s, f"before-{name}", f"{name}: only the last second is allowed, and the records are years old", past.bytes(), "invalid-value", f"before-no-time-{name}", bound, why, topic=old, needs=needs)
-        _keeps(s, f"after-past-{name}", f"{name}: only the next second is allowed, and the records are years old", past.bytes(), past.stored(), ("time-bounds",), why, topic=late, codecs=(codec,))
-        _refuses(s, f"after-{name}", f"{name}: only the next second is allowed, and the records are of 2096", coming.bytes(), "invalid-value", f"after-past-{name}", bound, why, topic=late, needs=needs)
+        _keeps(s, f"before-no-time-{name}", f"{name}: only the last second is allowed, and the records have no time", timeless.bytes(), timeless.stored(), ("time-bounds",), why, topic=old, codecs=(codec,), level="must")
+        _refuses(s, f"before-{name}", f"{name}: only the last second is allowed, and the records are years old", past.bytes(), "invalid-value", f"before-no-time-{name}", bound, why, topic=old, needs=needs, level="must")
+        _keeps(s, f"after-past-{name}", f"{name}: only the next second is allowed, and the records are years old", past.bytes(), past.stored(), ("time-bounds",), why, topic=late, codecs=(codec,), level="must")
+        _refuses(s, f"after-{name}", f"{name}: only the next second is allowed, and the records are of 2096", coming.bytes(), "invalid-value", f"after-past-{name}", bound, why, topic=late, needs=needs, level="must")
     mixed = Sent(rows(Row(b"a", b"1"), Row(b"b", b"2", ts=FUTURE - T)))
-    _refuses(s, "after-second-record", "Only the second record is of 2096", mixed.bytes(), "invalid-value", "after-past-none", bound, why, topic=late)
-    _keeps(s, "after-stamped", "LogAppendTime: the bounds do not apply", Sent(PAIR, 0, {}, FUTURE).bytes(), Sent(PAIR, 0, {}, FUTURE).stored(stamped=True), ("time-bounds", "append-time"), why, topic={**late, **STAMPED})
+    _refuses(s, "after-second-record", "Only the second record is of 2096", mixed.bytes(), "invalid-value", "after-past-none", bound, why, topic=late, level="must")
+    _keeps(s, "after-stamped", "LogAppendTime: the bounds do not apply", Sent(PAIR, 0, {}, FUTURE).bytes(), Sent(PAIR, 0, {}, FUTURE).stored(stamped=True), ("time-bounds", "append-time"), why, topic={**late, **STAMPED}, level="must")
 
 
 def _compacted(s: CaseBuilder) -> None:

@@ -9,6 +9,7 @@ from kafka.protocol.consumer import FetchRequest
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.kafka_broker import requests
+from wireproof.adapters.kafka_broker.client_properties import ClientProperties
 from wireproof.adapters.kafka_broker.cluster import Cluster
 from wireproof.adapters.kafka_broker.partitions import Partitions
 from wireproof.formats import FORMATS
@@ -58,7 +59,7 @@ def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
     return tuple(magic for magic in LEGACY if _takes(cluster, partitions, magic))
 
 
-def hello_of_broker(cluster: Cluster, legacy: tuple[int, ...]) -> Hello:
+def hello_of_broker(cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...]) -> Hello:
     """Return the claims about a broker that takes old entries of the magics in `legacy`."""
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
     features = FEATURES + (LEGACY_FEATURES if legacy else ())
@@ -66,7 +67,8 @@ def hello_of_broker(cluster: Cluster, legacy: tuple[int, ...]) -> Hello:
     observed = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
     revisions = none | {name: _claim(name, codecs, features, fields) for name, fields in observed.items()}
-    return Hello("kafka-broker", cluster.release, revisions, errors="exact", window=WINDOW, cost="slow")
+    version = properties.version or cluster.release
+    return Hello(properties.name, version, revisions, errors="exact", window=WINDOW, cost="slow")
 
 
 def _claim(

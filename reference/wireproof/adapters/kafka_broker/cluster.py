@@ -27,7 +27,17 @@ IN_FLIGHT: Final = 4096
 FIRST: Final = "bootstrap-0"
 """kafka-python's name of the first address."""
 
-UNREACHABLE: Final = (errors.KafkaConnectionError, errors.NodeNotReadyError, errors.KafkaTimeoutError)
+PLAINTEXT: Final = "PLAINTEXT"
+
+SAID_BY: Final[dict[type[Exception], str]] = {
+    errors.SaslAuthenticationFailedError: "refuses the credentials",
+    errors.UnsupportedSaslMechanismError: "does not know this sasl.mechanism",
+    errors.IllegalSaslStateError: "has no SASL on this listener",
+}
+"""What a broker says by an error while it is connected."""
+
+NOT_KAFKA: Final = "does not answer as Kafka does"
+HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
 
 
 class Cluster:
@@ -57,7 +67,7 @@ class Cluster:
         )
         self._net.start()
         try:
-            self._bootstrap(tls=context is not None)
+            self._bootstrap(settings.get("security_protocol", PLAINTEXT))
         except BaseException:
             self.close()
             raise
@@ -74,18 +84,15 @@ class Cluster:
         """Return the release of Kafka whose versions the broker offers, such as `4.0`."""
         return ".".join(map(str, self._manager.broker_version or ()))
 
-    def _bootstrap(self, *, tls: bool) -> None:
+    def _bootstrap(self, protocol: str) -> None:
         where = f"the broker at {self.address}"
         try:
             self._net.run(self._first_connection)
             self._net.run(self._manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
-        except errors.SaslAuthenticationFailedError as error:
-            raise AdapterStartError(f"{where} refuses the credentials: {line_of(error)}") from None
-        except errors.UnsupportedSaslMechanismError as error:
-            raise AdapterStartError(f"{where} does not know this sasl.mechanism: {line_of(error)}") from None
         except errors.KafkaError as error:
-            hint = "" if tls else "; if it expects TLS or SASL, set security.protocol in a properties file"
-            raise AdapterStartError(f"{where} does not answer as Kafka does: {line_of(error)}{hint}") from None
+            said = next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
+            hint = HINT if said == NOT_KAFKA and protocol == PLAINTEXT else ""
+            raise AdapterStartError(f"{where} {said}: {line_of(error)}{hint}") from None
 
     async def _first_connection(self) -> None:
         connection = self._manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)

@@ -64,13 +64,18 @@ class TopicError(Exception):
 
 
 class OwnTopics:
-    """Creates topics whose names begin with the token of this run."""
+    """Creates topics whose names begin with the token of this run.
+
+    Attributes:
+        created: their names.
+    """
 
     def __init__(self, cluster: Cluster, token: str) -> None:
         """Store the token, which is part of every name."""
         self._cluster = cluster
         self._token = token
         self._count = 0
+        self.created: list[str] = []
 
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.
@@ -87,6 +92,7 @@ class OwnTopics:
         if code:
             denied = "not permitted" if code in DENIED else f"refused with error {code}"
             raise TopicError(f"creating the topic {name} is {denied}: {one_line(text or '', 200)}".rstrip(": "))
+        self.created.append(name)
         return self._led(name, partitions)
 
     def _request(self, config: Mapping[str, str], partitions: int) -> tuple[int, str | None, str]:
@@ -120,6 +126,7 @@ class OwnTopics:
         self._count += 1
         name = f"{PREFIX}{self._token}-{self._count}"
         self._cluster.metadata(name, create=True)
+        self.created.append(name)
         return self._led(name)
 
     def _controller(self) -> int | None:
@@ -148,12 +155,13 @@ class OwnTopics:
 
 def remove(cluster: Cluster, token: str) -> dict[str, str]:
     """Delete the topics of a run; return those that are left, with the reason of each."""
-    names = own_topics(cluster, token)
-    left: dict[str, str] = {}
-    for name in names:
-        if reason := _delete(cluster, name):
-            left[name] = reason
-    return left
+    return delete(cluster, own_topics(cluster, token))
+
+
+def delete(cluster: Cluster, names: Iterable[str]) -> dict[str, str]:
+    """Delete topics; return those that are left, with the reason of each."""
+    reasons = {name: _delete(cluster, name) for name in names}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def own_topics(cluster: Cluster, token: str) -> list[str]:

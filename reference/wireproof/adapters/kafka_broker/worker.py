@@ -15,10 +15,11 @@ from typing import BinaryIO, Final
 from wireproof.adapters.answer_json import answer_packet
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError, MessageError
+from wireproof.adapters.kafka_broker import topics
 from wireproof.adapters.kafka_broker.address import BrokerAddress
 from wireproof.adapters.kafka_broker.append_case import BrokerCases
 from wireproof.adapters.kafka_broker.claims import WINDOW, hello_of_broker, legacy_magics
-from wireproof.adapters.kafka_broker.client_properties import settings_of
+from wireproof.adapters.kafka_broker.client_properties import ClientProperties, read_properties
 from wireproof.adapters.kafka_broker.cluster import Cluster
 from wireproof.adapters.kafka_broker.partitions import Partitions
 from wireproof.adapters.kafka_broker.topics import OwnTopics, TopicError
@@ -40,24 +41,27 @@ def main(arguments: list[str]) -> int:
     answers = Answers(sys.stdout.buffer)
     try:
         address = BrokerAddress.of(spec)
-        cluster = Cluster(address, settings_of(address.properties))
+        properties = read_properties(address.properties)
+        cluster = Cluster(address, properties.settings)
     except AdapterError as error:
         answers.write(Packet({"hello": {"error": str(error)}}))
         return 4
     with cluster:
-        return _serve(cluster, token, answers)
+        return _serve(cluster, properties, token, answers)
 
 
-def _serve(cluster: Cluster, token: str, answers: "Answers") -> int:
-    partitions = Partitions(OwnTopics(cluster, token))
+def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: "Answers") -> int:
+    own = OwnTopics(cluster, token)
+    partitions = Partitions(own)
     try:
         with partitions.lent({}, 2, -1):  # the first topic: without the permission to create it, there is no run
             pass
         legacy = legacy_magics(cluster, partitions)
     except TopicError as error:
-        answers.write(Packet({"hello": {"error": str(error)}}))
+        left = "".join(f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items())
+        answers.write(Packet({"hello": {"error": f"{error}{left}"}}))
         return 4
-    answers.write(hello_packet(hello_of_broker(cluster, legacy)))
+    answers.write(hello_packet(hello_of_broker(cluster, properties, legacy)))
     answer = partial(_answer, BrokerCases(cluster, partitions, legacy), answers)
     with ThreadPoolExecutor(WINDOW) as threads:
         incoming = Frames()
