@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from kafka.admin import KafkaAdminClient
 from machine import needs
+
 from tests.live.brokers.table import BROKERS
 from tests.live.judging import judged
 
