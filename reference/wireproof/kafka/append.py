@@ -79,7 +79,9 @@ def _check_times(
     at = BATCH.offset("attributes")
     if _stamps(topic):
         if any(entry.magic and entry.attributes & LOG_APPEND_TIME for entry in entries):
-            raise reader.reject("invalid-value", "batches[0].attributes", "LogAppendTime of a producer", at=at)
+            raise reader.reject(
+                "invalid-value", "batches[0].attributes", "LogAppendTime of a producer", at=at
+            )
         return
     before, after = (topic.get(f"message.timestamp.{side}.max.ms") for side in ("before", "after"))
     for record in records:
@@ -121,9 +123,7 @@ def _kept(batch: RecordBatch, topic: Mapping[str, str]) -> RecordBatch:
     return _placed(evolve(batch, attributes=attributes, max_timestamp=latest), batch.records)
 
 
-def _built(
-    first: LogEntry, records: Sequence[Record], codec: int, topic: Mapping[str, str]
-) -> RecordBatch:
+def _built(first: LogEntry, records: Sequence[Record], codec: int, topic: Mapping[str, str]) -> RecordBatch:
     """Return a new batch of the same records: `buildRecordsAndAssignOffsets`, `MemoryRecordsBuilder`.
 
     It counts from 0, its base is the time of its first record, and bits without a meaning are gone.

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 
-import kafka.errors as errors
 from attrs import evolve, frozen
+from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.kafka_broker import error_codes, requests
@@ -168,7 +168,9 @@ def _value(done: _Append, partition: Partition, appended: bytes) -> dict[str, An
     timely = done.sent - CLOCK_TOLERANCE_MS <= time_of_append <= done.received + CLOCK_TOLERANCE_MS
     frame = Frame(done.start, partition.epoch, time_of_append if timely else None)
     value = stored_value(appended, frame, done.found.high_watermark)
-    stamped = any(batch.get("records", [batch])[0]["timestampType"] == LOG_APPEND for batch in value["batches"])
+    stamped = any(
+        batch.get("records", [batch])[0]["timestampType"] == LOG_APPEND for batch in value["batches"]
+    )
     if done.answer.code == 0 and value["batches"] and stamped != (time_of_append >= 0):
         value["answeredAppendTime"] = str(time_of_append)
     return value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-import kafka.errors as errors
+from kafka import errors
 from kafka.protocol.consumer import FetchRequest
 
 from wireproof import formats
@@ -39,7 +39,16 @@ V2_FIELDS: Final = (
 MESSAGE_FIELDS: Final = ("value", "messages[].key", "messages[].value")
 """The same for v0 and v1: the key of a wrapper, which nobody reads, is lost."""
 
-FEATURES: Final = ("append", "delete-horizon", "empty-batch", "headers", "idempotent", "log-append-time", "control-batch", "partial-tail")
+FEATURES: Final = (
+    "append",
+    "delete-horizon",
+    "empty-batch",
+    "headers",
+    "idempotent",
+    "log-append-time",
+    "control-batch",
+    "partial-tail",
+)
 LEGACY_FEATURES: Final = ("wrapper", "mixed-magic", "append-legacy")
 
 _PROBE: Final = {
@@ -94,10 +103,15 @@ def _takes(cluster: Cluster, partitions: Partitions, magic: int) -> bool:
 
     The versions that it offers do not tell: Kafka 4 offers Produce 0 to 2 and refuses them (KAFKA-18659).
     """
-    least_fetch, least_produce = cluster.versions[FetchRequest.API_KEY][0], cluster.versions[requests.PRODUCE][0]
+    least_fetch, least_produce = (
+        cluster.versions[FetchRequest.API_KEY][0],
+        cluster.versions[requests.PRODUCE][0],
+    )
     if least_fetch > requests.LEGACY_FETCH[magic] or least_produce > requests.LEGACY_PRODUCE[magic]:
         return False
-    value: Mapping[str, object] = {**_PROBE, "magic": str(magic)} | ({"timestamp": "-1"} if magic == 0 else {})
+    value: Mapping[str, object] = {**_PROBE, "magic": str(magic)} | (
+        {"timestamp": "-1"} if magic == 0 else {}
+    )
     data = formats.encode(formats.get("kafka.batch", f"v{magic}"), dict(value))
     try:
         with partitions.lent({}, magic, -1) as partition:

@@ -5,7 +5,7 @@ It runs after the process of the adapter, however that ended, and prints one lin
 
 import sys
 
-import kafka.errors as errors
+from kafka import errors
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.kafka_broker import topics

@@ -9,7 +9,7 @@ import socket
 import ssl
 from typing import Any, Final, Self
 
-import kafka.errors as errors
+from kafka import errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest

@@ -54,11 +54,15 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     own = OwnTopics(cluster, token)
     partitions = Partitions(own)
     try:
-        with partitions.lent({}, 2, -1):  # the first topic: without the permission to create it, there is no run
+        with partitions.lent(
+            {}, 2, -1
+        ):  # the first topic: without the permission to create it, there is no run
             pass
         legacy = legacy_magics(cluster, partitions)
     except TopicError as error:
-        left = "".join(f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items())
+        left = "".join(
+            f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items()
+        )
         answers.write(Packet({"hello": {"error": f"{error}{left}"}}))
         return 4
     answers.write(hello_packet(hello_of_broker(cluster, properties, legacy)))

@@ -71,7 +71,9 @@ def cases() -> BrokerCases:
 def request(format_: str = "kafka.log", **options: Any) -> Request:
     revision = "mixed" if format_ == "kafka.log" else "v2"
     sent = batch(record(b"k", b"v"), 1, epoch=-1)
-    return Request("1", "decode", format_, revision, sent, options=Options(profile="produce", topic={}, **options))
+    return Request(
+        "1", "decode", format_, revision, sent, options=Options(profile="produce", topic={}, **options)
+    )
 
 
 def value_of(cases: BrokerCases, asked: Request) -> Any:
@@ -80,23 +82,36 @@ def value_of(cases: BrokerCases, asked: Request) -> Any:
     return outcome.value
 
 
-def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(broker: Broker, cases: BrokerCases) -> None:
+def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(
+    broker: Broker, cases: BrokerCases
+) -> None:
     for base in (0, 1, 2):
         broker.appends, broker.answer = [stored(base)], ProduceAnswer(0, "", base, -1)
         found = value_of(cases, request())
         assert found.keys() == {"batches", "nextOffset"}
         assert found["nextOffset"] == "1"
         (entry,) = found["batches"]
-        assert (entry["baseOffset"], entry["partitionLeaderEpoch"], entry["records"][0]["offset"]) == ("0", "0", "0")
+        assert (entry["baseOffset"], entry["partitionLeaderEpoch"], entry["records"][0]["offset"]) == (
+            "0",
+            "0",
+            "0",
+        )
 
 
 def test_a_refusal_has_the_class_and_the_name_of_its_code(broker: Broker, cases: BrokerCases) -> None:
     broker.answer = ProduceAnswer(87, "no key", -1, -1)
     outcome = cases.decode(request())
-    assert outcome == Refused("not-permitted", detail="INVALID_RECORD", text="error 87: no key", before={"batches": [], "nextOffset": None})
+    assert outcome == Refused(
+        "not-permitted",
+        detail="INVALID_RECORD",
+        text="error 87: no key",
+        before={"batches": [], "nextOffset": None},
+    )
 
 
-def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal(broker: Broker, cases: BrokerCases) -> None:
+def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal(
+    broker: Broker, cases: BrokerCases
+) -> None:
     broker.answer = ProduceAnswer(-1, "", -1, -1)
     outcome = cases.decode(request())
     assert isinstance(outcome, Refused)
@@ -104,7 +119,9 @@ def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal
 
 
 @pytest.mark.parametrize("format_", ["kafka.log", "kafka.batch"])
-def test_a_refusal_that_stored_something_is_no_refusal(broker: Broker, cases: BrokerCases, format_: str) -> None:
+def test_a_refusal_that_stored_something_is_no_refusal(
+    broker: Broker, cases: BrokerCases, format_: str
+) -> None:
     broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
     assert value_of(cases, request(format_))["error"] == "CORRUPT_MESSAGE"
 
@@ -121,7 +138,9 @@ def test_a_batch_that_a_consumer_refuses_is_shown_as_unreadable(broker: Broker, 
     assert "magic" not in value_of(cases, request("kafka.batch"))
 
 
-def test_an_answer_with_another_offset_than_that_of_the_log_is_shown(broker: Broker, cases: BrokerCases) -> None:
+def test_an_answer_with_another_offset_than_that_of_the_log_is_shown(
+    broker: Broker, cases: BrokerCases
+) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 5, -1), [stored(0)]
     assert value_of(cases, request())["answeredBaseOffset"] == "5"
 
@@ -148,7 +167,9 @@ def test_another_time_stays_visible(broker: Broker, cases: BrokerCases, answered
     assert entry["maxTimestamp"] == str(in_batch)
 
 
-def test_a_time_in_the_answer_without_the_bit_in_the_batch_is_shown(broker: Broker, cases: BrokerCases) -> None:
+def test_a_time_in_the_answer_without_the_bit_in_the_batch_is_shown(
+    broker: Broker, cases: BrokerCases
+) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 0, NOW), [stored(0)]
     assert value_of(cases, request())["answeredAppendTime"] == str(NOW)
 
