@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker.client_properties import jaas_options, parse, read_properties
-from wireproof.adapters.kafka_broker.oauth_tokens import unsecured_token
+from wireproof.kafka.family.live_broker.client_properties import jaas_options, parse, read_properties
+from wireproof.kafka.family.live_broker.oauth_tokens import unsecured_token
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 

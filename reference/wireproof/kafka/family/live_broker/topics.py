@@ -8,8 +8,8 @@ from attrs import define, field
 from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
-from wireproof.adapters.kafka_broker.cluster import Cluster
-from wireproof.adapters.kafka_broker.error_codes import DENIED, RETRIED
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.error_codes import DENIED, RETRIED
 from wireproof.wire.safe_text import one_line
 
 PREFIX: Final = "wireproof-"
@@ -79,8 +79,8 @@ class OwnTopics:
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.
 
-        A broker that does not know the neutral settings gets those of the case alone. One without CreateTopics
-        creates a topic when it is asked for its metadata, as test brokers do.
+        A broker that does not know the neutral settings gets those of the case alone. One without
+        CreateTopics creates a topic when it is asked for its metadata, as test brokers do.
         """
         if CreateTopicsRequest.API_KEY not in self._cluster.versions:
             return self._created_by_metadata(config)

@@ -1,6 +1,5 @@
 """The answer to a case, from what a broker answers and what its log has then."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,13 +10,13 @@ from attrs import evolve
 
 from tests.authoring.kafka.entry_bytes import T, batch, message, record
 from wireproof.adapters.contract import Request
-from wireproof.adapters.kafka_broker import append_case
-from wireproof.adapters.kafka_broker.append_case import BrokerCases
-from wireproof.adapters.kafka_broker.partitions import Partitions
-from wireproof.adapters.kafka_broker.requests import FetchAnswer, ProduceAnswer
-from wireproof.adapters.kafka_broker.topics import Partition
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.kafka.append import APPEND_TIME
+from wireproof.kafka.family.live_broker import append_case
+from wireproof.kafka.family.live_broker.append_case import BrokerCases
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.kafka.family.live_broker.topics import Partition
 from wireproof.wire.options import Options
 
 NOW = 1_790_000_000_000
@@ -54,13 +53,13 @@ class Topics:
 
 
 @pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     made = Broker()
     monkeypatch.setattr(append_case.requests, "produce", made.produce)
     monkeypatch.setattr(append_case.requests, "fetch", made.fetch)
     monkeypatch.setattr(append_case, "_now", lambda: NOW)
     monkeypatch.setattr(append_case, "BOUND_MS", 50)
-    yield made
+    return made
 
 
 @pytest.fixture

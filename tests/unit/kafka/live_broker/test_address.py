@@ -2,8 +2,8 @@
 
 import pytest
 
+from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.kafka_broker.address import BrokerAddress
 from wireproof.adapters.registry import resolve
 
 

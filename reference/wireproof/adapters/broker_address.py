@@ -1,4 +1,4 @@
-"""The name of a live broker: `kafka-broker:HOST:PORT`, or `kafka-broker:HOST:PORT:FILE` with a properties file."""
+"""The name of a live broker: `kafka-broker:HOST:PORT`, or `…:FILE` with a properties file."""
 
 import re
 from typing import Final, Self

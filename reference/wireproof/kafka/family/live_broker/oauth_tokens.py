@@ -23,7 +23,7 @@ SECONDS: Final = 10.0
 """Time limit of a request to a token endpoint."""
 
 
-class TokenProvider(AbstractTokenProvider):
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # the library has no types
     """Provider of a token that is made anew for each connection."""
 
     def __init__(self, make: Callable[[], str], extensions: Mapping[str, str]) -> None:
