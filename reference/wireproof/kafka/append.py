@@ -1,6 +1,6 @@
-"""What a topic stores of a record set that a producer sends: kafka.md §1.12, after Kafka's `LogValidator`.
+"""What a topic stores of a record set of a producer: kafka.md §1.12, after Kafka's `LogValidator`.
 
-The log of the value begins at offset 0, its leader epoch is 0, and the broker's clock stands at `APPEND_TIME`:
+The log of the value begins at offset 0, its leader epoch is 0, and the broker's clock is `APPEND_TIME`:
 none of the three is in the bytes. A setting that the topic does not have leaves no bound.
 """
 
@@ -24,15 +24,15 @@ CODECS: Final = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 """The codecs by the value of `compression.type`; `producer`, the default, keeps the producer's."""
 
 _KEPT_BITS: Final = CODEC_MASK | TRANSACTIONAL | DELETE_HORIZON
-"""The bits that the broker keeps where it writes the attributes of a batch anew; a client sends no control bit."""
+"""The bits that the broker keeps where it writes attributes anew; a client sends no control bit."""
 
 
 def stored(reader: Reader, entries: Sequence[LogEntry], topic: Mapping[str, str]) -> Log:
     """Return the log after the append of `entries` to an empty partition.
 
     Raises:
-        Rejected: `not-permitted`, `invalid-value` and `limit-exceeded`, as `LogValidator` and `UnifiedLog` raise
-            INVALID_RECORD, INVALID_TIMESTAMP and MESSAGE_TOO_LARGE.
+        Rejected: `not-permitted`, `invalid-value` and `limit-exceeded`, where Kafka answers INVALID_RECORD,
+            INVALID_TIMESTAMP and MESSAGE_TOO_LARGE.
     """
     if not entries:
         raise reader.reject("not-permitted", "batches", "no entry", at=0)
@@ -79,7 +79,9 @@ def _check_times(
     at = BATCH.offset("attributes")
     if _stamps(topic):
         if any(entry.magic and entry.attributes & LOG_APPEND_TIME for entry in entries):
-            raise reader.reject("invalid-value", "batches[0].attributes", "LogAppendTime of a producer", at=at)
+            raise reader.reject(
+                "invalid-value", "batches[0].attributes", "LogAppendTime of a producer", at=at
+            )
         return
     before, after = (topic.get(f"message.timestamp.{side}.max.ms") for side in ("before", "after"))
     for record in records:
@@ -121,9 +123,7 @@ def _kept(batch: RecordBatch, topic: Mapping[str, str]) -> RecordBatch:
     return _placed(evolve(batch, attributes=attributes, max_timestamp=latest), batch.records)
 
 
-def _built(
-    first: LogEntry, records: Sequence[Record], codec: int, topic: Mapping[str, str]
-) -> RecordBatch:
+def _built(first: LogEntry, records: Sequence[Record], codec: int, topic: Mapping[str, str]) -> RecordBatch:
     """Return a new batch of the same records: `buildRecordsAndAssignOffsets`, `MemoryRecordsBuilder`.
 
     It counts from 0, its base is the time of its first record, and bits without a meaning are gone.

@@ -11,8 +11,21 @@ from attrs import evolve, field, frozen
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.entry_bytes import T, batch, batch_value, framed, body, gzip, lz4, message, record, record_value, snappy_block, xerial, zstd
-from tests.authoring.kafka.message_sets import pair
+from tests.authoring.kafka.entry_bytes import (
+    T,
+    batch,
+    batch_value,
+    body,
+    framed,
+    gzip,
+    lz4,
+    message,
+    record,
+    record_value,
+    snappy_block,
+    xerial,
+    zstd,
+)
 
 NOW = 2_000_000_000_000
 """The time of the append in expected values."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka import append as stored_by_topic
 from tests.authoring.kafka.entry_bytes import (
     TWO,
     T,
@@ -20,7 +21,6 @@ from tests.authoring.kafka.entry_bytes import (
     record,
     record_value,
 )  # fmt: skip  # fmt: skip
-from tests.authoring.kafka import append as stored_by_topic
 from tests.authoring.kafka.log import log, old, one
 from tests.authoring.kafka.message_sets import pair, pair_value
 

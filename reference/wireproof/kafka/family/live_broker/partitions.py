@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from threading import Condition
 from typing import Final, TypeAlias
 
-from wireproof.adapters.kafka_broker.topics import OwnTopics, Partition
+from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition
 
 SIZE: Final = 16
 """Partitions of the topic with the neutral settings."""
@@ -32,8 +32,8 @@ class Partitions:
         """Lend a partition that has not seen this producer id, which is -1 for none; raise `TopicError`.
 
         Entries of each magic have partitions of their own, because they are fetched in another form.
-        A partition whose case failed in the middle, or found a fault in it, is not lent again: nobody knows what
-        it contains.
+        A partition whose case failed in the middle, or found a fault in it, is not lent again: nobody knows
+        what it contains.
         """
         key = magic, tuple(sorted(config.items()))
         partition = self._taken(key, producer)

@@ -38,7 +38,8 @@ class Frame:
 def stored_value(data: bytes, frame: Frame, next_offset: int | None) -> dict[str, Any]:
     """Return the log in `data` as a value of `kafka.log`.
 
-    A cut entry at the end is none: a response may end anywhere. Bytes that a consumer refuses give the value of the entries before them, and the reason as `unreadable`.
+    A cut entry at the end is none: a response may end anywhere. Bytes that a consumer refuses give the value
+    of the entries before them, and the reason as `unreadable`.
     """
     unreadable: dict[str, Json] = {}
     try:

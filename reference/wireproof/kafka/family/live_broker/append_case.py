@@ -9,19 +9,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 
-import kafka.errors as errors
 from attrs import evolve, frozen
+from kafka import errors
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.kafka_broker import error_codes, requests
-from wireproof.adapters.kafka_broker.cluster import Cluster
-from wireproof.adapters.kafka_broker.gate import Gate
-from wireproof.adapters.kafka_broker.partitions import Partitions
-from wireproof.adapters.kafka_broker.requests import FetchAnswer, ProduceAnswer
-from wireproof.adapters.kafka_broker.stored_log import Frame, stored_value
-from wireproof.adapters.kafka_broker.topics import Partition, TopicError
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.kafka.family.live_broker import error_codes, requests
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.gate import Gate
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.kafka.family.live_broker.stored_log import Frame, stored_value
+from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.json_values import Json
@@ -70,7 +70,7 @@ class BrokerCases:
     """Runs cases on a cluster; threads may share it."""
 
     def __init__(self, cluster: Cluster, partitions: Partitions, legacy: Collection[int]) -> None:
-        """Use partitions of topics of our own; `legacy` are the magics of old entries that the broker takes."""
+        """Use partitions of topics of our own; `legacy` are the old magics that the broker takes."""
         self._cluster = cluster
         self._partitions = partitions
         self._legacy = legacy
@@ -81,17 +81,17 @@ class BrokerCases:
         try:
             with self._gate.together():
                 return self._ask(request)
-        except errors.KafkaConnectionError:
-            return self._ask_alone(request)
+        except errors.KafkaError as error:
+            return self._ask_alone(request) if self._cluster.is_alive() else _gone(error)
 
     def _ask_alone(self, request: Request) -> Outcome:
         """Repeat a case alone whose connection ended: another case on it may be the reason."""
         try:
             with self._gate.alone():
                 return self._ask(request)
-        except errors.KafkaConnectionError as error:
+        except errors.KafkaError as error:
             text = f"the broker closes the connection without an answer: {line_of(error)}"
-            return Refused(text=text, untyped=True) if self._cluster.is_alive() else Crashed(text)
+            return Refused(text=text, untyped=True) if self._cluster.is_alive() else _gone(error)
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
@@ -137,6 +137,10 @@ class BrokerCases:
             time.sleep(PAUSE)
 
 
+def _gone(error: errors.KafkaError) -> Crashed:
+    return Crashed(f"the broker is gone, nothing listens at its address: {line_of(error)}")
+
+
 def _outcome(request: Request, partition: Partition, done: _Append) -> Outcome:
     entries = tuple(entries_of(done.found.data))
     earlier = b"".join(data for offset, data in entries if offset < done.start)
@@ -168,7 +172,9 @@ def _value(done: _Append, partition: Partition, appended: bytes) -> dict[str, An
     timely = done.sent - CLOCK_TOLERANCE_MS <= time_of_append <= done.received + CLOCK_TOLERANCE_MS
     frame = Frame(done.start, partition.epoch, time_of_append if timely else None)
     value = stored_value(appended, frame, done.found.high_watermark)
-    stamped = any(batch.get("records", [batch])[0]["timestampType"] == LOG_APPEND for batch in value["batches"])
+    stamped = any(
+        batch.get("records", [batch])[0]["timestampType"] == LOG_APPEND for batch in value["batches"]
+    )
     if done.answer.code == 0 and value["batches"] and stamped != (time_of_append >= 0):
         value["answeredAppendTime"] = str(time_of_append)
     return value
@@ -234,12 +240,12 @@ def next_offset(offset: int, entry: bytes) -> int:
 
 
 def first_entry(data: bytes) -> bytes:
-    """Return the bytes of the first entry; all bytes if it is cut. Bytes after an entry are not part of it."""
+    """Return the bytes of the first entry, without the bytes after it; all bytes if it is cut."""
     return next((entry for _, entry in entries_of(data)), data)
 
 
 def magic_of(data: bytes, revision: str) -> int:
-    """Return the magic that decides the version of the request: the revision's, or that of the first entry."""
+    """Return the magic that decides the version of the request: of the revision, or of the first entry."""
     if revision in MAGICS:
         return MAGICS[revision]
     return data[MAGIC_AT] if len(data) > MAGIC_AT else V2

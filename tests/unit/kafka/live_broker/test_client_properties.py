@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker.client_properties import jaas_options, parse, read_properties
-from wireproof.adapters.kafka_broker.oauth_tokens import unsecured_token
+from wireproof.kafka.family.live_broker.client_properties import jaas_options, parse, read_properties
+from wireproof.kafka.family.live_broker.oauth_tokens import unsecured_token
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
@@ -57,8 +57,14 @@ def test_user_and_password_come_from_the_login_module(tmp_path: Path, mechanism:
         ("security.protocol=SASL_PLAINTEXT", "sasl.mechanism is GSSAPI; it is one of PLAIN"),
         ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN", "needs username and password"),
         ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER", "OAUTHBEARER needs"),
-        ("security.protocol=SSL\nssl.truststore.location=x.jks", "ssl.truststore.type is JKS: only PEM can be read"),
-        ("security.protocol=SSL\nssl.keystore.location=x\nssl.keystore.type=PKCS12", "ssl.keystore.type is PKCS12: only PEM"),
+        (
+            "security.protocol=SSL\nssl.truststore.location=x.jks",
+            "ssl.truststore.type is JKS: only PEM can be read",
+        ),
+        (
+            "security.protocol=SSL\nssl.keystore.location=x\nssl.keystore.type=PKCS12",
+            "ssl.keystore.type is PKCS12: only PEM",
+        ),
         ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/none", "cannot be read"),
     ],
 )
@@ -75,7 +81,9 @@ def test_a_missing_file_is_one_line() -> None:
 
 
 def test_the_broker_can_have_a_name_for_the_reports(tmp_path: Path) -> None:
-    found = read_properties(write(tmp_path, "wireproof.broker.name=apache-kafka\nwireproof.broker.version=4.4.0"))
+    found = read_properties(
+        write(tmp_path, "wireproof.broker.name=apache-kafka\nwireproof.broker.version=4.4.0")
+    )
     assert (found.name, found.version) == ("apache-kafka", "4.4.0")
 
 

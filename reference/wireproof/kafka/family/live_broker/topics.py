@@ -4,13 +4,12 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import kafka.errors as errors
 from attrs import define, field
+from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 
-from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker.cluster import Cluster
-from wireproof.adapters.kafka_broker.error_codes import DENIED, RETRIED
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.error_codes import DENIED, RETRIED
 from wireproof.wire.safe_text import one_line
 
 PREFIX: Final = "wireproof-"
@@ -80,8 +79,8 @@ class OwnTopics:
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.
 
-        A broker that does not know the neutral settings gets those of the case alone. One without CreateTopics
-        creates a topic when it is asked for its metadata, as test brokers do.
+        A broker that does not know the neutral settings gets those of the case alone. One without
+        CreateTopics creates a topic when it is asked for its metadata, as test brokers do.
         """
         if CreateTopicsRequest.API_KEY not in self._cluster.versions:
             return self._created_by_metadata(config)
@@ -91,7 +90,9 @@ class OwnTopics:
         code, text, name = answer
         if code:
             denied = "not permitted" if code in DENIED else f"refused with error {code}"
-            raise TopicError(f"creating the topic {name} is {denied}: {one_line(text or '', 200)}".rstrip(": "))
+            raise TopicError(
+                f"creating the topic {name} is {denied}: {one_line(text or '', 200)}".rstrip(": ")
+            )
         self.created.append(name)
         return self._led(name, partitions)
 
@@ -146,7 +147,9 @@ class OwnTopics:
             if topic.error_code == 0 and rows and len(rows) == (partitions or len(topic.partitions)):
                 found = getattr(topic, "topic_id", None)
                 return [
-                    Partition(name, found, row.partition_index, row.leader_id, getattr(row, "leader_epoch", -1))
+                    Partition(
+                        name, found, row.partition_index, row.leader_id, getattr(row, "leader_epoch", -1)
+                    )
                     for row in rows
                 ]
             time.sleep(PAUSE)

@@ -1,6 +1,5 @@
 """The answer to a case, from what a broker answers and what its log has then."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,13 +10,13 @@ from attrs import evolve
 
 from tests.authoring.kafka.entry_bytes import T, batch, message, record
 from wireproof.adapters.contract import Request
-from wireproof.adapters.kafka_broker import append_case
-from wireproof.adapters.kafka_broker.append_case import BrokerCases
-from wireproof.adapters.kafka_broker.partitions import Partitions
-from wireproof.adapters.kafka_broker.requests import FetchAnswer, ProduceAnswer
-from wireproof.adapters.kafka_broker.topics import Partition
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.kafka.append import APPEND_TIME
+from wireproof.kafka.family.live_broker import append_case
+from wireproof.kafka.family.live_broker.append_case import BrokerCases
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.kafka.family.live_broker.topics import Partition
 from wireproof.wire.options import Options
 
 NOW = 1_790_000_000_000
@@ -54,13 +53,13 @@ class Topics:
 
 
 @pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     made = Broker()
     monkeypatch.setattr(append_case.requests, "produce", made.produce)
     monkeypatch.setattr(append_case.requests, "fetch", made.fetch)
     monkeypatch.setattr(append_case, "_now", lambda: NOW)
     monkeypatch.setattr(append_case, "BOUND_MS", 50)
-    yield made
+    return made
 
 
 @pytest.fixture
@@ -71,7 +70,9 @@ def cases() -> BrokerCases:
 def request(format_: str = "kafka.log", **options: Any) -> Request:
     revision = "mixed" if format_ == "kafka.log" else "v2"
     sent = batch(record(b"k", b"v"), 1, epoch=-1)
-    return Request("1", "decode", format_, revision, sent, options=Options(profile="produce", topic={}, **options))
+    return Request(
+        "1", "decode", format_, revision, sent, options=Options(profile="produce", topic={}, **options)
+    )
 
 
 def value_of(cases: BrokerCases, asked: Request) -> Any:
@@ -80,23 +81,36 @@ def value_of(cases: BrokerCases, asked: Request) -> Any:
     return outcome.value
 
 
-def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(broker: Broker, cases: BrokerCases) -> None:
+def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(
+    broker: Broker, cases: BrokerCases
+) -> None:
     for base in (0, 1, 2):
         broker.appends, broker.answer = [stored(base)], ProduceAnswer(0, "", base, -1)
         found = value_of(cases, request())
         assert found.keys() == {"batches", "nextOffset"}
         assert found["nextOffset"] == "1"
         (entry,) = found["batches"]
-        assert (entry["baseOffset"], entry["partitionLeaderEpoch"], entry["records"][0]["offset"]) == ("0", "0", "0")
+        assert (entry["baseOffset"], entry["partitionLeaderEpoch"], entry["records"][0]["offset"]) == (
+            "0",
+            "0",
+            "0",
+        )
 
 
 def test_a_refusal_has_the_class_and_the_name_of_its_code(broker: Broker, cases: BrokerCases) -> None:
     broker.answer = ProduceAnswer(87, "no key", -1, -1)
     outcome = cases.decode(request())
-    assert outcome == Refused("not-permitted", detail="INVALID_RECORD", text="error 87: no key", before={"batches": [], "nextOffset": None})
+    assert outcome == Refused(
+        "not-permitted",
+        detail="INVALID_RECORD",
+        text="error 87: no key",
+        before={"batches": [], "nextOffset": None},
+    )
 
 
-def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal(broker: Broker, cases: BrokerCases) -> None:
+def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal(
+    broker: Broker, cases: BrokerCases
+) -> None:
     broker.answer = ProduceAnswer(-1, "", -1, -1)
     outcome = cases.decode(request())
     assert isinstance(outcome, Refused)
@@ -104,7 +118,9 @@ def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal
 
 
 @pytest.mark.parametrize("format_", ["kafka.log", "kafka.batch"])
-def test_a_refusal_that_stored_something_is_no_refusal(broker: Broker, cases: BrokerCases, format_: str) -> None:
+def test_a_refusal_that_stored_something_is_no_refusal(
+    broker: Broker, cases: BrokerCases, format_: str
+) -> None:
     broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
     assert value_of(cases, request(format_))["error"] == "CORRUPT_MESSAGE"
 
@@ -121,7 +137,9 @@ def test_a_batch_that_a_consumer_refuses_is_shown_as_unreadable(broker: Broker, 
     assert "magic" not in value_of(cases, request("kafka.batch"))
 
 
-def test_an_answer_with_another_offset_than_that_of_the_log_is_shown(broker: Broker, cases: BrokerCases) -> None:
+def test_an_answer_with_another_offset_than_that_of_the_log_is_shown(
+    broker: Broker, cases: BrokerCases
+) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 5, -1), [stored(0)]
     assert value_of(cases, request())["answeredBaseOffset"] == "5"
 
@@ -148,7 +166,9 @@ def test_another_time_stays_visible(broker: Broker, cases: BrokerCases, answered
     assert entry["maxTimestamp"] == str(in_batch)
 
 
-def test_a_time_in_the_answer_without_the_bit_in_the_batch_is_shown(broker: Broker, cases: BrokerCases) -> None:
+def test_a_time_in_the_answer_without_the_bit_in_the_batch_is_shown(
+    broker: Broker, cases: BrokerCases
+) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 0, NOW), [stored(0)]
     assert value_of(cases, request())["answeredAppendTime"] == str(NOW)
 

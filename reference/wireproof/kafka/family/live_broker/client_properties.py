@@ -1,4 +1,4 @@
-"""The properties file of a client in the form of Kafka's own tools, as settings of kafka-python's connections.
+"""The properties file of a client in the form of Kafka's own tools, as settings of kafka-python.
 
 Keys and values: Kafka documentation, "Security" and "Client configs"; PEM stores: KIP-651. Stores of Java
 (JKS, PKCS12) need Java's tools and are refused.
@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker import oauth_tokens, pem_stores
+from wireproof.kafka.family.live_broker import oauth_tokens, pem_stores
 
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 PASSWORD_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

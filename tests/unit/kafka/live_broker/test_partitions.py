@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from wireproof.adapters.kafka_broker.gate import Gate
-from wireproof.adapters.kafka_broker.partitions import SIZE, SMALL, Partitions
-from wireproof.adapters.kafka_broker.topics import Partition, TopicError
+from wireproof.kafka.family.live_broker.gate import Gate
+from wireproof.kafka.family.live_broker.partitions import SIZE, SMALL, Partitions
+from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 
 
 class Topics:

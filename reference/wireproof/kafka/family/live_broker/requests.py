@@ -8,9 +8,9 @@ from attrs import frozen
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.adapters.kafka_broker import error_codes
-from wireproof.adapters.kafka_broker.cluster import Cluster
-from wireproof.adapters.kafka_broker.topics import Partition
+from wireproof.kafka.family.live_broker import error_codes
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.topics import Partition
 
 PRODUCE: Final = ProduceRequest.API_KEY
 FETCH: Final = FetchRequest.API_KEY
@@ -80,7 +80,7 @@ def _produced(response: Any) -> ProduceAnswer:  # noqa: ANN401 - a response
 
 
 def _settled(send: Callable[[], Answer]) -> Answer:
-    """Send until the answer is about the records and not about the state of the cluster: leaders start late."""
+    """Send until the answer is about the records, not about the state of the cluster: leaders start late."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while (answer := send()).code in error_codes.RETRIED and time.monotonic() < deadline:
         time.sleep(PAUSE)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import UnknownAdapter
-from wireproof.adapters.kafka_broker.address import BrokerAddress
 from wireproof.adapters.registry import resolve
 
 
@@ -19,7 +19,16 @@ def test_it_has_host_port_and_a_file_if_there_is_one(spec: str, host: str, port:
     assert BrokerAddress.of(spec) == BrokerAddress(host, port, file)
 
 
-@pytest.mark.parametrize("spec", ["kafka-broker:", "kafka-broker:host", "kafka-broker:host:0", "kafka-broker:host:65536", "kafka-broker::1"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "kafka-broker:",
+        "kafka-broker:host",
+        "kafka-broker:host:0",
+        "kafka-broker:host:65536",
+        "kafka-broker::1",
+    ],
+)
 def test_another_form_is_an_error_that_shows_the_form(spec: str) -> None:
     with pytest.raises(UnknownAdapter, match=r"kafka-broker:HOST:PORT"):
         resolve(spec)

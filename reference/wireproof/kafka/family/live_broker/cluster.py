@@ -1,4 +1,4 @@
-"""The connections to one cluster: kafka-python's manager of connections, with its loop in a thread of its own.
+"""The connections to one cluster: kafka-python's manager of connections, its loop in a thread of its own.
 
 Any thread may call; a call blocks its thread only, so that many requests are in flight.
 """
@@ -7,15 +7,16 @@ import contextlib
 import logging
 import socket
 import ssl
+import time
 from typing import Any, Final, Self
 
-import kafka.errors as errors
+from kafka import errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest
 
+from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker.address import BrokerAddress
 from wireproof.adapters.python_object import line_of
 
 CONNECT_SECONDS: Final = 5.0
@@ -74,9 +75,11 @@ class Cluster:
         self.versions: dict[int, tuple[int, int]] = dict(self._manager.broker_version_data.api_versions)
 
     def __enter__(self) -> Self:
+        """Return the connected cluster."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Close the connections."""
         self.close()
 
     @property
@@ -105,16 +108,27 @@ class Cluster:
         return self._net.run(self._call, request, node)
 
     async def _call(self, request: Any, node: int | None) -> Any:  # noqa: ANN401 - as above
-        chosen = self._manager.least_loaded_node() if node is None else node
-        connection = await self._manager.get_connection(chosen)
+        connection = await self._connection(node)
         while connection.paused:  # its buffer is full, or the broker throttles
             await self._net.sleep(0.01)
         return await connection.send_request(request)
 
+    async def _connection(self, node: int | None) -> Any:  # noqa: ANN401 - of the library
+        """Return an open connection; wait while the library holds a lost one back."""
+        deadline = time.monotonic() + CONNECT_SECONDS
+        while True:
+            chosen = self._manager.least_loaded_node() if node is None else node
+            try:
+                return await self._manager.get_connection(chosen)
+            except errors.NodeNotReadyError:
+                if time.monotonic() > deadline:
+                    raise
+            await self._net.sleep(0.05)
+
     def newest(self, request: Any, most: int | None = None) -> int:  # noqa: ANN401 - a class of requests
-        """Return the newest version that both sides know, `most` at most; raise `KeyError` if there is none."""
+        """Return the newest version that both sides know, `most` at most; `KeyError` for an unknown API."""
         _, newest = self.versions[request.API_KEY]
-        known = request.max_version if most is None else min(most, request.max_version)
+        known: int = request.max_version if most is None else min(most, request.max_version)
         return min(newest, known)
 
     def learn_node(self, response: Any) -> None:  # noqa: ANN401 - a metadata response
