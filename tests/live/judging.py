@@ -14,7 +14,7 @@ SECONDS: Final = 1500
 APPENDS: Final = ("kafka.batch/v2/produce/**", "kafka.log/mixed/produce/**", "kafka.log/mixed/append/**")
 """The cases that a broker is asked."""
 
-FINDINGS: Final = frozenset({"fail", "lenient", "crash", "timeout", "resource", "stalled", "adapter-error"})
+FINDINGS: Final = frozenset({"fail", "lenient", "crash", "timeout", "resource", "stalled", "not-run"})
 """The verdicts that fail a run at level `should`."""
 
 

@@ -10,6 +10,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "accepts-any-time": f"{APPEND}/after-none",
     "accepts-bad-crc": f"{APPEND}/crc-value",
     "accepts-base-offset": f"{APPEND}/base-offset-5",
+    "accepts-empty": f"{APPEND}/empty",
     "accepts-keyless": f"{APPEND}/compact-no-key-first-none",
     "accepts-no-sequence": f"{APPEND}/no-sequence",
     "accepts-several-batches": f"{APPEND}/two-batches",

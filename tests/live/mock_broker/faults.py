@@ -16,7 +16,7 @@ from tests.live.mock_broker.append_rules import Arrival, ErrorCode, Refused
 from tests.live.mock_broker.partition import Appended, Partition
 from tests.live.mock_broker.stored_form import BODY, Form
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.batch import HEADER
+from wireproof.kafka.batch import HEADER, peek_header
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
@@ -294,6 +294,28 @@ class AcceptsSeveralBatches(Partition):
     def read(self, data: bytes, version: int) -> Arrival:
         """Cut the set after the first batch."""
         return super().read(data[: _first_size(data)], version)
+
+
+class AcceptsEmpty(Partition):
+    """Accepts a batch without records, stores it and moves the high watermark by one."""
+
+    def read(self, data: bytes, version: int) -> Arrival:
+        """Leave out the rules for a batch without records."""
+        if not _is_sound(data) or HEADER.peek(data, 0)[-1]:
+            return super().read(data, version)
+        return Arrival(data, peek_header(data, 0))
+
+    def form(self, arrival: Arrival, now: int) -> Form:
+        """Store such a batch as it is."""
+        if arrival.batch.records:
+            return super().form(arrival, now)
+        header = evolve(arrival.batch, base_offset=self.end, partition_leader_epoch=0)
+        return Form(header, arrival.data[BODY:])
+
+    def keep(self, form: Form, data: bytes) -> None:
+        """Move the end for such a batch too."""
+        header = form.header if form.header.records else evolve(form.header, last_offset_delta=0)
+        super().keep(evolve(form, header=header), data)
 
 
 class AcceptsNoSequence(Partition):
