@@ -1,12 +1,9 @@
-"""Partitions that are lent to cases, and the gate for cases in flight."""
-
-from threading import Event, Thread
+"""Partitions that are lent to cases."""
 
 import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from wireproof.kafka.family.live_broker.gate import Gate
 from wireproof.kafka.family.live_broker.partitions import SIZE, SMALL, Partitions
 from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 
@@ -64,26 +61,3 @@ def test_a_topic_that_cannot_be_created_is_tried_again_by_the_next_case() -> Non
         pass
     with lender.lent({}, 2, -1) as partition:
         assert partition.topic == "t2"
-
-
-def test_one_alone_waits_until_the_others_have_left() -> None:
-    gate, inside, leave, alone = Gate(), Event(), Event(), Event()
-
-    def stay() -> None:
-        with gate.together():
-            inside.set()
-            leave.wait(5)
-
-    def be_alone() -> None:
-        with gate.alone():
-            alone.set()
-
-    threads = [Thread(target=stay), Thread(target=be_alone)]
-    threads[0].start()
-    assert inside.wait(5)
-    threads[1].start()
-    assert not alone.wait(0.1)
-    leave.set()
-    assert alone.wait(5)
-    for thread in threads:
-        thread.join(5)

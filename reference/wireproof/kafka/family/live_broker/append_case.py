@@ -17,7 +17,6 @@ from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.gate import Gate
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
 from wireproof.kafka.family.live_broker.stored_log import Frame, stored_value
@@ -74,21 +73,18 @@ class BrokerCases:
         self._cluster = cluster
         self._partitions = partitions
         self._legacy = legacy
-        self._gate = Gate()
 
     def decode(self, request: Request) -> Outcome:
         """Append the bytes of a request and return what the broker answers and stores."""
         try:
-            with self._gate.together():
-                return self._ask(request)
+            return self._ask(request)
         except errors.KafkaError as error:
-            return self._ask_alone(request) if self._cluster.is_alive() else _gone(error)
+            return self._ask_again(request) if self._cluster.is_alive() else _gone(error)
 
-    def _ask_alone(self, request: Request) -> Outcome:
-        """Repeat a case alone whose connection ended: another case on it may be the reason."""
+    def _ask_again(self, request: Request) -> Outcome:
+        """Repeat a case whose connection ended, which may have another reason than the case."""
         try:
-            with self._gate.alone():
-                return self._ask(request)
+            return self._ask(request)
         except errors.KafkaError as error:
             text = f"the broker closes the connection without an answer: {line_of(error)}"
             return Refused(text=text, untyped=True) if self._cluster.is_alive() else _gone(error)

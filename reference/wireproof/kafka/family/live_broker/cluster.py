@@ -1,12 +1,13 @@
 """The connections to one cluster: kafka-python's manager of connections, its loop in a thread of its own.
 
-Any thread may call; a call blocks its thread only, so that many requests are in flight.
+Each thread has connections of its own, so that a lost one, or a slow answer, concerns one case only.
 """
 
 import contextlib
 import logging
 import socket
 import ssl
+import threading
 import time
 from typing import Any, Final, Self
 
@@ -20,11 +21,10 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import line_of
 
 CONNECT_SECONDS: Final = 5.0
-REQUEST_SECONDS: Final = 15.0
-LARGEST_ANSWER: Final = 128 * 1024 * 1024
-IN_FLIGHT: Final = 4096
-"""Requests in flight on a connection: the window of the adapter is smaller."""
+REQUEST_SECONDS: Final = 20.0
+"""Time limit of a request that changes or asks the cluster."""
 
+LARGEST_ANSWER: Final = 128 * 1024 * 1024
 FIRST: Final = "bootstrap-0"
 """kafka-python's name of the first address."""
 
@@ -55,24 +55,18 @@ class Cluster:
         self.address = address
         context = settings.get("ssl_context")
         _look(address, context)
+        self._settings = settings
         self._net = NetworkSelector()
-        self._manager = KafkaConnectionManager(
-            self._net,
-            bootstrap_servers=str(address),
-            client_id="wireproof",
-            max_in_flight_requests_per_connection=IN_FLIGHT,
-            receive_message_max_bytes=LARGEST_ANSWER,
-            request_timeout_ms=int(REQUEST_SECONDS * 1000),
-            socket_connection_setup_timeout_ms=int(CONNECT_SECONDS * 1000),
-            **settings,
-        )
         self._net.start()
+        self._of_thread = threading.local()
+        self._managers: list[KafkaConnectionManager] = []
         try:
-            self._bootstrap(settings.get("security_protocol", PLAINTEXT))
+            offered = self._manager.broker_version_data
         except BaseException:
             self.close()
             raise
-        self.versions: dict[int, tuple[int, int]] = dict(self._manager.broker_version_data.api_versions)
+        self.versions: dict[int, tuple[int, int]] = dict(offered.api_versions)
+        self.release: str = ".".join(map(str, offered.broker_version or ()))
 
     def __enter__(self) -> Self:
         """Return the connected cluster."""
@@ -83,43 +77,61 @@ class Cluster:
         self.close()
 
     @property
-    def release(self) -> str:
-        """Return the release of Kafka whose versions the broker offers, such as `4.0`."""
-        return ".".join(map(str, self._manager.broker_version or ()))
+    def _manager(self) -> Any:  # noqa: ANN401 - the library has no types
+        """Return the connections of this thread; open the first one if it has none."""
+        if not hasattr(self._of_thread, "manager"):
+            manager = KafkaConnectionManager(
+                self._net,
+                bootstrap_servers=str(self.address),
+                client_id="wireproof",
+                receive_message_max_bytes=LARGEST_ANSWER,
+                socket_connection_setup_timeout_ms=int(CONNECT_SECONDS * 1000),
+                **self._settings,
+            )
+            self._managers.append(manager)
+            self._bootstrap(manager, self._settings.get("security_protocol", PLAINTEXT))
+            self._of_thread.manager = manager
+        return self._of_thread.manager
 
-    def _bootstrap(self, protocol: str) -> None:
+    def _bootstrap(self, manager: Any, protocol: str) -> None:  # noqa: ANN401 - as above
         where = f"the broker at {self.address}"
         try:
-            self._net.run(self._first_connection)
-            self._net.run(self._manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
+            self._net.run(self._first_connection, manager)
+            self._net.run(manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
         except errors.KafkaError as error:
             said = next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
             hint = HINT if said == NOT_KAFKA and protocol == PLAINTEXT else ""
             raise AdapterStartError(f"{where} {said}: {line_of(error)}{hint}") from None
 
-    async def _first_connection(self) -> None:
-        connection = self._manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)
+    async def _first_connection(self, manager: Any) -> None:  # noqa: ANN401 - as above
+        connection = manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)
         await connection
-        self._manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
+        manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
 
-    def call(self, request: Any, version: int, node: int | None = None) -> Any:  # noqa: ANN401 - of many APIs
+    def call(
+        self,
+        request: Any,  # noqa: ANN401 - of many APIs
+        version: int,
+        node: int | None = None,
+        seconds: float = REQUEST_SECONDS,
+    ) -> Any:  # noqa: ANN401 - as above
         """Send a request to a node, or to any, and return its response; raise an error of kafka-python."""
         request.API_VERSION = version
-        return self._net.run(self._call, request, node)
+        return self._net.run(self._call, self._manager, request, node, seconds)
 
-    async def _call(self, request: Any, node: int | None) -> Any:  # noqa: ANN401 - as above
-        connection = await self._connection(node)
+    async def _call(self, manager: Any, request: Any, node: int | None, seconds: float) -> Any:  # noqa: ANN401 - as above
+        connection = await self._connection(manager, node)
         while connection.paused:  # its buffer is full, or the broker throttles
             await self._net.sleep(0.01)
-        return await connection.send_request(request)
+        return await connection.send_request(request, request_timeout_ms=int(seconds * 1000))
 
-    async def _connection(self, node: int | None) -> Any:  # noqa: ANN401 - of the library
+    async def _connection(self, manager: Any, node: int | None) -> Any:  # noqa: ANN401 - of the library
         """Return an open connection; wait while the library holds a lost one back."""
         deadline = time.monotonic() + CONNECT_SECONDS
         while True:
-            chosen = self._manager.least_loaded_node() if node is None else node
+            chosen = manager.least_loaded_node() if node is None else node
             try:
-                return await self._manager.get_connection(chosen)
+                return await manager.get_connection(chosen)
             except errors.NodeNotReadyError:
                 if time.monotonic() > deadline:
                     raise
@@ -160,8 +172,9 @@ class Cluster:
 
     def close(self) -> None:
         """Close the connections and end the thread."""
-        with contextlib.suppress(Exception):
-            self._manager.close()
+        for manager in self._managers:
+            with contextlib.suppress(Exception):
+                manager.close()
         with contextlib.suppress(Exception):
             self._net.stop(timeout_ms=1000)
 

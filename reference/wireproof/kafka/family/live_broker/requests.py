@@ -23,7 +23,10 @@ LEGACY_PRODUCE: Final = {0: 2, 1: 2}
 LEGACY_FETCH: Final = {0: 1, 1: 3}
 """The newest version of Fetch that returns such entries: the broker converts others down (KIP-283)."""
 
-TIMEOUT_MS: Final = 10_000
+TIMEOUT_MS: Final = 5_000
+SECONDS: Final = 6.0
+"""Time limit of an answer, after which a broker hangs."""
+
 FETCH_BYTES: Final = 64 * 1024 * 1024
 ALL_REPLICAS: Final = -1
 SETTLE_SECONDS: Final = 5.0
@@ -70,7 +73,7 @@ def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> 
         topic_data=[topic(name=partition.topic, topic_id=partition.topic_id, partition_data=[row])],
     )
     version = cluster.newest(ProduceRequest, LEGACY_PRODUCE.get(magic))
-    return _settled(lambda: _produced(cluster.call(request, version, partition.node)))
+    return _settled(lambda: _produced(cluster.call(request, version, partition.node, SECONDS)))
 
 
 def _produced(response: Any) -> ProduceAnswer:  # noqa: ANN401 - a response
@@ -109,7 +112,7 @@ def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> Fe
     least, newest = cluster.versions[FETCH]
     wished = LEGACY_FETCH.get(magic, NEWEST_FETCH)
     version = min(newest, wished) if wished >= least else min(newest, NEWEST_FETCH)
-    return _settled(lambda: _fetched(cluster.call(request, version, partition.node)))
+    return _settled(lambda: _fetched(cluster.call(request, version, partition.node, SECONDS)))
 
 
 def _fetched(response: Any) -> FetchAnswer:  # noqa: ANN401 - a response
