@@ -46,7 +46,7 @@ def _with_crc(data: bytes, crc: int) -> bytes:
 
 def _with_right_crc(data: bytes) -> bytes:
     """Return the bytes of one batch with the CRC that they should have."""
-    return _with_crc(data, crc32c(data[BATCH.offset("attributes") :])) if len(data) > BODY else data
+    return _with_crc(data, crc32c(data[BATCH.offset("attributes") :])) if len(data) >= BODY else data
 
 
 def _with_numbers(data: bytes, **numbers: int) -> bytes:
@@ -527,7 +527,7 @@ class Dies(Partition):
 
 def _is_sound(data: bytes) -> bool:
     """Report whether the bytes are one batch with a right CRC, so that a change of it means something."""
-    return len(data) > BODY and _first_size(data) == len(data) and _with_right_crc(data) == data
+    return len(data) >= BODY and _first_size(data) == len(data) and _with_right_crc(data) == data
 
 
 def _first_size(data: bytes) -> int:

@@ -169,7 +169,9 @@ def _value(done: _Append, partition: Partition, appended: bytes) -> dict[str, An
     frame = Frame(done.start, partition.epoch, time_of_append if timely else None)
     value = stored_value(appended, frame, done.found.high_watermark)
     stamped = any(
-        batch.get("records", [batch])[0]["timestampType"] == LOG_APPEND for batch in value["batches"]
+        entry["timestampType"] == LOG_APPEND
+        for batch in value["batches"]
+        for entry in batch.get("records", [batch])
     )
     if done.answer.code == 0 and value["batches"] and stamped != (time_of_append >= 0):
         value["answeredAppendTime"] = str(time_of_append)
