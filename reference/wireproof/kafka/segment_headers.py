@@ -15,7 +15,9 @@ from wireproof.kafka.size_and_magic import SizeAndMagic, peek_size_and_magic, pe
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-_numbers = batch.HEADER.select("baseOffset", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId")
+_numbers = batch.HEADER.select(
+    "baseOffset", "partitionLeaderEpoch", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId"
+)
 """The integers of a batch that a segment entry is made of."""
 
 
@@ -33,6 +35,7 @@ class SegmentEntry:
         producer: the producer id, or -1.
         transactional: True if its records belong to a transaction.
         marker: `ABORT` or `COMMIT` for a batch that ends a transaction; None for others.
+        epoch: the leader epoch of a batch; -1 if it is unknown, as for messages.
     """
 
     position: int
@@ -44,6 +47,7 @@ class SegmentEntry:
     producer: int = -1
     transactional: bool = False
     marker: int | None = None
+    epoch: int = -1
 
 
 @frozen
@@ -86,11 +90,13 @@ def _heads(reader: Reader) -> Iterator[SegmentEntry]:
 def _batch_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
     at, size = reader.pos, prefix.total
-    base, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(reader.data, at))
+    base, epoch, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(reader.data, at))
     marker = _marker(reader, size) if attributes & CONTROL else None
     transactional = bool(attributes & TRANSACTIONAL)
     last = wrap64(base + delta)
-    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker)
+    return SegmentEntry(
+        at, size, prefix.magic, base, last, timestamp, producer, transactional, marker, epoch
+    )
 
 
 def _marker(reader: Reader, size: int) -> int | None:
