@@ -7,7 +7,7 @@ import numpy as np
 from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource
-from wireproof.cases.log_survey import survey_items
+from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
 from wireproof.columnar.item_values import value_items
 from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.family import EntryRow
@@ -35,7 +35,7 @@ def list_entries(source: ByteSource, options: Options, *, values: bool) -> Itera
     If `values`, every entry is an item with its value. Bytes that are no whole entry are left to the
     reference, which searches for the next one.
     """
-    at = 0
+    at = reread = 0
     first, most = VALUE_CHUNKS if values else CHUNKS
     size = first
     while at < source.size:
@@ -46,13 +46,15 @@ def list_entries(source: ByteSource, options: Options, *, values: bool) -> Itera
                 break
             yield from _items(step, base) if values else _rows(step, base, options)
             at = base + int(step.block.entries.end[-1])
+        size = min(2 * size, most) if at > base else 2 * max(size, len(chunk))
         if stopped and at < source.size:
+            size, reread = first, reread + len(chunk)
+            alone = reread > FREE_BYTES + WORK_FACTOR * at
             for item in survey_items(LOG, source, options, at):
                 at = item.at + item.length
                 yield item
-                if item.kind == "frame":
+                if item.kind == "frame" and not alone:
                     break
-        size = min(2 * size, most) if at > base else 2 * max(size, len(chunk))
 
 
 def _items(step: ScanStep, base: int) -> Iterator[Item]:
