@@ -7,6 +7,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof import formats
+from wireproof.cases.byte_source import BytesSource
 from wireproof.cases.log_survey import quick_survey, survey_items
 from wireproof.formats import Format
 from wireproof.iggy import index_file
@@ -73,7 +74,7 @@ def read_log(log: Path) -> SegmentRecords | None:
     if fmt is None:
         return None
     data = log.read_bytes()
-    found = list(survey_items(fmt, data, DEFAULT_OPTIONS))
+    found = list(survey_items(fmt, BytesSource(data), DEFAULT_OPTIONS))
     places = tuple(_place(item) for item in found if item.kind == "frame")
     fault = next((item for item in found if item.kind != "frame"), None)
     why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"

@@ -80,6 +80,7 @@ FAMILY: Final = Family(
     remarks=IGGY_REMARKS,
     marks=MARKS,
     file_names=FILE_NAMES,
+    listings={"iggy.log": "wireproof.iggy.family.listing:LISTING"},
     streams=STREAMS,
     capabilities=capabilities.of_bytes,
     strategies="wireproof.iggy.family.strategies:VALUES",

@@ -79,6 +79,7 @@ FAMILY: Final = Family(
     marks=MARKS,
     file_names=FILE_NAMES,
     streams=STREAMS,
+    listings={"kafka.log": "wireproof.kafka.family.listing:LISTING"},
     capabilities=capabilities.of_bytes,
     value_capabilities=capabilities.of_value,
     strategies="wireproof.kafka.family.strategies:VALUES",

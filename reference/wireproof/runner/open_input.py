@@ -1,0 +1,145 @@
+"""Open an input to look at: a file, a pipe or standard input; a compressed one is decompressed first.
+
+What cannot be read at any position is copied to a temporary file, up to a limit.
+"""
+
+import bz2
+import gzip
+import lzma
+import os
+import select
+import stat
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import zstandard
+from attrs import frozen
+
+from wireproof.cases.byte_source import BytesSource, ByteSource, FileSource
+from wireproof.cases.file_signatures import looks_like
+
+MAX_COPIED: Final = 2 << 30
+"""Bytes of a pipe or of a decompressed file that are read: Kafka's largest segment has no more."""
+
+COPY_BYTES: Final = 1 << 16
+
+SIGNATURE_BYTES: Final = 64
+
+MAX_WINDOW: Final = 128 << 20
+"""Memory for the window of zstd."""
+
+UNPACKERS: Final[dict[str, Callable[[BinaryIO], Any]]] = {
+    "gzip": lambda file: gzip.GzipFile(fileobj=file),
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+    "zstd": lambda file: zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).stream_reader(
+        file, read_across_frames=True
+    ),
+}
+"""The compressions of whole files that are opened, by the name of their signature."""
+
+FAILURES: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+
+@frozen
+class OpenInput:
+    """An input.
+
+    Attributes:
+        source: its bytes.
+        packed: the compression of the file; empty if it has none.
+        stopped: why not all bytes were read; empty if they were.
+    """
+
+    source: ByteSource
+    packed: str = ""
+    stopped: str = ""
+
+
+@contextmanager
+def open_bytes(data: bytes) -> Iterator[OpenInput]:
+    """Open bytes in memory, which are decompressed if they are compressed."""
+    with tempfile.TemporaryFile() as file:
+        if _compression(data) == "":
+            yield OpenInput(BytesSource(data))
+            return
+        file.write(data)
+        file.flush()
+        with _unpacked(cast("BinaryIO", file)) as found:
+            yield found
+
+
+@contextmanager
+def open_path(path: Path) -> Iterator[OpenInput]:
+    """Open a file or a pipe; raises `OSError` if that fails.
+
+    A pipe that nobody writes to is empty.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb", buffering=0) as raw:  # noqa: PTH123 - a descriptor
+        file = cast("BinaryIO", raw)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            with _unpacked(file) as found:
+                yield found
+        else:
+            with open_stream(file) as found:
+                yield found
+
+
+@contextmanager
+def open_stream(stream: BinaryIO) -> Iterator[OpenInput]:
+    """Open a pipe: copy it to a temporary file first."""
+    with tempfile.TemporaryFile() as copy:
+        file = cast("BinaryIO", copy)
+        stopped = _copy(lambda: _read_pipe(stream), file, "the input")
+        with _unpacked(file) as found:
+            yield OpenInput(found.source, found.packed, found.stopped or stopped)
+
+
+def _read_pipe(stream: BinaryIO) -> bytes:
+    """Read the next bytes of a pipe, and wait for them."""
+    select.select([stream], [], [])
+    return os.read(stream.fileno(), COPY_BYTES)
+
+
+@contextmanager
+def _unpacked(file: BinaryIO) -> Iterator[OpenInput]:
+    kind = _compression(os.pread(file.fileno(), SIGNATURE_BYTES, 0))
+    if not kind:
+        yield OpenInput(FileSource.of(file))
+        return
+    file.seek(0)
+    with tempfile.TemporaryFile() as copy, UNPACKERS[kind](file) as packed:
+        read = packed.read1 if hasattr(packed, "read1") else packed.read
+        target = cast("BinaryIO", copy)
+        stopped = _copy(lambda: read(COPY_BYTES), target, f"what is compressed with {kind}")
+        yield OpenInput(FileSource.of(target), kind, stopped)
+
+
+def _compression(head: bytes) -> str:
+    like = looks_like(head[:SIGNATURE_BYTES])
+    return like if like in UNPACKERS else ""
+
+
+def _copy(read: Callable[[], bytes], file: BinaryIO, what: str) -> str:
+    """Copy to a file up to the limit; return why the copy is not whole."""
+    size, stopped = 0, ""
+    try:
+        while piece := read():
+            file.write(piece)
+            size += len(piece)
+            if size >= MAX_COPIED:
+                stopped = f"{what} is larger than {MAX_COPIED} bytes; the rest is not read"
+                break
+    except FAILURES as error:
+        stopped = f"{what} is damaged or cut: {size} bytes were read ({_first_line(error)})"
+    file.flush()
+    return stopped
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
