@@ -26,6 +26,9 @@ SEGMENTS: Final = frozenset({"log segment", "remote log segment"})
 COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """The internal topics that are always compacted."""
 
+UNLOADED: Final = frozenset({"delete", "stray"})
+"""The states of a folder whose leader epochs a broker has removed, because it does not load it again."""
+
 COMPACTION: Final = "cleaner-offset-checkpoint"
 
 MAX_GAPS: Final = 5
@@ -58,7 +61,9 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     state = found.groupdict().get("state") if found else None
     shown = f"{found['topic']}-{found['partition']}" if found else name
     topic = found["topic"] if found else ""
-    findings = [*_chain(segments, compacted=_is_compacted(files, shown, topic)), *_beside(segments, files)]
+    findings = [*_chain(segments, compacted=_is_compacted(files, shown, topic))]
+    if state not in UNLOADED:
+        findings += _beside(segments, files)
     if remote:
         findings += _missing_objects(files)
     facts: dict[str, Any] = {
@@ -205,13 +210,12 @@ def across(
         if one.kind and one.kind.what == "offset checkpoint" and not one.file.name.endswith(".tmp"):
             rows = one.report.facts["offsets"]
             assert isinstance(rows, list)
-            beside = PurePosixPath(one.file.name).parent
-            yield from ((one.file.name, fault) for fault in _offset_faults(rows, ends, beside))
+            yield from ((one.file.name, fault) for fault in _offset_faults(rows, ends))
     yield from _id_faults(partitions)
 
 
 def _offset_faults(
-    rows: Iterable[Any], ends: Mapping[str, Mapping[str, Any]], _: PurePosixPath
+    rows: Iterable[Any], ends: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[FileFinding]:
     for topic, number, offset in rows:
         name = f"{topic}-{number}"
