@@ -187,7 +187,9 @@ def _superblock_faults(data: bytes, reader: Reader, payload: bytes, stored: int)
     if (computed := xxh3_64(data[:at])) != stored:
         yield FileFinding(at, f"checksum: {stored:016x} stored, {computed:016x} computed")
     if len(payload) not in (SHORT_VSR_STATE, VSR_STATE.fixed_size):
-        text = f"a payload of {len(payload)} bytes; a VsrState has {SHORT_VSR_STATE} or {VSR_STATE.fixed_size}"
+        text = (
+            f"a payload of {len(payload)} bytes; a VsrState has {SHORT_VSR_STATE} or {VSR_STATE.fixed_size}"
+        )
         yield FileFinding(SUPERBLOCK.offset("payload"), text)
     if reader.left:
         yield FileFinding(reader.pos, f"{reader.left} bytes after the checksum")

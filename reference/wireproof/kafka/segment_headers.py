@@ -94,9 +94,7 @@ def _batch_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
     marker = _marker(reader, size) if attributes & CONTROL else None
     transactional = bool(attributes & TRANSACTIONAL)
     last = wrap64(base + delta)
-    return SegmentEntry(
-        at, size, prefix.magic, base, last, timestamp, producer, transactional, marker, epoch
-    )
+    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker, epoch)
 
 
 def _marker(reader: Reader, size: int) -> int | None:

@@ -150,9 +150,7 @@ def _chain(segments: Sequence[dict[str, Any]]) -> Iterator[FileFinding]:
             yield FileFinding(None, f"overlap: {text}")
 
 
-def across(
-    files: Sequence[CheckedFile], _: Sequence[PartitionReport]
-) -> Iterator[tuple[str, FileFinding]]:
+def across(files: Sequence[CheckedFile], _: Sequence[PartitionReport]) -> Iterator[tuple[str, FileFinding]]:
     """Yield the offsets of consumers that are after the last record of their partition."""
     ends: dict[str, int] = {}
     for one in files:

@@ -8,6 +8,7 @@ from wireproof.data_files import DataFile, FileFinding, FileKind, FileReport, na
 from wireproof.kafka import batch, checkpoint_files, metadata_files, producer_snapshot, transaction_index
 from wireproof.kafka.checkpoint_files import EPOCH_FIELDS, OFFSET_FIELDS
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
+from wireproof.kafka.index_file import REBUILD
 from wireproof.kafka.metadata_files import MetadataFile
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_size_and_magic
@@ -37,10 +38,11 @@ def _log(file: DataFile) -> FileReport:
     assert name is not None, file.path
     segment = index_files.read_segment(file.path)
     findings = []
-    unlisted = not name.beside(".txnindex").exists() and transaction_index.aborted_transactions(segment)
-    if unlisted and any(one.first is not None for one in unlisted.values()):
+    aborted = transaction_index.aborted_transactions(segment).values()
+    unlisted = [one for one in aborted if one.first is not None]  # one without records has no entry
+    if unlisted and not name.beside(".txnindex").exists():
         text = f"{len(unlisted)} transactions were aborted, and there is no .txnindex"
-        findings.append(FileFinding(None, text))
+        findings.append(FileFinding(None, text, REBUILD))
     if segment.heads and segment.heads[0].first < name.base and segment.heads[0].magic > 1:
         text = f"the log begins at offset {segment.heads[0].first}, below the base offset of its name"
         findings.append(FileFinding(0, text))

@@ -86,9 +86,7 @@ def _segment(one: CheckedFile) -> Segment:
     facts: Mapping[str, Any] = one.report.facts
     base = facts["base"]
     pairs = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
-    return Segment(
-        one.file.name, base, facts.get("firstOffset", base), facts.get("nextOffset", base), *pairs
-    )
+    return Segment(one.file.name, base, facts.get("firstOffset", base), facts.get("nextOffset", base), *pairs)
 
 
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
@@ -178,7 +176,9 @@ def _epoch_faults(segments: Sequence[Segment], listed: Any, end: int) -> Iterato
             yield FileFinding(None, text)
     for number, start in listed:
         if start > end:
-            text = f"leader-epoch-checkpoint: epoch {number} begins at offset {start}, after the log's end {end}"
+            text = (
+                f"leader-epoch-checkpoint: epoch {number} begins at offset {start}, after the log's end {end}"
+            )
             yield FileFinding(None, text, is_error=False)
 
 
@@ -214,9 +214,7 @@ def across(
     yield from _id_faults(partitions)
 
 
-def _offset_faults(
-    rows: Iterable[Any], ends: Mapping[str, Mapping[str, Any]]
-) -> Iterator[FileFinding]:
+def _offset_faults(rows: Iterable[Any], ends: Mapping[str, Mapping[str, Any]]) -> Iterator[FileFinding]:
     for topic, number, offset in rows:
         name = f"{topic}-{number}"
         if name not in ends:
