@@ -1,6 +1,6 @@
-"""The layouts of the files beside the segments of an Iggy server: iggy.md §7.1. All integers are little-endian.
+"""The layouts of the files beside the segments of an Iggy server: iggy.md §7.1.
 
-Sources, in apache/iggy: `core/server/src/state/{entry,file}.rs` and
+All integers are little-endian. Sources, in apache/iggy: `core/server/src/state/{entry,file}.rs` and
 `core/server/src/streaming/partitions/storage.rs` of server-0.5.0 and server-0.8.0;
 `core/partitions/src/offset_storage.rs`, `core/journal/src/{superblock,prepare_journal}.rs`,
 `core/consensus/src/vsr_state.rs` and `core/binary_protocol/src/consensus/header.rs` of cc269ef7, from which

@@ -1,7 +1,7 @@
 """The checkpoint files of a broker: text with a version, a count, and a line for each entry. kafka.md §14.3.
 
-`leader-epoch-checkpoint` of a partition has an epoch and its first offset in a line. The offset checkpoints of
-a data directory have a topic, a partition and an offset.
+`leader-epoch-checkpoint` of a partition has an epoch and its first offset in a line. The offset checkpoints
+of a data directory have a topic, a partition and an offset.
 """
 
 import re

@@ -44,7 +44,8 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
     """Yield the totals, and what is not known."""
     share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
     yield (
-        f"{totals.files} files in {totals.folders} folders, {totals.partitions} partitions, {totals.size} bytes: "
+        f"{totals.files} files in {totals.folders} folders, {totals.partitions} partitions, "
+        f"{totals.size} bytes: "
         f"{totals.named} bytes named ({share} %), {totals.unsound} damaged"
     )
     if totals.errors:

@@ -25,8 +25,8 @@ from wireproof.runner.iggy_index_files import SegmentRecords
 FILE_NAME: Final = re.compile(
     r"(\d{1,20})(?:[-_][A-Za-z0-9_-]{22})?(\.(?:index|timeindex|txnindex|log))(\.(?:deleted|cleaned|swap))?"
 )
-"""Base offset, the id of a remote segment (kafka.md §14.6), kind, and the state that Kafka adds while it deletes
-or compacts."""
+"""Base offset, the id of a remote segment (kafka.md §14.6), kind, and the state that Kafka adds while it
+deletes or compacts."""
 
 KINDS: Final = (".index", ".timeindex", ".txnindex")
 

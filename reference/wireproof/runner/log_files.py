@@ -18,7 +18,8 @@ def survey_report(
     found = survey_file(file.path, format_name=format_id)
     zeros = _zeros_at_end(file, found)
     damage = () if zeros else _damage(found)
-    note = [FileFinding(file.size - zeros, f"{zeros} bytes are allocated and not written yet", "", False)]
+    text = f"{zeros} bytes are allocated and not written yet"
+    note = [FileFinding(file.size - zeros, text, is_error=False)]
     message = [FileFinding(None, found.message)] if found.message else []
     findings = (*message, *damage, *more, *(note if zeros else ()))
     unsound = file.size - found.sound - zeros

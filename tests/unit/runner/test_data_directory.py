@@ -1,4 +1,4 @@
-"""`explain DIR`: every file is named and checked, and the files of a partition are compared with each other."""
+"""`explain DIR`: every file is named and checked, and the files of a partition are compared."""
 
 import json
 import os

@@ -20,7 +20,6 @@ from wireproof.iggy import server_files
 from wireproof.iggy.server_files import ServerFile
 from wireproof.runner import iggy_index_files, index_files
 from wireproof.runner.log_files import survey_report
-from wireproof.wire.json_values import Json
 
 PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\d+)")
 
@@ -55,7 +54,7 @@ def _index(file: DataFile) -> FileReport:
     findings = tuple(FileFinding(one.at, one.message, one.next_step, one.is_error) for one in found.findings)
     alone = "" if found.log is not None else "; its segment is not beside it"
     count = len(found.index.entries)
-    facts: dict[str, Json] = {"entries": count}
+    facts: dict[str, Any] = {"entries": count}
     return FileReport(f"{count} entries as {found.system} writes them{alone}", findings, facts)
 
 
@@ -131,7 +130,7 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     ordered = sorted(logs, key=lambda one: one.file.path.name)
     full = [facts for one in ordered if (facts := dict(one.report.facts)).get("lastOffset") is not None]
     summary = f"{len(logs)} segment{'s' * (len(logs) > 1)}"
-    facts: dict[str, Json] = {"segments": len(logs)}
+    facts: dict[str, Any] = {"segments": len(logs)}
     if full:
         first, last = full[0]["firstOffset"], full[-1]["lastOffset"]
         facts |= {"firstOffset": first, "lastOffset": last}

@@ -1,4 +1,4 @@
-"""The files of a partition of Kafka together, and the partitions of a data directory together: kafka.md §14.7."""
+"""The files of a partition of Kafka, and those of a data directory, compared: kafka.md §14.7."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
