@@ -6,7 +6,6 @@ Iggy gives its segments the same names: the log beside an index file, or its own
 identify the system.
 """
 
-import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -213,12 +212,14 @@ def read_segment(log: Path) -> SegmentHeaders:
 
 @lru_cache(maxsize=1)
 def _read_segment(log: Path, size: int, _: int) -> SegmentHeaders:
-    """Read the batch headers of a log, which is mapped, not read into memory."""
+    """Read the batch headers of a log; the file is not mapped, because it may shrink."""
     with log.open("rb") as file:
-        if not size:
-            return segment_headers.read(b"")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return segment_headers.read(data)  # type: ignore[arg-type] # a map is read as bytes are
+
+        def read_at(position: int, length: int) -> bytes:
+            file.seek(position)
+            return file.read(length)
+
+        return segment_headers.read_in_pieces(read_at, size)
 
 
 def _bytes(name: SegmentFileName) -> bytes:

@@ -142,7 +142,10 @@ def test_a_wrong_entry_of_an_offset_checkpoint_is_reported(line: str, said: str)
 QUORUM = (
     '{"leaderId":1,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}'
 )
-META = "#\n#Mon Nov 23 12:25:40 UTC 2026\nnode.id=1\ndirectory.id=1ICi7wijREW0QSEJa0fMjw\nversion=1\ncluster.id=c\n"
+META = (
+    "#\n#Mon Nov 23 12:25:40 UTC 2026\n"
+    "node.id=1\ndirectory.id=1ICi7wijREW0QSEJa0fMjw\nversion=1\ncluster.id=c\n"
+)
 
 Read = Callable[[bytes], MetadataFile]
 

@@ -124,6 +124,19 @@ def test_segments_with_indexes_that_kafka_wrote_are_sound(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.parametrize("base", [0, 6])
+def test_an_empty_segment_begins_where_its_name_says(base: int, tmp_path: Path) -> None:
+    """After a start the active segment has no record; all others may be in a remote store."""
+    if base:
+        partition(tmp_path)
+    segment(tmp_path / "t-0", base, b"")
+    checkpoint(tmp_path, "replication", f"t 0 {base}")
+    segment(tmp_path / "t-0", base, struct.pack(">hIi", 1, 0x48674BC7, 0), ".snapshot")
+    totals, _, lines = read(tmp_path)
+    assert lines == []
+    assert totals.is_sound
+
+
 @pytest.mark.parametrize(
     ("base", "offsets", "epoch", "said"),
     [

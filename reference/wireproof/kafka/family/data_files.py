@@ -1,6 +1,5 @@
 """The kinds of files in a data directory of Kafka, and their checks: kafka.md §14."""
 
-import mmap
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -150,8 +149,9 @@ def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFindi
 
 def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
     """Return the types of the control records of a batch; none if it is damaged."""
-    with file.path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        reader = Reader(data[head.position : head.position + head.size])
+    with file.path.open("rb") as opened:
+        opened.seek(head.position)
+        reader = Reader(opened.read(head.size))
     try:
         prefix = peek_size_and_magic(reader)
         records: Iterable[Any] = batch.read(reader, prefix).records if prefix and prefix.magic > 1 else ()

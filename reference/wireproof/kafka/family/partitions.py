@@ -29,6 +29,8 @@ COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"
 UNLOADED: Final = frozenset({"delete", "stray"})
 """The states of a folder whose leader epochs a broker has removed, because it does not load it again."""
 
+ENDS: Final = ("firstOffset", "nextOffset")
+
 COMPACTION: Final = "cleaner-offset-checkpoint"
 
 MAX_GAPS: Final = 5
@@ -86,7 +88,8 @@ def _segment(one: CheckedFile) -> Segment:
     facts: Mapping[str, Any] = one.report.facts
     base = facts["base"]
     pairs = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
-    return Segment(one.file.name, base, facts.get("firstOffset", base), facts.get("nextOffset", base), *pairs)
+    first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
+    return Segment(one.file.name, base, first, after, *pairs)
 
 
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
