@@ -76,6 +76,11 @@ class LogSurvey:
     remarks: Counter[str] = field(factory=Counter)
 
     @property
+    def damage_count(self) -> int:
+        """Return the number of damaged ranges."""
+        return len(self.damages)
+
+    @property
     def whole(self) -> bool:
         """Return True if every byte belongs to a valid entry."""
         return not self.damages and not self.tail
