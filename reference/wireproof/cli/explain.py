@@ -264,7 +264,7 @@ def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
     reading = EntryReading(request.options, values=request.shown.detail == "records")
     stream = Listed(fmt, listing, found.source, request.options)
     if request.as_json:
-        json_output = JsonOutput(stream, request.shown, click.get_text_stream("stdout"))
+        json_output = JsonOutput(stream, request.shown, sys.stdout)
         survey = survey_stream(fmt, listing, found, reading, json_output.entry)
         json_output.line(as_json(summary_json(survey)))
     else:
@@ -281,11 +281,9 @@ def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
 
 def _copy(spool: Any) -> None:  # noqa: ANN401 - a file of text
     """Print what was spooled."""
-    out = click.get_text_stream("stdout")
     spool.seek(0)
     while piece := spool.read(1 << 20):
-        out.write(piece)
-    out.flush()
+        sys.stdout.write(piece)
 
 
 def _compare_modes(found: OpenInput, request: Request) -> Exit:
