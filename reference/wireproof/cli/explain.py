@@ -13,8 +13,8 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
-from wireproof.cases.byte_source import pieces
-from wireproof.cases.detect_stream import detect_stream, first_byte
+from wireproof.cases.byte_source import pieces, zeros_end
+from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
 from wireproof.cli.options import with_fixtures
@@ -221,7 +221,7 @@ def _ranked(source: str, file: str, found: OpenInput, data: bytes, request: Requ
 
 def _explain_large(source: str, file: str, found: OpenInput, request: Request) -> Exit:
     rows = [stream_of(row) for row in request.rows]
-    head = found.source.read(first_byte(found.source), SMALL)
+    head = found.source.read(zeros_end(found.source, 0), SMALL)
     if not rows and (not head or is_foreign(head, file)):
         raise click.UsageError(_unknown(source, found, head))
     streams = detect_stream(found.source, rows, request.options, file)
