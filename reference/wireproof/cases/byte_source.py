@@ -12,6 +12,14 @@ PIECE_BYTES: Final = 1 << 16
 LARGEST_PIECE: Final = 1 << 20
 
 
+ZEROS: Final = bytes(LARGEST_PIECE)
+
+LONG_ZEROS: Final = 1 << 16
+"""Zeros that are a run, such as the rest of a preallocated segment."""
+
+FEW_ZEROS: Final = 64
+
+
 class ShrunkError(OSError):
     """A file became shorter while it was read; `size` is what is left of it."""
 
@@ -87,3 +95,24 @@ def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[byte
         piece = source.read(at, min(size, end - at))
         yield piece
         at, size = at + len(piece), min(2 * size, LARGEST_PIECE)
+
+
+def zeros_end(source: ByteSource, at: int) -> int:
+    """Return the position of the first byte from `at` on that is not 0; the end if all are 0."""
+    for piece in pieces(source, at):
+        if piece != ZEROS[: len(piece)]:
+            return at + len(piece) - len(piece.lstrip(b"\0"))
+        at += len(piece)
+    return source.size
+
+
+def long_zeros(source: ByteSource, at: int) -> int:
+    """Return the length of the run of zeros at a position, less the bytes in which an entry may begin.
+
+    It is 0 if the run is short.
+    """
+    for length in (FEW_ZEROS, LONG_ZEROS):
+        if source.read(at, length) != ZEROS[:length]:
+            return 0
+    end = zeros_end(source, at)
+    return (end if end == source.size else end - FEW_ZEROS) - at

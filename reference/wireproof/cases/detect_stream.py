@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.byte_source import ByteSource, pieces
+from wireproof.cases.byte_source import ByteSource, zeros_end
 from wireproof.cases.detect_format import is_marked, is_named
 from wireproof.cases.log_survey import LogSurvey, bytes_needed, quick_survey, survey_log
 from wireproof.formats import FORMATS, Format, stream_rules
@@ -35,17 +35,6 @@ class StreamFit:
     survey: LogSurvey
 
 
-def first_byte(source: ByteSource) -> int:
-    """Return the position of the first byte that is not 0; the size of the input if all are 0."""
-    at = 0
-    for piece in pieces(source, 0):
-        rest = piece.lstrip(b"\0")
-        if rest:
-            return at + len(piece) - len(rest)
-        at += len(piece)
-    return source.size
-
-
 def detect_stream(
     source: ByteSource, rows: Sequence[Format], options: Options, name: str
 ) -> list[StreamFit]:
@@ -60,7 +49,7 @@ def detect_stream(
 
 
 def _windows(source: ByteSource) -> Iterator[bytes]:
-    start = max(first_byte(source) - HEAD_BEFORE, 0)
+    start = max(zeros_end(source, 0) - HEAD_BEFORE, 0)
     for length in WINDOW_BYTES:
         yield source.read(0, length) if start < length // 2 else source.read(start, length)
     step = source.size // (OTHER_WINDOWS + 1)

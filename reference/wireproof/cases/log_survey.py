@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import ByteSource, BytesSource, pieces
+from wireproof.cases.byte_source import ByteSource, BytesSource, long_zeros, pieces
 from wireproof.family import EntryRow, OrderCheck, OrderFault
 from wireproof.formats import Format, stream_rules
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -27,6 +27,8 @@ HEAD_LENGTHS: Final = (512, 1 << 16, 1 << 20, 1 << 24)
 FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
+
+ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
 
 MISMATCH_REMARKS: Final = frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
 """Remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
@@ -74,6 +76,11 @@ class LogSurvey:
     tail: int = 0
     wanted: int = 0
     remarks: Counter[str] = field(factory=Counter)
+
+    @property
+    def damage_count(self) -> int:
+        """Return the number of damaged ranges."""
+        return len(self.damages)
 
     @property
     def whole(self) -> bool:
@@ -169,6 +176,10 @@ def survey_items(row: Format, source: ByteSource, options: Options, at: int = 0)
     last: tuple[Any, ...] | None = None if at else ()
     scan = _scan_record_by_record if stream_rules(row).unlimited else _scan_from
     while at < source.size:
+        if zeros := long_zeros(source, at):
+            yield Item("garbage", at, zeros, cls="bad-length")
+            at += zeros
+            continue
         for item in scan(row, source, at, options):
             at = item.at + item.length
             stop = 0
@@ -181,6 +192,8 @@ def survey_items(row: Format, source: ByteSource, options: Options, at: int = 0)
                 yield Item("garbage", item.at, stop, cls="bad-length")
                 break
             yield item
+            if long_zeros(source, at):
+                break
 
 
 def _scan_from(row: Format, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
@@ -231,14 +244,27 @@ def _resumed(
 def _damage(row: Format, source: ByteSource, item: Item, options: Options, number: int) -> DamagedRange:
     """Describe garbage by the rejection of its first entry."""
     cls, end = item.cls or "other", item.at + item.length
-    try:
-        formats.decode(row, source.read(item.at, min(item.length, MAX_HELD)), options)
-    except Rejected as refused:
+    if long_zeros(source, item.at) == item.length:
+        return DamagedRange(item.at, end, number, cls, item.at, "", ZEROS_TEXT)
+    refused = _rejection(row, source, item, options)
+    if refused is not None:
         path = refused.path.replace("[0]", f"[{number}]", 1)
         where = shift_position(refused.at, item.at) if refused.at is not None else item.at
         return DamagedRange(item.at, end, number, refused.cls, where, path, refused.text)
     text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
     return DamagedRange(item.at, end, number, cls, item.at, "", text)
+
+
+def _rejection(row: Format, source: ByteSource, item: Item, options: Options) -> Rejected | None:
+    """Return the rejection of the entry at the beginning of garbage, which is often much longer."""
+    for length in (min(item.length, HEAD_LENGTHS[-2]), min(item.length, MAX_HELD)):
+        try:
+            formats.decode(row, source.read(item.at, length), options)
+        except Rejected as refused:
+            return refused
+        if length == item.length:
+            break
+    return None
 
 
 def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:

@@ -21,7 +21,7 @@ of a batch, and that of the messages in a wrapper. `control` is the type of a co
 
 (
     MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, _, BASE_TIMESTAMP, MAX_TIMESTAMP, PRODUCER, _, _, _, IS_TRANSACTIONAL,
-    CONTROL_TYPE, _, LEADER_EPOCH, _,
+    CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
 ) = range(len(COLUMNS))  # fmt: skip
 
 HEADER_NAMES: Final = (

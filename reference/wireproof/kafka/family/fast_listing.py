@@ -14,19 +14,23 @@ from wireproof.family import EntryRow
 from wireproof.formats import FORMATS
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
-from wireproof.kafka.family.entry_cells import batch_cells, message_cells
+from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
 from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.scan_items import Item
 
 LOG: Final = FORMATS["kafka.log/mixed"]
 
-CHUNKS: Final = (1 << 20, 8 << 20)
+CHUNKS: Final = (1 << 20, 4 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
 
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
 """The same if every record becomes an object."""
+
+
+_NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
 
 def list_entries(source: ByteSource, options: Options, *, values: bool) -> Iterator[EntryRow | Item]:
@@ -68,8 +72,9 @@ def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRow | It
     entries, headers = block.entries, block.entry_headers
     plain = _plain(headers, entries.magic)
     starts = (entries.position.astype(np.int64) + base).tolist()
+    numbers_of = zip(*(headers[name].tolist() for name in _NAMES), strict=True)
     columns = zip(
-        starts, entries.length.tolist(), entries.magic.tolist(), plain.tolist(), headers.tolist(), strict=True
+        starts, entries.length.tolist(), entries.magic.tolist(), plain.tolist(), numbers_of, strict=True
     )
     for index, (at, length, magic, is_plain, numbers) in enumerate(columns):
         if index in step.answers:

@@ -16,6 +16,7 @@ from wireproof.kafka.family.entry_cells import (
     CODEC,
     CONTROL_TYPE,
     COUNT,
+    HORIZON,
     IS_TRANSACTIONAL,
     LAST_OFFSET,
     LEADER_EPOCH,
@@ -156,7 +157,8 @@ class LogTotals:
         self.offsets = (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
         if cells[MAX_TIMESTAMP] >= 0:
             low, high = self.times or (cells[MAX_TIMESTAMP], cells[MAX_TIMESTAMP])
-            early = cells[BASE_TIMESTAMP] if cells[BASE_TIMESTAMP] >= 0 else low
+            is_horizon = cells[HORIZON] is not None
+            early = low if is_horizon or cells[BASE_TIMESTAMP] < 0 else cells[BASE_TIMESTAMP]
             self.times = min(low, early), max(high, cells[MAX_TIMESTAMP])
         if cells[MAGIC] > 1:
             epoch = cells[LEADER_EPOCH]
