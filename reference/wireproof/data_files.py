@@ -98,6 +98,8 @@ class FileKind:
         check: reads a file and returns what is in it.
         fits: returns whether a file with a matching path is one, where families use the same names.
         placed: whether the folder is part of the pattern, so that it decides before names alone.
+        small: whether the report shows all of it, so that `explain` of the file itself prints the report.
+            Logs and index files are shown in other ways.
     """
 
     what: str
@@ -105,6 +107,7 @@ class FileKind:
     check: Callable[[DataFile], FileReport]
     fits: Callable[[DataFile], bool] = lambda _: True
     placed: bool = False
+    small: bool = False
 
 
 @frozen

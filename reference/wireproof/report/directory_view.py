@@ -13,6 +13,7 @@ from wireproof.runner.data_directory import (
     DirectoryTotals,
     FolderReport,
 )
+from wireproof.wire.json_values import Json
 
 MAX_FINDINGS: Final = 10
 """Findings that are listed below a file; the others are counted."""
@@ -40,6 +41,26 @@ def event_lines(event: DirectoryEvent) -> Iterator[str]:
             yield escape_unsafe(f"{_sort(finding)}: {name}: {finding.message}")
 
 
+def small_file_lines(one: CheckedFile) -> Iterator[str]:
+    """Yield what is in a file that its report shows whole: a summary, a line for each part, its findings."""
+    what = one.kind.what if one.kind else UNKNOWN
+    yield escape_unsafe(f"{one.file.size} bytes as {what} of {one.system}: {one.report.summary}")
+    for name, value in one.report.facts.items():
+        if isinstance(value, list):
+            yield from (escape_unsafe(f"  {name}: {_part(part)}") for part in value)
+    yield from _finding_lines(one.report.findings)
+
+
+def _part(value: Json) -> str:
+    """Return a part of a file as text: the names and values of an object, or the values of a list."""
+    match value:
+        case dict():
+            return ", ".join(f"{name} {part}" for name, part in value.items())
+        case list():
+            return " ".join(map(str, value))
+    return str(value)
+
+
 def total_lines(totals: DirectoryTotals) -> Iterator[str]:
     """Yield the totals, and what is not known."""
     share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
@@ -54,6 +75,11 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
         yield escape_unsafe(f"{UNKNOWN}: {name}: {size} bytes")
     if len(totals.unknown) > MAX_UNKNOWN:
         yield f"… {len(totals.unknown) - MAX_UNKNOWN} more files are {UNKNOWN}"
+
+
+def small_file_json(one: CheckedFile) -> str:
+    """Return a file as a line of JSON."""
+    return _line({"file": one.file.name, **_json_of_file(one)})
 
 
 def event_json(event: DirectoryEvent) -> Iterator[str]:

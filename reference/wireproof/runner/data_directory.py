@@ -141,6 +141,23 @@ def _checked(root: Path, path: Path, rules: Sequence[DirectoryRules]) -> Checked
         return _unknown(file, str(error))
 
 
+def kind_of_small_file(path: Path) -> tuple[str, FileKind] | None:
+    """Return system and kind of a file that its report shows whole; None for any other file."""
+    file = DataFile(path, path.name, path.stat().st_size)
+    small = [(rule.system, kind) for rule in directory_rules() for kind in rule.kinds if kind.small]
+    found = (pair for pair in small if pair[1].pattern.fullmatch(file.place) and pair[1].fits(file))
+    return next(found, None)
+
+
+def check_small_file(path: Path, system: str, kind: FileKind) -> CheckedFile:
+    """Check a file of a known kind."""
+    file = DataFile(path, str(path), path.stat().st_size)
+    try:
+        return CheckedFile(file, system, kind, kind.check(file))
+    except UnreadableFileError as error:
+        return _unknown(file, str(error))
+
+
 def _unknown(file: DataFile, why: str) -> CheckedFile:
     findings = (FileFinding(None, why),) if why else ()
     return CheckedFile(file, "", None, FileReport("", findings, unknown=file.size))

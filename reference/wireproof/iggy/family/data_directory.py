@@ -94,24 +94,35 @@ KINDS: Final = (
         named(r"offsets/consumers/\d+"),
         _small(server_files.read_consumer_offset),
         placed=True,
+        small=True,
     ),
     FileKind(
         "offset of a consumer group",
         named(r"offsets/groups/\d+"),
         _small(server_files.read_consumer_offset),
         placed=True,
+        small=True,
     ),
-    FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True),
-    FileKind("superblock", named(r"superblock\.[ab](?:\.tmp)?"), _small(server_files.read_superblock)),
-    FileKind("purge generation", named(r"purge\.gen"), _small(server_files.read_purge_generation)),
+    FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True, small=True),
     FileKind(
-        "metadata journal", named(r"metadata/journal\.wal"), _small(server_files.read_journal), placed=True
+        "superblock", named(r"superblock\.[ab](?:\.tmp)?"), _small(server_files.read_superblock), small=True
+    ),
+    FileKind(
+        "purge generation", named(r"purge\.gen"), _small(server_files.read_purge_generation), small=True
+    ),
+    FileKind(
+        "metadata journal",
+        named(r"metadata/journal\.wal"),
+        _small(server_files.read_journal),
+        placed=True,
+        small=True,
     ),
     FileKind(
         "metadata snapshot",
         named(r"metadata/snapshot\.bin(?:\.tmp)?"),
         _small(server_files.read_metadata_snapshot),
         placed=True,
+        small=True,
     ),
     FileKind("settings of the last start", named(r"runtime/current_config\.toml"), _text, placed=True),
     FileKind("log of the server", named(r"logs/iggy-server[^/]*\.log[^/]*"), _text, placed=True),
