@@ -123,9 +123,10 @@ def read_quorum_state(data: bytes) -> MetadataFile:
     found = _json_object(data.split(b"\n", 1)[0])
     if isinstance(found, str):
         return MetadataFile({}, (FileFinding(0, found),))
-    fields = QUORUM_FIELDS.get(found.get("data_version", -1))
+    version = found.get("data_version")
+    fields = QUORUM_FIELDS.get(version) if isinstance(version, int) else None
     if fields is None:
-        text = f"data_version {found.get('data_version')}: Kafka knows versions 0 and 1"
+        text = f"data_version {version}: Kafka knows versions 0 and 1"
         return MetadataFile(found, (FileFinding(0, text),))
     faults = []
     for name, kind in fields.items():

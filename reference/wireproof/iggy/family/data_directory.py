@@ -139,7 +139,7 @@ def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | No
     found = PARTITION.fullmatch(place)
     name = "stream {}, topic {}, partition {}".format(*found.groups()) if found else place.rpartition("/")[2]
     ordered = sorted(logs, key=lambda one: one.file.path.name)
-    full = [facts for one in ordered if (facts := dict(one.report.facts)).get("lastOffset") is not None]
+    full = [dict(one.report.facts) for one in ordered if one.report.facts.get("lastOffset") is not None]
     summary = f"{len(logs)} segment{'s' * (len(logs) > 1)}"
     facts: dict[str, Any] = {"segments": len(logs)}
     if full:

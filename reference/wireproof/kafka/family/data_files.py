@@ -105,8 +105,9 @@ def _producers(file: DataFile) -> FileReport:
 def _epochs(file: DataFile) -> FileReport:
     """Check a leader epoch checkpoint: §14.3."""
     found = checkpoint_files.read(file.read(), EPOCH_FIELDS)
-    pairs = [[int(field) for field in entry.fields] for entry in found.entries]
-    shown = ", ".join(f"{epoch} from offset {start}" for epoch, start in pairs[-EPOCHS_SHOWN:])
+    pairs: list[Json] = [list(entry.fields) for entry in found.entries]
+    last = found.entries[-EPOCHS_SHOWN:]
+    shown = ", ".join("{} from offset {}".format(*entry.fields) for entry in last)
     more = f"{len(pairs) - EPOCHS_SHOWN} earlier, " if len(pairs) > EPOCHS_SHOWN else ""
     findings = (*found.findings, *checkpoint_files.check_epochs(found))
     return FileReport(f"epochs {more}{shown}" if pairs else "no epoch", findings, {"epochs": pairs})
