@@ -64,9 +64,10 @@ def _part(value: Json) -> str:
 def total_lines(totals: DirectoryTotals) -> Iterator[str]:
     """Yield the totals, and what is not known."""
     share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
+    counts = ((totals.files, "file"), (totals.folders, "folder"), (totals.partitions, "partition"))
+    files, folders, partitions = (f"{number} {what}{'s' * (number != 1)}" for number, what in counts)
     yield (
-        f"{totals.files} files in {totals.folders} folders, {totals.partitions} partitions, "
-        f"{totals.size} bytes: "
+        f"{files} in {folders}, {partitions}, {totals.size} bytes: "
         f"{totals.named} bytes named ({share} %), {totals.unsound} damaged"
     )
     if totals.errors:
