@@ -12,8 +12,8 @@ import click
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.byte_source import pieces, zeros_end
+from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
@@ -232,7 +232,9 @@ def _explain_large(source: str, file: str, found: OpenInput, request: Request) -
             stream_fit_lines(streams)
         return code
     if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):
-        raise click.UsageError(_too_large(source, found, request.rows) if rows else _unknown(source, found, head))
+        raise click.UsageError(
+            _too_large(source, found, request.rows) if rows else _unknown(source, found, head)
+        )
     data = found.source.read(0, found.source.size)
     fits = _ranked(source, file, found, data, request)
     return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
@@ -246,7 +248,13 @@ def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
 def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     """Return the message for bytes that no format fits."""
     like = looks_like(head)
-    what = f"; they look like {like}" if like and like != "an empty file" else "; they look like zeros" if like else ""
+    what = (
+        f"; they look like {like}"
+        if like and like != "an empty file"
+        else "; they look like zeros"
+        if like
+        else ""
+    )
     then = "unpack them first" if like in COMPRESSED_KINDS else "if they belong to one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     packed = f" unpacked from {found.packed}" if found.packed else ""
@@ -300,4 +308,3 @@ def _compare_modes(found: OpenInput, request: Request) -> Exit:
             click.echo(next(lines))
         except StopIteration as end:
             return Exit.CONFORMS if end.value else Exit.FAILS
-

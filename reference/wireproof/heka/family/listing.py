@@ -144,7 +144,9 @@ class StreamTotals:
             yield f"times {' to '.join(instant(one, PER_SECOND, 9) for one in self.times)}"
         if self.types:
             shown = self.types.most_common(SHOWN_TYPES)
-            more = "" if len(self.types) <= SHOWN_TYPES else f", and {len(self.types) - SHOWN_TYPES} other types"
+            more = (
+                "" if len(self.types) <= SHOWN_TYPES else f", and {len(self.types) - SHOWN_TYPES} other types"
+            )
             yield "types: " + ", ".join(f"{octets(kind, 40)} {count}" for kind, count in shown) + more
 
 

@@ -110,7 +110,9 @@ class SegmentTotals:
         self.records += 1
         self.messages += count
         self.payload += payload
-        self.offsets = (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        self.offsets = (
+            (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        )
         low, high = self.times or (timestamp, timestamp)
         self.times = min(low, timestamp), max(high, timestamp)
 

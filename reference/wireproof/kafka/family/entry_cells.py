@@ -45,7 +45,9 @@ def header_numbers(head: bytes) -> Sequence[int]:
 
 def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
     """Return the cells of a batch: §1.1, §1.2."""
-    base, epoch, crc, attributes, delta, first_time, last_time, producer, generation, sequence, count = numbers
+    base, epoch, crc, attributes, delta, first_time, last_time, producer, generation, sequence, count = (
+        numbers
+    )
     horizon = attributes & DELETE_HORIZON
     return (
         2, base, wrap64(base + delta), count, _CODEC_NAMES[attributes & CODEC_MASK],
