@@ -1,4 +1,4 @@
-"""`wireproof explain`: the entries of a stream or the fields of a value, and the errors in them. commands.md."""
+"""`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
 import re
 import sys
@@ -80,7 +80,12 @@ class PlaceType(click.ParamType):
 
     name = "place"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:  # noqa: ANN401 - click's signature
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Place:
         """Parse a place."""
         if isinstance(value, Place):
             return value
@@ -111,7 +116,7 @@ class PlaceType(click.ParamType):
 @click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
               help="maximum size of an entry  [default: that of the format]")  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
-              help="count how this reader of Heka divides the stream; repeatable: the last two are compared")  # fmt: skip
+              help="count how this reader of Heka divides a stream; repeat it to compare the last two")  # fmt: skip
 @with_fixtures
 def command(
     sources: tuple[str, ...],
@@ -121,7 +126,7 @@ def command(
 ) -> int:
     """Show what some bytes are: a summary, a line for each entry, and what is wrong.
 
-    A compressed file is decompressed first. A stream is listed entry by entry, any other value field by field.
+    A compressed file is decompressed first. A stream is listed entry by entry, another value by its fields.
     Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
     or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
@@ -241,8 +246,8 @@ def _explain_large(source: str, file: str, found: OpenInput, request: Request) -
 
 
 def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
-    size = found.source.size
-    return f"{source}: {size} bytes are too many for {rows[0].format_id}, which is one value of at most {LARGEST_NAMED_VALUE}"
+    most = f"which is one value of at most {LARGEST_NAMED_VALUE}"
+    return f"{source}: {found.source.size} bytes are too many for {rows[0].format_id}, {most}"
 
 
 def _unknown(source: str, found: OpenInput, head: bytes) -> str:

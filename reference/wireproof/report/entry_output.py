@@ -253,8 +253,8 @@ def fields_json(layout: TracedDecode, notes: Mapping[str, str]) -> Iterator[dict
     """Yield the fields of a layout, and the rejection if there is one."""
     for span in layout.spans:
         tree: dict[str, Any] = {
-            "type": "field", "at": span.at, "size": span.end - span.start, "path": span.path, "kind": span.type,
-            "value": json_value(span.value),
+            "type": "field", "at": span.at, "size": span.end - span.start, "path": span.path,
+            "kind": span.type, "value": json_value(span.value),
         }  # fmt: skip
         yield {**tree, "note": notes[span.path]} if span.path in notes else tree
     if (refused := layout.rejected) is not None:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, Self, cast
 
 import zstandard
 from attrs import define, field, frozen
@@ -47,7 +47,7 @@ class ZstdFrames:
     _frame: Any = field(default=None, init=False)
     _rest: bytes = field(default=b"", init=False)
 
-    def __enter__(self) -> "ZstdFrames":
+    def __enter__(self) -> Self:
         """Return the reader."""
         return self
 

@@ -27,6 +27,17 @@ MOST_MIB = 300
 """Memory of a whole run, in MiB."""
 
 
+MEASURED = """
+import resource, sys
+from wireproof import cli
+sys.argv = ["wireproof", *sys.argv[1:]]
+try:
+    cli.main()
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+"""
+
+
 def rows(out: str) -> list[str]:
     """The lines of the entries."""
     return [line for line in out.splitlines() if re.match(r" *\d+ +\d+  ", line)]
@@ -39,11 +50,7 @@ def trees(out: str) -> list[dict[str, Any]]:
 def memory_mib(*arguments: object) -> tuple[int, str]:
     """The memory of a run as a process of its own, and what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", "import sys,resource,wireproof.cli as c\n"
-         "sys.argv = ['wireproof', *sys.argv[1:]]\n"
-         "try: c.main()\n"
-         "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)",
-         "explain", *map(str, arguments)],
+        [sys.executable, "-c", MEASURED, "explain", *map(str, arguments)],
         capture_output=True, check=False, timeout=120, text=True,
     )  # fmt: skip
     *messages, peak = done.stderr.splitlines()

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, evolve, field
 
 from wireproof.family import EntryListing
-from wireproof.heka.frame import HekaFrame
 from wireproof.heka.message import DynamicField, HekaMessage
 from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
 from wireproof.wire.json_values import Json
@@ -15,6 +14,9 @@ from wireproof.wire.options import Options, ResyncMode
 from wireproof.wire.readable import instant, octets
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+
+if TYPE_CHECKING:
+    from wireproof.heka.frame import HekaFrame
 
 PER_SECOND: Final = 1_000_000_000
 """Timestamps are in nanoseconds: §1."""
@@ -31,7 +33,7 @@ SHOWN_TYPES: Final = 10
 
 
 def _cells(item: Item, _: bytes) -> tuple[Any, ...]:
-    frame: HekaFrame = item.value
+    frame: "HekaFrame" = item.value
     message, header = frame.message, frame.header
     signer = header.hmac_signer
     verified = None if frame.signer is None else octets(frame.signer)

@@ -15,13 +15,13 @@ COLUMNS: Final = (
 )  # fmt: skip
 """The names of the cells.
 
-`baseOffset` is null for a wrapper of messages, whose first offset is compressed; `count` is that of the header
-of a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
+`baseOffset` is null for a wrapper of messages, whose first offset is compressed. `count` is that of the
+header of a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
 """
 
 (
-    MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, _, BASE_TIMESTAMP, MAX_TIMESTAMP, PRODUCER, _, _, _, IS_TRANSACTIONAL,
-    CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
+    MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, _, BASE_TIMESTAMP, MAX_TIMESTAMP, PRODUCER, _, _, _,
+    IS_TRANSACTIONAL, CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
 ) = range(len(COLUMNS))  # fmt: skip
 
 HEADER_NAMES: Final = (

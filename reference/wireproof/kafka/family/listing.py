@@ -1,4 +1,4 @@
-"""The listing of Kafka's logs: a row for each batch or message, and for each record in them. kafka.md §1, §2."""
+"""The listing of Kafka's logs: a row for each batch or message, and for each record. kafka.md §1, §2."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
