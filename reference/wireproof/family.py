@@ -182,7 +182,7 @@ class EntryListing:
         record_line: returns these cells as text. Bytes in them are shown as text where they are text.
         totals: returns a new count.
         fast: the place of a `FastListing`; empty if there is none.
-        also_read: options with which an entry that is rejected is read again, and the word for what it then is.
+        also_read: options with which a rejected entry is read again, and the words for what it then is.
         compare_modes: the place of a function that compares how readers divide the stream; empty if there is
             none. It gets the pieces of the bytes, the names of the readers, the options and the number of
             differences to show; it yields lines, and returns whether every reader accounts for all bytes.

@@ -35,9 +35,7 @@ class StreamFit:
     survey: LogSurvey
 
 
-def detect_stream(
-    source: ByteSource, rows: Sequence[Format], options: Options, name: str
-) -> list[StreamFit]:
+def detect_stream(source: ByteSource, rows: Sequence[Format], options: Options, name: str) -> list[StreamFit]:
     """Return the streams among the formats (or all) that fit, the best one first; none if none is proven."""
     logs = [row for row in rows or FORMATS.values() if row.scan is not None]
     for data in _windows(source):
@@ -80,5 +78,3 @@ def _doubted(source: ByteSource, logs: Sequence[Format], options: Options, name:
     found = [StreamFit(row, survey_log(row, data, options)) for row in tried]
     proven = [fit for fit in found if fit.survey.proven]
     return sorted(proven, key=lambda fit: _rank(fit, name), reverse=True)
-
-

@@ -290,9 +290,7 @@ def _misfits(item: Item, number: int) -> Iterator[DamagedRange]:
             )
 
 
-def _disordered(
-    faults: Iterable[OrderFault], at: int, length: int, number: int
-) -> Iterator[DamagedRange]:
+def _disordered(faults: Iterable[OrderFault], at: int, length: int, number: int) -> Iterator[DamagedRange]:
     for fault in faults:
         yield DamagedRange(at, at + length, number, fault.cls, fault.at, fault.path, fault.text)
 

@@ -1,4 +1,4 @@
-"""`wireproof explain`: the entries of a stream or the fields of a value, and the errors in them. commands.md."""
+"""`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
 import re
 import sys
@@ -12,8 +12,8 @@ import click
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.byte_source import pieces, zeros_end
+from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
@@ -81,7 +81,12 @@ class PlaceType(click.ParamType):
 
     name = "place"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:  # noqa: ANN401 - click's signature
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Place:
         """Parse a place."""
         if isinstance(value, Place):
             return value
@@ -112,7 +117,7 @@ class PlaceType(click.ParamType):
 @click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
               help="maximum size of an entry  [default: that of the format]")  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
-              help="count how this reader of Heka divides the stream; repeatable: the last two are compared")  # fmt: skip
+              help="count how this reader of Heka divides a stream; repeat it to compare the last two")  # fmt: skip
 @with_fixtures
 def command(
     sources: tuple[str, ...],
@@ -122,7 +127,7 @@ def command(
 ) -> int:
     """Show what some bytes are: a summary, a line for each entry, and what is wrong.
 
-    A compressed file is decompressed first. A stream is listed entry by entry, any other value field by field.
+    A compressed file is decompressed first. A stream is listed entry by entry, another value by its fields.
     Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
     or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
@@ -237,21 +242,29 @@ def _explain_large(source: str, file: str, found: OpenInput, request: Request) -
             stream_fit_lines(streams)
         return code
     if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):
-        raise click.UsageError(_too_large(source, found, request.rows) if rows else _unknown(source, found, head))
+        raise click.UsageError(
+            _too_large(source, found, request.rows) if rows else _unknown(source, found, head)
+        )
     data = found.source.read(0, found.source.size)
     fits = _ranked(source, file, found, data, request)
     return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
 
 
 def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
-    size = found.source.size
-    return f"{source}: {size} bytes are too many for {rows[0].format_id}, which is one value of at most {LARGEST_NAMED_VALUE}"
+    most = f"which is one value of at most {LARGEST_NAMED_VALUE}"
+    return f"{source}: {found.source.size} bytes are too many for {rows[0].format_id}, {most}"
 
 
 def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     """Return the message for bytes that no format fits."""
     like = looks_like(head)
-    what = f"; they look like {like}" if like and like != "an empty file" else "; they look like zeros" if like else ""
+    what = (
+        f"; they look like {like}"
+        if like and like != "an empty file"
+        else "; they look like zeros"
+        if like
+        else ""
+    )
     then = "unpack them first" if like in COMPRESSED_KINDS else "if they belong to one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     packed = f" unpacked from {found.packed}" if found.packed else ""
@@ -305,4 +318,3 @@ def _compare_modes(found: OpenInput, request: Request) -> Exit:
             click.echo(next(lines))
         except StopIteration as end:
             return Exit.CONFORMS if end.value else Exit.FAILS
-

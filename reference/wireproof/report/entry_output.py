@@ -153,8 +153,10 @@ def _moved(span: FieldSpan, base: int, first: str, number: str) -> FieldSpan:
     if span.space:
         outer, _, rest = span.space.partition(">")
         return evolve(span, path=path, space=f"{int(outer) + base}>{rest}")
-    cover = None if span.cover is None else evolve(
-        span.cover, start=span.cover.start + base, end=span.cover.end + base
+    cover = (
+        None
+        if span.cover is None
+        else evolve(span.cover, start=span.cover.start + base, end=span.cover.end + base)
     )
     return evolve(span, path=path, start=span.start + base, end=span.end + base, cover=cover)
 
@@ -251,8 +253,8 @@ def fields_json(layout: TracedDecode, notes: Mapping[str, str]) -> Iterator[dict
     """Yield the fields of a layout, and the rejection if there is one."""
     for span in layout.spans:
         tree: dict[str, Any] = {
-            "type": "field", "at": span.at, "size": span.end - span.start, "path": span.path, "kind": span.type,
-            "value": json_value(span.value),
+            "type": "field", "at": span.at, "size": span.end - span.start, "path": span.path,
+            "kind": span.type, "value": json_value(span.value),
         }  # fmt: skip
         yield {**tree, "note": notes[span.path]} if span.path in notes else tree
     if (refused := layout.rejected) is not None:
@@ -313,5 +315,3 @@ def json_value(value: Any) -> Any:  # noqa: ANN401 - a cell or the value of a fi
 def as_json(tree: Mapping[str, Any]) -> str:
     """Return one line of JSON."""
     return json.dumps(tree, separators=(",", ":"), default=str)
-
-

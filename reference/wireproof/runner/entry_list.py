@@ -14,6 +14,7 @@ from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import MAX_HELD, DamagedRange, EntryChecks, shift_position, survey_items
 from wireproof.family import EntryListing, EntryRow, object_at
 from wireproof.formats import Format
+from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Remark
@@ -51,11 +52,44 @@ class ListedEntry:
     item: Item | None = None
 
 
+class NoTotals:
+    """Counts nothing of the entries."""
+
+    def add(self, cells: tuple[Any, ...]) -> None:
+        """Pass over an entry."""
+
+    def json(self) -> dict[str, Json]:
+        """Return no counts."""
+        return {}
+
+    def lines(self) -> tuple[str, ...]:
+        """Return no lines."""
+        return ()
+
+
+PLAIN: Final = EntryListing(
+    unit="entry",
+    units="entries",
+    columns=(),
+    cells=lambda _, __: (),
+    heading="",
+    line=lambda _: "",
+    record_columns=(),
+    records=lambda _: iter(()),
+    record_line=lambda _: "",
+    totals=NoTotals,
+)
+"""The listing of a stream whose family has none: the position and the length of each entry."""
+
+
 def listing_of(fmt: Format) -> EntryListing | None:
     """Return the listing of a stream, or of the stream that has entries of this format; None if none has."""
     name = fmt.name if fmt.scan is not None else fmt.wrapped_by[0] if fmt.wrapped_by is not None else ""
+    if not name:
+        return None
     place = formats.family_of(fmt).listings.get(name)
-    return None if place is None else object_at(place)
+    listing: EntryListing = PLAIN if place is None else object_at(place)
+    return listing
 
 
 def stream_of(fmt: Format) -> Format:

@@ -14,18 +14,21 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, Self, cast
 
 import zstandard
 from attrs import define, field, frozen
 
-from wireproof.cases.byte_source import BytesSource, ByteSource, FileSource
+from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource
 from wireproof.cases.file_signatures import looks_like
 
 MAX_COPIED: Final = 2 << 30
 """Bytes of a pipe or of a decompressed file that are read: Kafka's largest segment has no more."""
 
 COPY_BYTES: Final = 1 << 16
+
+FIRST_WAIT: Final = 2.0
+"""Seconds for which a named pipe may have no writer."""
 
 SIGNATURE_BYTES: Final = 64
 
@@ -44,7 +47,7 @@ class ZstdFrames:
     _frame: Any = field(default=None, init=False)
     _rest: bytes = field(default=b"", init=False)
 
-    def __enter__(self) -> "ZstdFrames":
+    def __enter__(self) -> Self:
         """Return the reader."""
         return self
 
@@ -122,24 +125,24 @@ def open_path(path: Path) -> Iterator[OpenInput]:
             with _unpacked(file) as found:
                 yield found
         else:
-            with open_stream(file) as found:
+            with open_stream(file, FIRST_WAIT) as found:
                 yield found
 
 
 @contextmanager
-def open_stream(stream: BinaryIO) -> Iterator[OpenInput]:
-    """Open a pipe: copy it to a temporary file first."""
+def open_stream(stream: BinaryIO, wait: float | None = None) -> Iterator[OpenInput]:
+    """Open a pipe: copy it to a temporary file first; `wait` is how long to wait for its first bytes."""
     with tempfile.TemporaryFile() as copy:
         file = cast("BinaryIO", copy)
-        stopped = _copy(lambda: _read_pipe(stream), file, "the input")
+        stopped = _copy(lambda: _read_pipe(stream, wait=wait, begun=file.tell() > 0), file, "the input")
         with _unpacked(file) as found:
             yield OpenInput(found.source, found.packed, found.stopped or stopped)
 
 
-def _read_pipe(stream: BinaryIO) -> bytes:
-    """Read the next bytes of a pipe, and wait for them."""
-    select.select([stream], [], [])
-    return os.read(stream.fileno(), COPY_BYTES)
+def _read_pipe(stream: BinaryIO, *, wait: float | None, begun: bool) -> bytes:
+    """Read the next bytes of a pipe, and wait for them; none if nobody begins to write."""
+    ready, _, _ = select.select([stream], [], [], None if begun else wait)
+    return os.read(stream.fileno(), COPY_BYTES) if ready else b""
 
 
 @contextmanager

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, evolve, field
 
 from wireproof.family import EntryListing
-from wireproof.heka.frame import HekaFrame
 from wireproof.heka.message import DynamicField, HekaMessage
 from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
 from wireproof.wire.json_values import Json
@@ -15,6 +14,9 @@ from wireproof.wire.options import Options, ResyncMode
 from wireproof.wire.readable import instant, octets
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
+
+if TYPE_CHECKING:
+    from wireproof.heka.frame import HekaFrame
 
 PER_SECOND: Final = 1_000_000_000
 """Timestamps are in nanoseconds: §1."""
@@ -31,7 +33,7 @@ SHOWN_TYPES: Final = 10
 
 
 def _cells(item: Item, _: bytes) -> tuple[Any, ...]:
-    frame: HekaFrame = item.value
+    frame: "HekaFrame" = item.value
     message, header = frame.message, frame.header
     signer = header.hmac_signer
     verified = None if frame.signer is None else octets(frame.signer)
@@ -144,7 +146,9 @@ class StreamTotals:
             yield f"times {' to '.join(instant(one, PER_SECOND, 9) for one in self.times)}"
         if self.types:
             shown = self.types.most_common(SHOWN_TYPES)
-            more = "" if len(self.types) <= SHOWN_TYPES else f", and {len(self.types) - SHOWN_TYPES} other types"
+            more = (
+                "" if len(self.types) <= SHOWN_TYPES else f", and {len(self.types) - SHOWN_TYPES} other types"
+            )
             yield "types: " + ", ".join(f"{octets(kind, 40)} {count}" for kind, count in shown) + more
 
 

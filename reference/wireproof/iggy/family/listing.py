@@ -19,8 +19,8 @@ PER_SECOND: Final = 1_000_000
 TIME_NAMES: Final = ("timestamp", "base_timestamp", "max_timestamp")
 
 COLUMNS: Final = (
-    "firstOffset", "lastOffset", "messages", "timestamp", "payloadBytes", "headers", "id", "state", "partitionId",
-    "producerId", "checksum",
+    "firstOffset", "lastOffset", "messages", "timestamp", "payloadBytes", "headers", "id", "state",
+    "partitionId", "producerId", "checksum",
 )  # fmt: skip
 """The names of the cells; a cell that the revision does not have is null."""
 
@@ -57,9 +57,9 @@ def _line(cells: tuple[Any, ...]) -> str:
     what += [str(state)] if state not in (None, "available") else []
     what += [f"partition {partition}"] if partition is not None else []
     what += [f"producer {producer}"] if producer is not None else []
-    shown = "-" if checksum is None else f"{checksum:x}"
+    shown, offsets = "-" if checksum is None else f"{checksum:x}", f"{first}..{last}"
     return (
-        f"{f'{first}..{last}':>21} {count:>8} {instant(timestamp, PER_SECOND, 6):27} {payload:>9} {headers:>7} "
+        f"{offsets:>21} {count:>8} {instant(timestamp, PER_SECOND, 6):27} {payload:>9} {headers:>7} "
         f"{shown:>18}  {', '.join(what)}"
     )
 
@@ -110,7 +110,9 @@ class SegmentTotals:
         self.records += 1
         self.messages += count
         self.payload += payload
-        self.offsets = (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        self.offsets = (
+            (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        )
         low, high = self.times or (timestamp, timestamp)
         self.times = min(low, timestamp), max(high, timestamp)
 

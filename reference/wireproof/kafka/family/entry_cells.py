@@ -15,13 +15,13 @@ COLUMNS: Final = (
 )  # fmt: skip
 """The names of the cells.
 
-`baseOffset` is null for a wrapper of messages, whose first offset is compressed; `count` is that of the header
-of a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
+`baseOffset` is null for a wrapper of messages, whose first offset is compressed. `count` is that of the
+header of a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
 """
 
 (
-    MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, _, BASE_TIMESTAMP, MAX_TIMESTAMP, PRODUCER, _, _, _, IS_TRANSACTIONAL,
-    CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
+    MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, _, BASE_TIMESTAMP, MAX_TIMESTAMP, PRODUCER, _, _, _,
+    IS_TRANSACTIONAL, CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
 ) = range(len(COLUMNS))  # fmt: skip
 
 HEADER_NAMES: Final = (
@@ -45,7 +45,9 @@ def header_numbers(head: bytes) -> Sequence[int]:
 
 def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
     """Return the cells of a batch: §1.1, §1.2."""
-    base, epoch, crc, attributes, delta, first_time, last_time, producer, generation, sequence, count = numbers
+    base, epoch, crc, attributes, delta, first_time, last_time, producer, generation, sequence, count = (
+        numbers
+    )
     horizon = attributes & DELETE_HORIZON
     return (
         2, base, wrap64(base + delta), count, _CODEC_NAMES[attributes & CODEC_MASK],

@@ -1,4 +1,4 @@
-"""The listing of Kafka's logs: a row for each batch or message, and for each record in them. kafka.md §1, §2."""
+"""The listing of Kafka's logs: a row for each batch or message, and for each record. kafka.md §1, §2."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,6 @@ from wireproof.kafka.family.entry_cells import (
     COUNT,
     HORIZON,
     IS_TRANSACTIONAL,
-    LAST_OFFSET,
     LEADER_EPOCH,
     MAGIC,
     MAX_TIMESTAMP,
@@ -154,7 +153,9 @@ class LogTotals:
         self.codecs[cells[CODEC]] += 1
         self.records += cells[COUNT]
         first, last = _offsets(cells)
-        self.offsets = (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        self.offsets = (
+            (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        )
         if cells[MAX_TIMESTAMP] >= 0:
             low, high = self.times or (cells[MAX_TIMESTAMP], cells[MAX_TIMESTAMP])
             is_horizon = cells[HORIZON] is not None
@@ -215,7 +216,9 @@ class LogTotals:
             ends = "".join(f", {name} {count}" for name, count in sorted(self.controls.items()))
             yield f"producers with an id: {len(self.producers)}{ends}"
         if self.open:
-            some = [f"producer {who} since offset {first}" for who, first in list(self.open.items())[:SHOWN_OPEN]]
+            some = [
+                f"producer {who} since offset {first}" for who, first in list(self.open.items())[:SHOWN_OPEN]
+            ]
             more = "" if len(self.open) <= SHOWN_OPEN else ", …"
             yield f"transactions that do not end here: {len(self.open)} ({', '.join(some)}{more})"
 
