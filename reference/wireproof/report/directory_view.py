@@ -80,7 +80,7 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
 
 def small_file_json(one: CheckedFile) -> str:
     """Return a file as a line of JSON."""
-    return _line({"file": one.file.name, **_json_of_file(one)})
+    return _line(_json_of_file(one))
 
 
 def event_json(event: DirectoryEvent) -> Iterator[str]:
@@ -88,18 +88,18 @@ def event_json(event: DirectoryEvent) -> Iterator[str]:
     match event:
         case FolderReport(files=files, partition=partition):
             for one in files:
-                yield _line({"file": one.file.name, **_json_of_file(one)})
+                yield _line(_json_of_file(one))
             if partition is not None:
                 yield _line(_json_of_partition(partition))
         case CrossFinding(name=name, finding=finding):
-            yield _line({"between": name, "findings": _findings([finding])})
+            yield _line({"type": "between", "name": name, "findings": _findings([finding])})
 
 
 def total_json(totals: DirectoryTotals) -> str:
     """Return the totals as a line of JSON."""
     names = ("folders", "files", "partitions", "size", "named", "unsound", "errors")
     unknown = [{"file": name, "bytes": size} for name, size in totals.unknown]
-    return _line({"totals": {**{name: getattr(totals, name) for name in names}, "unknown": unknown}})
+    return _line({"type": "totals", **{name: getattr(totals, name) for name in names}, "unknown": unknown})
 
 
 def _file_line(one: CheckedFile) -> str:
@@ -128,6 +128,8 @@ def _sort(finding: FileFinding) -> str:
 
 def _json_of_file(one: CheckedFile) -> dict[str, Any]:
     return {
+        "type": "file",
+        "name": one.file.name,
         "system": one.system or None,
         "kind": one.kind.what if one.kind else None,
         "bytes": one.file.size,
@@ -140,7 +142,8 @@ def _json_of_file(one: CheckedFile) -> dict[str, Any]:
 
 def _json_of_partition(one: PartitionReport) -> dict[str, Any]:
     return {
-        "partition": one.name,
+        "type": "partition",
+        "name": one.name,
         "folder": one.folder,
         "facts": dict(one.facts),
         "findings": _findings(one.findings),

@@ -422,10 +422,10 @@ def test_json_has_a_line_for_each_file_and_partition_and_the_totals(
     partition(tmp_path)
     assert command_for(tmp_path, as_json=True) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    files = {row["file"]: row for row in rows if "file" in row}
+    files = {row["name"]: row for row in rows if row["type"] == "file"}
     assert files["t-0/leader-epoch-checkpoint"]["facts"] == {"epochs": [[0, 0], [1, 3]]}
-    assert [row["partition"] for row in rows if "partition" in row] == ["t-0"]
-    assert rows[-1]["totals"]["named"] == rows[-1]["totals"]["size"]
+    assert [row["name"] for row in rows if row["type"] == "partition"] == ["t-0"]
+    assert (rows[-1]["type"], rows[-1]["named"]) == ("totals", rows[-1]["size"])
 
 
 def test_the_rules_of_every_family_come_through_its_hook() -> None:
