@@ -112,6 +112,30 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
     assert index_file.entry_with_offset(found, 1020) is None
 
 
+@pytest.mark.parametrize("folder", ["closed", "open", "legacy", "compacted"])
+def test_the_heads_of_a_log_are_the_same_in_small_pieces(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (log,) = (SEGMENTS / folder).glob("*.log")
+    data = log.read_bytes()
+    whole = segment_headers.read(data)
+    monkeypatch.setattr(segment_headers, "PIECE_BYTES", 1)
+    assert segment_headers.read(data) == whole
+    assert len(whole.heads) > 2
+    assert segment_headers.read(data[:-1]).heads == whole.heads[:-1]
+
+
+def test_a_log_that_shrinks_while_it_is_read_keeps_the_heads_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = (SEGMENTS / "closed" / f"{NAME}.log").read_bytes()
+    whole = segment_headers.read(data)
+    left = data[: whole.heads[3].position + 5]
+    monkeypatch.setattr(segment_headers, "PIECE_BYTES", 1)
+    found = segment_headers.read_in_pieces(lambda at, length: left[at : at + length], len(data))
+    assert (found.heads, found.why) == (whole.heads[:3], "the file shrank while it was read")
+
+
 # --- damage, one byte field each ---
 
 
