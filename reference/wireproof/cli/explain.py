@@ -116,7 +116,7 @@ class PlaceType(click.ParamType):
 @click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
               help="maximum size of an entry  [default: that of the format]")  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
-              help="count how this reader of Heka divides a stream; repeat it to compare the last two")  # fmt: skip
+              help="count how this reader of Heka divides a stream; repeat it to compare two")  # fmt: skip
 @with_fixtures
 def command(
     sources: tuple[str, ...],
