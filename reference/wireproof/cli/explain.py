@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, TextIO, cast, get_args
 
 import click
 from attrs import evolve, frozen
@@ -75,7 +75,7 @@ def formats_named(name: str | None) -> tuple[Format, ...]:
     return found or (formats.get(form, "?"),)
 
 
-class PlaceType(click.ParamType):
+class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic since click 8.5
     """The place where a listing begins: an offset, or `@` and the position of a byte."""
 
     name = "place"
@@ -282,7 +282,7 @@ def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
         json_output.line(as_json(summary_json(survey)))
     else:
         with tempfile.SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8") as spool:
-            output = TextOutput(stream, request.shown, spool)
+            output = TextOutput(stream, request.shown, cast("TextIO", spool))
             survey = survey_stream(fmt, listing, found, reading, output.entry)
             for line in summary_lines(survey):
                 click.echo(line)

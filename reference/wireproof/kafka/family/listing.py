@@ -104,8 +104,8 @@ def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
             for one in records:
                 yield _record(one, sequence)
         case Message(messages=inner) as message:
-            for one in (message,) if inner is None else inner:
-                yield one.offset, None, one.timestamp, None, None, one.key, one.value, (), None
+            for part in (message,) if inner is None else inner:
+                yield part.offset, None, part.timestamp, None, None, part.key, part.value, (), None
 
 
 def _record(one: Record, base_sequence: int) -> tuple[Any, ...]:
