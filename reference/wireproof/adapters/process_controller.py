@@ -83,6 +83,7 @@ class Program:
         memory: resident bytes of the whole tree above which it is killed; None sets no limit.
         hello_seconds: time limit of its hello.
         stderr: called with all bytes that it writes to stderr.
+        cleanup: called once after its end.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Program:
     memory: int | None = MEMORY
     hello_seconds: float = HELLO_SECONDS
     stderr: Callable[[bytes], None] = lambda _: None
+    cleanup: Callable[[], None] = lambda: None
 
 
 class Process:
@@ -164,6 +166,7 @@ class Process:
         for pipe in (self._child.stdout, self._child.stderr):
             if pipe is not None:
                 pipe.close()
+        self._program.cleanup()
 
     def _kill(self) -> None:
         """End the adapter and every process that it started."""

@@ -32,6 +32,8 @@ _V2: Final = (
 
 _LOG: Final = (
     *_V2,
+    "feature:append",
+    "feature:append-legacy",
     "feature:fetch-offset",
     "feature:max-message",
     "feature:segment-file",
