@@ -155,6 +155,7 @@ def _explain_source(source: str, request: Request) -> Exit:
         if not found.source.size:
             reason = found.stopped or "there is nothing to explain"
             raise click.UsageError(f"{source} is empty: {reason}")
+        found = evolve(found, folder=path.resolve().parent.name if is_file else "")
         code = _explain(source, path.name if is_file else "", found, request)
     return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
 
@@ -275,7 +276,7 @@ def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
     fmt, listing = stream_of(row), listing_of(row)
     assert listing is not None, "every stream has one"
     reading = EntryReading(request.options, values=request.shown.detail == "records")
-    stream = Listed(fmt, listing, found.source, request.options)
+    stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
         survey = survey_stream(fmt, listing, found, reading, json_output.entry)

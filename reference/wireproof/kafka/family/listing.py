@@ -284,5 +284,6 @@ LISTING: Final = EntryListing(
     head_bytes=BATCH.fixed_size,
     offsets=_offsets,
     fast="wireproof.kafka.family.fast_listing:list_entries",
+    meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,
 )
