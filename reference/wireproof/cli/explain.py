@@ -151,11 +151,10 @@ def _explain_source(source: str, request: Request) -> Exit:
     is_file = source != "-" and len(source) <= LONGEST_PATH and path.is_file()
     if is_file and not request.rows and index_files.kind_of(path):
         return _explain_index_file(path)
-    with _opened(source) as found:
-        if not found.source.size:
-            reason = found.stopped or "there is nothing to explain"
-            raise click.UsageError(f"{source} is empty: {reason}")
-        found = evolve(found, folder=path.resolve().parent.name if is_file else "")
+    with _opened(source) as opened:
+        if not opened.source.size:
+            raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
+        found = evolve(opened, folder=path.resolve().parent.name if is_file else "")
         code = _explain(source, path.name if is_file else "", found, request)
     return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
 
