@@ -24,7 +24,7 @@ def survey_report(
     findings = (*message, *damage, *more, *(note if zeros else ()))
     unsound = file.size - found.sound - zeros
     totals = {"entries": found.entries, **found.totals, **facts}
-    return FileReport(_summary(found, facts), findings, totals, unsound=max(0, unsound))
+    return FileReport(_summary(found, totals), findings, totals, unsound=max(0, unsound))
 
 
 def _summary(found: FileSurvey, facts: Mapping[str, Json]) -> str:

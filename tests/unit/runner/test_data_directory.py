@@ -12,6 +12,7 @@ import pytest
 from folders import SUPPORT
 
 from wireproof.cli.explain_directory import command_for
+from wireproof.kafka import segment_headers
 from wireproof.runner.data_directory import (
     CrossFinding,
     DirectoryTotals,
@@ -122,6 +123,23 @@ def test_segments_with_indexes_that_kafka_wrote_are_sound(tmp_path: Path) -> Non
         "time index",
         "transaction index",
     }
+
+
+def test_a_segment_that_begins_with_a_compressed_wrapper_leaves_no_gap(tmp_path: Path) -> None:
+    """The header of a wrapper has the offset of its last message only: kafka.md §2.2."""
+    folder = tmp_path / "t-0"
+    shutil.copytree(SUPPORT / "segments" / "legacy", folder)
+    data = (folder / f"{1000:020}.log").read_bytes()
+    heads = segment_headers.read(data).heads
+    wrapper = next(n for n, head in enumerate(heads) if n and head.last > heads[n - 1].last + 1)
+    at, base = heads[wrapper].position, heads[wrapper - 1].last + 1
+    for path in folder.iterdir():
+        path.unlink()
+    segment(folder, 1000, data[:at])
+    segment(folder, base, data[at:])
+    totals, _, lines = read(tmp_path)
+    assert lines == []
+    assert totals.is_sound
 
 
 @pytest.mark.parametrize("base", [0, 6])

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from wireproof.data_files import DataFile, FileFinding, FileKind, FileReport, named
-from wireproof.kafka import batch, checkpoint_files, metadata_files, producer_snapshot, transaction_index
+from wireproof.kafka import (
+    batch,
+    checkpoint_files,
+    entry,
+    metadata_files,
+    producer_snapshot,
+    transaction_index,
+)
 from wireproof.kafka.checkpoint_files import EPOCH_FIELDS, OFFSET_FIELDS
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.index_file import REBUILD
@@ -14,6 +21,7 @@ from wireproof.kafka.size_and_magic import peek_size_and_magic
 from wireproof.runner import index_files
 from wireproof.runner.log_files import survey_report
 from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -45,10 +53,10 @@ def _log(file: DataFile) -> FileReport:
     if segment.heads and segment.heads[0].first < name.base and segment.heads[0].magic > 1:
         text = f"the log begins at offset {segment.heads[0].first}, below the base offset of its name"
         findings.append(FileFinding(0, text))
-    return survey_report(file, LOG_FORMAT, findings, {"base": name.base, **_offsets(segment)})
+    return survey_report(file, LOG_FORMAT, findings, {"base": name.base, **_offsets(file, segment)})
 
 
-def _offsets(segment: SegmentHeaders) -> dict[str, Json]:
+def _offsets(file: DataFile, segment: SegmentHeaders) -> dict[str, Json]:
     """Return the offsets and epochs of a segment, and the gaps in it."""
     heads = segment.heads
     if not heads:
@@ -64,8 +72,26 @@ def _offsets(segment: SegmentHeaders) -> dict[str, Json]:
             epochs.append([head.epoch, head.first])
             epoch = head.epoch
         before = head.last
-    ends: dict[str, Json] = {"firstOffset": heads[0].first, "nextOffset": heads[-1].last + 1}
+    ends: dict[str, Json] = {"firstOffset": _first_offset(file, heads[0]), "nextOffset": heads[-1].last + 1}
     return {**ends, "epochs": epochs, "gaps": gaps}
+
+
+def _first_offset(file: DataFile, head: SegmentEntry) -> int | None:
+    """Return the first offset of an entry; that of a v0 or v1 wrapper is compressed: kafka.md §2.2."""
+    if head.magic > 1:
+        return head.first
+    try:
+        found: Any = entry.decode(Reader(_entry_bytes(file, head)), DEFAULT_OPTIONS, magic=head.magic)
+    except Rejected:
+        return None
+    first = found.messages[0] if found.messages else found
+    return int(first.offset)
+
+
+def _entry_bytes(file: DataFile, head: SegmentEntry) -> bytes:
+    with file.path.open("rb") as opened:
+        opened.seek(head.position)
+        return opened.read(head.size)
 
 
 def _index(file: DataFile) -> FileReport:
@@ -135,7 +161,7 @@ def _lock(file: DataFile) -> FileReport:
 def _kraft_snapshot(file: DataFile) -> FileReport:
     """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
     segment = index_files.read_segment(file.path)
-    return survey_report(file, LOG_FORMAT, list(_frame_faults(file, segment)), _offsets(segment))
+    return survey_report(file, LOG_FORMAT, list(_frame_faults(file, segment)), _offsets(file, segment))
 
 
 def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFinding]:
@@ -150,9 +176,7 @@ def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFindi
 
 def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
     """Return the types of the control records of a batch; none if it is damaged."""
-    with file.path.open("rb") as opened:
-        opened.seek(head.position)
-        reader = Reader(opened.read(head.size))
+    reader = Reader(_entry_bytes(file, head))
     try:
         prefix = peek_size_and_magic(reader)
         records: Iterable[Any] = batch.read(reader, prefix).records if prefix and prefix.magic > 1 else ()
