@@ -23,7 +23,7 @@ from wireproof.wire.scan_items import Item
 
 LOG: Final = FORMATS["kafka.log/mixed"]
 
-CHUNKS: Final = (1 << 20, 4 << 20)
+CHUNKS: Final = (1 << 20, 2 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
 
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
@@ -42,8 +42,9 @@ def list_entries(source: ByteSource, options: Options, *, values: bool) -> Itera
     at = reread = 0
     first, most = VALUE_CHUNKS if values else CHUNKS
     size = first
+    read = source.read if values else source.view  # items refer to their bytes, rows do not
     while at < source.size:
-        base, chunk, stopped = at, source.read(at, size), False
+        base, chunk, stopped = at, read(at, size), False
         for step in scan_steps(chunk, options, keep="slots" if values else None):
             if step.block is None:
                 stopped = step.answers[0].kind != "tail" or base + len(chunk) >= source.size
