@@ -40,7 +40,7 @@ class ByteSource(Protocol):
         """Return the bytes at a position, as far as they are before the end."""
 
     def view(self, at: int, length: int, /) -> memoryview:
-        """Return the same bytes in memory that the next view overwrites: new memory costs more than reading."""
+        """Return the same bytes in memory that the next view overwrites: new memory is slow."""
 
 
 @frozen
