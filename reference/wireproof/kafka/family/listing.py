@@ -55,7 +55,7 @@ def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
         case Message(messages=None, offset=offset):
             return entry_cells.message_cells(head, offset, 1)
         case Message(messages=inner):
-            return entry_cells.message_cells(head, None, len(inner or ()))
+            return entry_cells.message_cells(head, inner[0].offset if inner else None, len(inner or ()))
     raise TypeError(f"{type(item.value).__name__} is no entry of a log")
 
 
