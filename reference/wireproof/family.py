@@ -181,6 +181,8 @@ class EntryListing:
         records: yields the cells of each record of an item.
         record_line: returns these cells as text. Bytes in them are shown as text where they are text.
         totals: returns a new count.
+        meaning: the place of a function that returns what a record means, in JSON form, from the name of the
+            folder of its log and its cells, or None; empty if there is none.
         fast: the place of a `FastListing`; empty if there is none.
         also_read: options with which a rejected entry is read again, and the words for what it then is.
         compare_modes: the place of a function that compares how readers divide the stream; empty if there is
@@ -203,6 +205,7 @@ class EntryListing:
     head_bytes: int = 0
     offsets: Callable[[tuple[Any, ...]], tuple[int, int] | None] | None = None
     fast: str = ""
+    meaning: str = ""
     also_read: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     compare_modes: str = ""
     notes: Callable[[Sequence[FieldSpan]], Mapping[str, str]] = lambda _: {}

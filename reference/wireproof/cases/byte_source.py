@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO, Final, Protocol
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 PIECE_BYTES: Final = 1 << 16
 """Bytes of the first piece; a longer look takes larger ones."""
@@ -39,6 +39,9 @@ class ByteSource(Protocol):
     def read(self, at: int, length: int, /) -> bytes:
         """Return the bytes at a position, as far as they are before the end."""
 
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the same bytes in memory that the next view overwrites: new memory is slow."""
+
 
 @frozen
 class BytesSource:
@@ -55,6 +58,10 @@ class BytesSource:
         """Return the bytes at a position."""
         return self.data[at : at + length]
 
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the bytes at a position, without a copy."""
+        return memoryview(self.data)[at : at + length]
+
 
 @define
 class FileSource:
@@ -65,6 +72,7 @@ class FileSource:
 
     file: BinaryIO
     size: int
+    _room: bytearray = field(factory=bytearray, init=False)
 
     @classmethod
     def of(cls, file: BinaryIO) -> "FileSource":
@@ -86,6 +94,23 @@ class FileSource:
             parts.append(part)
             got += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the bytes at a position, in memory that the next view overwrites.
+
+        Raises:
+            ShrunkError: the file became shorter.
+        """
+        wanted = max(min(length, self.size - at), 0)
+        if len(self._room) < wanted:
+            self._room = bytearray(wanted)
+        room, got = memoryview(self._room)[:wanted], 0
+        while got < wanted:
+            count = os.preadv(self.file.fileno(), [room[got:]], at + got)
+            if not count:
+                raise ShrunkError(self.size, min(os.fstat(self.file.fileno()).st_size, at + got))
+            got += count
+        return room
 
 
 def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[bytes]:

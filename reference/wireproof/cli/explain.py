@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, TextIO, cast, get_args
 
 import click
 from attrs import evolve, frozen
@@ -76,7 +76,7 @@ def formats_named(name: str | None) -> tuple[Format, ...]:
     return found or (formats.get(form, "?"),)
 
 
-class PlaceType(click.ParamType):
+class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic since click 8.5
     """The place where a listing begins: an offset, or `@` and the position of a byte."""
 
     name = "place"
@@ -117,7 +117,7 @@ class PlaceType(click.ParamType):
 @click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
               help="maximum size of an entry  [default: that of the format]")  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
-              help="count how this reader of Heka divides a stream; repeat it to compare the last two")  # fmt: skip
+              help="count how this reader of Heka divides a stream; repeat it to compare two")  # fmt: skip
 @with_fixtures
 def command(
     sources: tuple[str, ...],
@@ -156,10 +156,10 @@ def _explain_source(source: str, request: Request) -> Exit:
         return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
     if is_file and not request.rows and index_files.kind_of(path):
         return _explain_index_file(path)
-    with _opened(source) as found:
-        if not found.source.size:
-            reason = found.stopped or "there is nothing to explain"
-            raise click.UsageError(f"{source} is empty: {reason}")
+    with _opened(source) as opened:
+        if not opened.source.size:
+            raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
+        found = evolve(opened, folder=path.resolve().parent.name if is_file else "")
         code = _explain(source, path.name if is_file else "", found, request)
     return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
 
@@ -280,14 +280,14 @@ def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
     fmt, listing = stream_of(row), listing_of(row)
     assert listing is not None, "every stream has one"
     reading = EntryReading(request.options, values=request.shown.detail == "records")
-    stream = Listed(fmt, listing, found.source, request.options)
+    stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
         survey = survey_stream(fmt, listing, found, reading, json_output.entry)
         json_output.line(as_json(summary_json(survey)))
     else:
         with tempfile.SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8") as spool:
-            output = TextOutput(stream, request.shown, spool)
+            output = TextOutput(stream, request.shown, cast("TextIO", spool))
             survey = survey_stream(fmt, listing, found, reading, output.entry)
             for line in summary_lines(survey):
                 click.echo(line)

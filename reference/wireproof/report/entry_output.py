@@ -9,12 +9,13 @@ from attrs import define, evolve, frozen
 from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import DamagedRange, shift_position
-from wireproof.family import EntryListing
+from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.entry_list import ListedEntry, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text
 from wireproof.wire.rejection import Rejected
@@ -54,12 +55,20 @@ class Shown:
 
 @frozen
 class Listed:
-    """The stream that is listed: its format, its listing, its bytes, and the options of the codec."""
+    """The stream that is listed: its format, its listing, its bytes, the options of the codec, its folder."""
 
     fmt: Format
     listing: EntryListing
     source: ByteSource
     options: Options
+    folder: str = ""
+
+    def meaning(self, cells: tuple[Any, ...]) -> dict[str, Json] | None:
+        """Return what a record means beyond its bytes; None if that is unknown."""
+        if not self.listing.meaning or not self.folder:
+            return None
+        found: dict[str, Json] | None = object_at(self.listing.meaning)(self.folder, cells)
+        return found
 
 
 @define
@@ -185,6 +194,8 @@ class TextOutput(EntryOutput):
             case "records":
                 for cells in self.records(one):
                     self.line(f"{'':>22}  {self.stream.listing.record_line(cells)}")
+                    if (meaning := self.stream.meaning(cells)) is not None:
+                        self.line(f"{'':>24}  = {as_json(meaning)}", counted=False)
             case "fields":
                 self._fields(one)
 
@@ -235,7 +246,9 @@ class JsonOutput(EntryOutput):
             case "records":
                 for index, cells in enumerate(self.records(one)):
                     head = {"type": "record", "position": one.at, "index": index}
-                    self.line(as_json({**head, **json_cells(self.stream.listing.record_columns, cells)}))
+                    tree = {**head, **json_cells(self.stream.listing.record_columns, cells)}
+                    meaning = self.stream.meaning(cells)
+                    self.line(as_json(tree if meaning is None else {**tree, "meaning": meaning}))
             case "fields":
                 layout = self.layout(one)
                 write_fields_json(layout, notes_of(self.stream.listing, layout.spans), self)

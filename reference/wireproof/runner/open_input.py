@@ -92,11 +92,13 @@ class OpenInput:
         source: its bytes.
         packed: the compression of the file; empty if it has none.
         stopped: why not all bytes were read; empty if they were.
+        folder: the name of the folder of the file; empty if it is no file.
     """
 
     source: ByteSource
     packed: str = ""
     stopped: str = ""
+    folder: str = ""
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 
 import cramjam
 import damaged_logs
+import kafka_bytes
 import logs
 import pytest
 from command_line import Command
@@ -347,3 +348,24 @@ def test_text_files_are_named_and_not_read(wireproof: Command) -> None:
     done = wireproof("explain", "/etc/passwd")
     assert done.code == 2
     assert "they look like text" in done.one_line()
+
+
+GROUP_KEY = bytes.fromhex("0002001067726f75702d6c696272646b61666b61")
+GROUP_VALUE = bytes.fromhex("0003000000000000ffffffff000001a2085f321c00000000")
+"""A record that a broker of Kafka 4.4 wrote for a group without members."""
+
+
+def test_records_of_kafkas_own_topics_are_decoded_by_the_name_of_their_folder(
+    tmp_path: Path, wireproof: Command
+) -> None:
+    body = b"\0\0\0" + logs.varint(len(GROUP_KEY)) + GROUP_KEY + logs.varint(len(GROUP_VALUE)) + GROUP_VALUE
+    data = kafka_bytes.batch(logs.varint(len(body) + 1) + body + b"\0")
+    for folder, is_known in (("__consumer_offsets-12", True), ("orders-0", False)):
+        path = tmp_path / folder / NAME
+        path.parent.mkdir()
+        path.write_bytes(data)
+        text = wireproof("explain", path, "--records").out
+        known = '= {"name":"GroupMetadata","type":2,"version":3,"key":{"group":"group-librdkafka"}'
+        assert (known in text) == is_known
+        _, record, _ = trees(wireproof("explain", path, "--records", "--json").out)
+        assert ("meaning" in record) == is_known

@@ -33,7 +33,7 @@ SHOWN_TYPES: Final = 10
 
 
 def _cells(item: Item, _: bytes) -> tuple[Any, ...]:
-    frame: "HekaFrame" = item.value
+    frame: HekaFrame = item.value
     message, header = frame.message, frame.header
     signer = header.hmac_signer
     verified = None if frame.signer is None else octets(frame.signer)

@@ -15,8 +15,8 @@ COLUMNS: Final = (
 )  # fmt: skip
 """The names of the cells.
 
-`baseOffset` is null for a wrapper of messages, whose first offset is compressed. `count` is that of the
-header of a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
+`baseOffset` is that of the first message in a wrapper, null if it has none. `count` is that of the header of
+a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
 """
 
 (

@@ -23,7 +23,7 @@ from wireproof.wire.scan_items import Item
 
 LOG: Final = FORMATS["kafka.log/mixed"]
 
-CHUNKS: Final = (1 << 20, 4 << 20)
+CHUNKS: Final = (1 << 20, 2 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
 
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
@@ -42,8 +42,9 @@ def list_entries(source: ByteSource, options: Options, *, values: bool) -> Itera
     at = reread = 0
     first, most = VALUE_CHUNKS if values else CHUNKS
     size = first
+    read = source.read if values else source.view  # items refer to their bytes, rows do not
     while at < source.size:
-        base, chunk, stopped = at, source.read(at, size), False
+        base, chunk, stopped = at, read(at, size), False
         for step in scan_steps(chunk, options, keep="slots" if values else None):
             if step.block is None:
                 stopped = step.answers[0].kind != "tail" or base + len(chunk) >= source.size
@@ -66,7 +67,7 @@ def _items(step: ScanStep, base: int) -> Iterator[Item]:
 
 
 def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRow | Item]:
-    """Yield the entries of a step; the reference decodes wrappers and control batches again."""
+    """Yield the entries of a step; the reference decodes control batches again, for their type."""
     block = step.block
     assert block is not None, "of whole entries"
     entries, headers = block.entries, block.entry_headers
@@ -79,13 +80,21 @@ def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRow | It
     for index, (at, length, magic, is_plain, numbers) in enumerate(columns):
         if index in step.answers:
             yield evolve(step.answers[index], at=at)
-        elif not is_plain:
-            yield _decoded(entries.view[at - base : at - base + length], at, options)
-        elif magic == 2:
+        elif magic == 2 and is_plain:
             yield EntryRow(at, length, batch_cells(numbers, None))
+        elif magic == 2:
+            yield _decoded(entries.view[at - base : at - base + length], at, options)
         else:
-            head = bytes(entries.view[at - base : at - base + 26])
-            yield EntryRow(at, length, message_cells(head, numbers[0], 1))
+            data = bytes(entries.view[at - base : at - base + length])
+            first = numbers[0] if is_plain else _first_offset(data, options)
+            yield EntryRow(at, length, message_cells(data, first, numbers[-1]))
+
+
+def _first_offset(wrapper: bytes, options: Options) -> int:
+    """Return the offset of the first message in a clean wrapper; its header has that of the last one."""
+    step = next(scan_steps(wrapper, options, keep="slots"))
+    assert step.block is not None, "a whole entry"
+    return int(step.block.slots["offset"][0])
 
 
 def _plain(headers: Any, magic: Any) -> Any:  # noqa: ANN401 - arrays

@@ -55,7 +55,7 @@ def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
         case Message(messages=None, offset=offset):
             return entry_cells.message_cells(head, offset, 1)
         case Message(messages=inner):
-            return entry_cells.message_cells(head, None, len(inner or ()))
+            return entry_cells.message_cells(head, inner[0].offset if inner else None, len(inner or ()))
     raise TypeError(f"{type(item.value).__name__} is no entry of a log")
 
 
@@ -104,8 +104,8 @@ def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
             for one in records:
                 yield _record(one, sequence)
         case Message(messages=inner) as message:
-            for one in (message,) if inner is None else inner:
-                yield one.offset, None, one.timestamp, None, None, one.key, one.value, (), None
+            for part in (message,) if inner is None else inner:
+                yield part.offset, None, part.timestamp, None, None, part.key, part.value, (), None
 
 
 def _record(one: Record, base_sequence: int) -> tuple[Any, ...]:
@@ -284,5 +284,6 @@ LISTING: Final = EntryListing(
     head_bytes=BATCH.fixed_size,
     offsets=_offsets,
     fast="wireproof.kafka.family.fast_listing:list_entries",
+    meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,
 )

@@ -1,17 +1,18 @@
 """What a broker is asked: decided by the versions that it accepts, and by a probe for v0 and v1."""
 
-from collections.abc import Mapping
 from typing import Final
 
-import kafka.errors as errors
+from kafka import errors
 from kafka.protocol.consumer import FetchRequest
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.kafka_broker import requests
-from wireproof.adapters.kafka_broker.cluster import Cluster
-from wireproof.adapters.kafka_broker.partitions import Partitions
 from wireproof.formats import FORMATS
+from wireproof.kafka.family.live_broker import requests
+from wireproof.kafka.family.live_broker.client_properties import ClientProperties
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.wire.json_values import Json
 
 LEGACY: Final = (0, 1)
 """The magics before that of the record batch."""
@@ -35,12 +36,25 @@ V2_FIELDS: Final = (
 )
 """The fields that no broker changes, whatever the configuration of the topic."""
 
-MESSAGE_FIELDS: Final = ("key", "value", "messages[].key", "messages[].value")
+MESSAGE_FIELDS: Final = ("value", "messages[].key", "messages[].value")
+"""The same for v0 and v1: the key of a wrapper, which nobody reads, is lost."""
 
-FEATURES: Final = ("append", "delete-horizon", "empty-batch", "headers", "idempotent", "log-append-time", "control-batch", "partial-tail")
+FEATURES: Final = (
+    "append",
+    "delete-horizon",
+    "empty-batch",
+    "headers",
+    "idempotent",
+    "log-append-time",
+    "control-batch",
+    "partial-tail",
+)
 LEGACY_FEATURES: Final = ("wrapper", "mixed-magic", "append-legacy")
 
-_PROBE: Final = {
+NO_TIME: Final = "-1"
+"""The timestamp of a message of v0, which has none."""
+
+_PROBE: Final[dict[str, Json]] = {
     "magic": "",
     "offset": "0",
     "attributes": "0",
@@ -57,15 +71,16 @@ def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
     return tuple(magic for magic in LEGACY if _takes(cluster, partitions, magic))
 
 
-def hello_of_broker(cluster: Cluster, legacy: tuple[int, ...]) -> Hello:
+def hello_of_broker(cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...]) -> Hello:
     """Return the claims about a broker that takes old entries of the magics in `legacy`."""
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
     features = FEATURES + (LEGACY_FEATURES if legacy else ())
     none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
-    observed = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
+    observed: dict[str, tuple[str, ...]] = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
     revisions = none | {name: _claim(name, codecs, features, fields) for name, fields in observed.items()}
-    return Hello("kafka-broker", cluster.release, revisions, errors="exact", window=WINDOW, cost="slow")
+    version = properties.version or cluster.release
+    return Hello(properties.name, version, revisions, errors="exact", window=WINDOW, cost="slow")
 
 
 def _claim(
@@ -91,11 +106,14 @@ def _takes(cluster: Cluster, partitions: Partitions, magic: int) -> bool:
 
     The versions that it offers do not tell: Kafka 4 offers Produce 0 to 2 and refuses them (KAFKA-18659).
     """
-    least_fetch, least_produce = cluster.versions[FetchRequest.API_KEY][0], cluster.versions[requests.PRODUCE][0]
+    least_fetch, least_produce = (
+        cluster.versions[FetchRequest.API_KEY][0],
+        cluster.versions[requests.PRODUCE][0],
+    )
     if least_fetch > requests.LEGACY_FETCH[magic] or least_produce > requests.LEGACY_PRODUCE[magic]:
         return False
-    value: Mapping[str, object] = {**_PROBE, "magic": str(magic)} | ({"timestamp": "-1"} if magic == 0 else {})
-    data = formats.encode(formats.get("kafka.batch", f"v{magic}"), dict(value))
+    value: Json = {**_PROBE, "magic": str(magic), "timestamp": _PROBE["timestamp"] if magic else NO_TIME}
+    data = formats.encode(formats.get("kafka.batch", f"v{magic}"), value)
     try:
         with partitions.lent({}, magic, -1) as partition:
             answer = requests.produce(cluster, partition, data, magic)

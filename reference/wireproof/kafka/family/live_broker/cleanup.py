@@ -1,17 +1,17 @@
-"""Remove the topics of a run: `python -m wireproof.adapters.kafka_broker.cleanup SPEC TOKEN`.
+"""Remove the topics of a run: `python -m wireproof.kafka.family.live_broker.cleanup SPEC TOKEN`.
 
 It runs after the process of the adapter, however that ended, and prints one line if a topic is left.
 """
 
 import sys
 
-import kafka.errors as errors
+from kafka import errors
 
+from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.kafka_broker import topics
-from wireproof.adapters.kafka_broker.address import BrokerAddress
-from wireproof.adapters.kafka_broker.client_properties import settings_of
-from wireproof.adapters.kafka_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker import topics
+from wireproof.kafka.family.live_broker.client_properties import read_properties
+from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.wire.safe_text import one_line
 
 
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     spec, token = arguments
     try:
         address = BrokerAddress.of(spec)
-        with Cluster(address, settings_of(address.properties)) as cluster:
+        with Cluster(address, read_properties(address.properties).settings) as cluster:
             left = topics.remove(cluster, token)
     except (AdapterError, errors.KafkaError) as error:
         return _report(f"topics named {topics.PREFIX}{token}-… may be left: {one_line(str(error), 200)}")

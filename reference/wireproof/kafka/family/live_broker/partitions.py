@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from threading import Condition
 from typing import Final, TypeAlias
 
-from wireproof.adapters.kafka_broker.topics import OwnTopics, Partition
+from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition
 
 SIZE: Final = 16
 """Partitions of the topic with the neutral settings."""
@@ -32,16 +32,16 @@ class Partitions:
         """Lend a partition that has not seen this producer id, which is -1 for none; raise `TopicError`.
 
         Entries of each magic have partitions of their own, because they are fetched in another form.
-        A partition whose case failed in the middle is not lent again: nobody knows what it contains.
+        A partition whose case failed in the middle, or found a fault in it, is not lent again: nobody knows
+        what it contains.
         """
         key = magic, tuple(sorted(config.items()))
         partition = self._taken(key, producer)
         yield partition
         if producer >= 0:
             partition.producers.add(producer)
-        with self._changed:
-            self._free[key].append(partition)
-            self._changed.notify_all()
+        if not partition.retired:
+            self._add(key, [partition])
 
     def _taken(self, key: Key, producer: int) -> Partition:
         with self._changed:
@@ -57,16 +57,15 @@ class Partitions:
         return self._created(key)
 
     def _created(self, key: Key) -> Partition:
+        rows: list[Partition] = []
         try:
             rows = self._topics.create(dict(key[1]), SMALL if key[1] else SIZE)
-        except BaseException:
-            self._end_creation(key, [])
-            raise
-        self._end_creation(key, rows[1:])
+        finally:
+            self._creating.discard(key)
+            self._add(key, rows[1:])
         return rows[0]
 
-    def _end_creation(self, key: Key, rows: list[Partition]) -> None:
+    def _add(self, key: Key, rows: list[Partition]) -> None:
         with self._changed:
-            self._creating.discard(key)
             self._free[key] += rows
             self._changed.notify_all()

@@ -38,14 +38,12 @@ class Frame:
 def stored_value(data: bytes, frame: Frame, next_offset: int | None) -> dict[str, Any]:
     """Return the log in `data` as a value of `kafka.log`.
 
-    Bytes that a consumer refuses give the value of the entries before them, and the reason as `unreadable`.
+    A cut entry at the end is none: a response may end anywhere. Bytes that a consumer refuses give the value
+    of the entries before them, and the reason as `unreadable`.
     """
     unreadable: dict[str, Json] = {}
     try:
-        decoded = formats.decode(LOG, data, Options())
-        log, consumed = decoded.value, decoded.consumed
-        if consumed < len(data):
-            unreadable = {"unreadable": f"the entry at byte {consumed} is cut"}
+        log = formats.decode(LOG, data, Options()).value
     except Rejected as rejected:
         log = rejected.before if isinstance(rejected.before, Log) else Log(())
         unreadable = {"unreadable": f"{rejected.cls} at {rejected.at}: {rejected.text}"}

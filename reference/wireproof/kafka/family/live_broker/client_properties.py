@@ -1,4 +1,4 @@
-"""The properties file of a client in the form of Kafka's own tools, as settings of kafka-python's connections.
+"""The properties file of a client in the form of Kafka's own tools, as settings of kafka-python.
 
 Keys and values: Kafka documentation, "Security" and "Client configs"; PEM stores: KIP-651. Stores of Java
 (JKS, PKCS12) need Java's tools and are refused.
@@ -9,28 +9,49 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from attrs import frozen
+
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker import oauth_tokens, pem_stores
+from wireproof.kafka.family.live_broker import oauth_tokens, pem_stores
 
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 PASSWORD_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 MECHANISMS: Final = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
+
+NAME_KEY: Final = "wireproof.broker.name"
+VERSION_KEY: Final = "wireproof.broker.version"
+"""Our own keys, which Kafka's tools ignore."""
 
 _JAAS_OPTION: Final = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]+))")
 _LINE: Final = re.compile(r"((?:[^=:\s\\]|\\.)+)\s*[=:\s]\s*(.*)", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-def settings_of(path: str) -> dict[str, Any]:
-    """Return the settings of kafka-python's connections; raise `AdapterStartError`."""
+@frozen
+class ClientProperties:
+    """What a properties file says.
+
+    Attributes:
+        settings: of kafka-python's connections.
+        name, version: of the broker, for reports and known failures: no request asks a broker for them.
+    """
+
+    settings: dict[str, Any]
+    name: str = "kafka-broker"
+    version: str = ""
+
+
+def read_properties(path: str) -> ClientProperties:
+    """Return the content of a properties file, or the default without one; raise `AdapterStartError`."""
     if not path:
-        return {}
+        return ClientProperties({})
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        properties = parse(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise AdapterStartError(f"the properties file {path} cannot be read: {error}") from None
+    name = properties.get(NAME_KEY, "kafka-broker")
     try:
-        return _settings(parse(text))
+        return ClientProperties(_settings(properties), name, properties.get(VERSION_KEY, ""))
     except ValueError as error:
         raise AdapterStartError(f"{path}: {error}") from None
 

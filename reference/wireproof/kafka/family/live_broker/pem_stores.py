@@ -51,4 +51,6 @@ def _identify(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
 def _refuse_java(properties: Mapping[str, str], store: str) -> None:
     kind = properties.get(f"{store}.type", "JKS").upper()
     if kind != PEM:
-        raise ValueError(f"{store}.type is {kind}: only PEM can be read; set {store}.type=PEM and convert the store")
+        raise ValueError(
+            f"{store}.type is {kind}: only PEM can be read; set {store}.type=PEM and convert the store"
+        )

@@ -1,4 +1,4 @@
-"""The name of a live broker: `kafka-broker:HOST:PORT`, or `kafka-broker:HOST:PORT:FILE` with a properties file."""
+"""The name of a live broker: `kafka-broker:HOST:PORT`, or `…:FILE` with a properties file."""
 
 import re
 from typing import Final, Self
@@ -31,7 +31,9 @@ class BrokerAddress:
         """Return the address in `kafka-broker:HOST:PORT[:FILE]`; raise `UnknownAdapter`."""
         found = _PARTS.fullmatch(spec.partition(":")[2])
         if found is None or not 0 < int(found["port"]) < 65536:
-            raise UnknownAdapter(f"{spec}: a live broker is written {KIND}:HOST:PORT or {KIND}:HOST:PORT:FILE")
+            raise UnknownAdapter(
+                f"{spec}: a live broker is written {KIND}:HOST:PORT or {KIND}:HOST:PORT:FILE"
+            )
         return cls(found["host"].strip("[]"), int(found["port"]), found["file"] or "")
 
     def __str__(self) -> str:

@@ -5,7 +5,8 @@ whose sources name a code can be judged by it. Where Kafka raises each, by the c
 
     CORRUPT_MESSAGE                    `UnifiedLog.analyzeAndValidateRecords`: `batch.ensureValid()`;
                                        `LogValidator.validateRecord`: the CRC of an inner message
-    INVALID_RECORD                     `LogValidator.validateBatch`, `validateKey`; `ProduceRequest.validateRecords`
+    INVALID_RECORD                     `LogValidator.validateBatch`, `validateKey`;
+                                       `ProduceRequest.validateRecords`
     MESSAGE_TOO_LARGE                  `UnifiedLog.analyzeAndValidateRecords`: above `max.message.bytes`
     RECORD_LIST_TOO_LARGE              `UnifiedLog.append`: the set is larger than a segment
     INVALID_TIMESTAMP                  `LogValidator.validateTimestamp`
@@ -54,7 +55,7 @@ UNDOCUMENTED: Final = frozenset({-1})
 """Codes that say only that the broker failed: no client can tell what is wrong with its records."""
 
 RETRIED: Final = frozenset({3, 5, 6, 7, 8, 9, 13, 14, 19, 20, 56, 74, 75, 89, 100})
-"""Codes about the state of the cluster, not about the records: leaders move, replicas and metadata lag behind."""
+"""Codes about the state of the cluster, not about the records: leaders move, replicas lag behind."""
 
 DENIED: Final = frozenset({29, 31})
 """TOPIC_AUTHORIZATION_FAILED and CLUSTER_AUTHORIZATION_FAILED."""

@@ -23,7 +23,7 @@ SECONDS: Final = 10.0
 """Time limit of a request to a token endpoint."""
 
 
-class TokenProvider(AbstractTokenProvider):
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # the library has no types
     """Provider of a token that is made anew for each connection."""
 
     def __init__(self, make: Callable[[], str], extensions: Mapping[str, str]) -> None:
@@ -44,7 +44,9 @@ class TokenProvider(AbstractTokenProvider):
 def provider_of(properties: Mapping[str, str], jaas: Mapping[str, str]) -> TokenProvider:
     """Return the provider for the properties and the options of the login module; raise `ValueError`."""
     extensions = {
-        name.removeprefix("extension_"): value for name, value in jaas.items() if name.startswith("extension_")
+        name.removeprefix("extension_"): value
+        for name, value in jaas.items()
+        if name.startswith("extension_")
     }
     url = properties.get(URL, "")
     if url.startswith("file:"):
@@ -60,7 +62,9 @@ def provider_of(properties: Mapping[str, str], jaas: Mapping[str, str]) -> Token
 
 def _request(url: str, jaas: Mapping[str, str]) -> urllib.request.Request:
     if not url.startswith(("https:", "http:")) or not {"clientId", "clientSecret"} <= jaas.keys():
-        raise ValueError(f"{URL} is a file: or https: URL; the latter needs clientId and clientSecret in sasl.jaas.config")
+        raise ValueError(
+            f"{URL} is a file: or https: URL; the latter needs clientId and clientSecret in sasl.jaas.config"
+        )
     form = {"grant_type": "client_credentials"} | ({"scope": jaas["scope"]} if "scope" in jaas else {})
     basic = base64.b64encode(f"{jaas['clientId']}:{jaas['clientSecret']}".encode()).decode()
     return urllib.request.Request(  # noqa: S310 - the scheme is checked above

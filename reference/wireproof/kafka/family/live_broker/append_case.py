@@ -5,23 +5,22 @@ the broker refuses and the log has grown, the answer is what a consumer sees: th
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 
-import kafka.errors as errors
 from attrs import evolve, frozen
+from kafka import errors
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.kafka_broker import error_codes, requests
-from wireproof.adapters.kafka_broker.cluster import Cluster
-from wireproof.adapters.kafka_broker.gate import Gate
-from wireproof.adapters.kafka_broker.partitions import Partitions
-from wireproof.adapters.kafka_broker.requests import FetchAnswer, ProduceAnswer
-from wireproof.adapters.kafka_broker.stored_log import Frame, stored_value
-from wireproof.adapters.kafka_broker.topics import Partition, TopicError
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.kafka.family.live_broker import error_codes, requests
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.kafka.family.live_broker.stored_log import Frame, stored_value
+from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.json_values import Json
@@ -39,9 +38,6 @@ PREFIX: Final = _PREFIX.size
 
 CLOCK_TOLERANCE_MS: Final = 60_000
 """Difference of the clocks of this machine and of the broker that is no fault of an append."""
-
-LONGEST_RETRY_MS: Final = 1_000
-"""Most milliseconds to repeat a request whose answer is about the state of the cluster."""
 
 BOUND_MS: Final = 1_000
 """Most milliseconds to wait for a high watermark that includes an acknowledged append."""
@@ -73,48 +69,46 @@ class BrokerCases:
     """Runs cases on a cluster; threads may share it."""
 
     def __init__(self, cluster: Cluster, partitions: Partitions, legacy: Collection[int]) -> None:
-        """Use partitions of topics of our own; `legacy` are the magics of old entries that the broker takes."""
+        """Use partitions of topics of our own; `legacy` are the old magics that the broker takes."""
         self._cluster = cluster
         self._partitions = partitions
         self._legacy = legacy
-        self._gate = Gate()
 
     def decode(self, request: Request) -> Outcome:
         """Append the bytes of a request and return what the broker answers and stores."""
         try:
-            with self._gate.together():
-                return self._ask(request)
-        except errors.KafkaConnectionError:
-            return self._ask_alone(request)
+            return self._ask(request)
+        except errors.KafkaError as error:
+            return self._ask_again(request) if self._cluster.is_alive() else _gone(error)
 
-    def _ask_alone(self, request: Request) -> Outcome:
-        """Repeat a case alone whose connection ended: another case on it may be the reason."""
+    def _ask_again(self, request: Request) -> Outcome:
+        """Repeat a case whose connection ended, which may have another reason than the case."""
         try:
-            with self._gate.alone():
-                return self._ask(request)
-        except errors.KafkaConnectionError as error:
+            return self._ask(request)
+        except errors.KafkaError as error:
             text = f"the broker closes the connection without an answer: {line_of(error)}"
-            return Refused(text=text, untyped=True) if self._cluster.is_alive() else Crashed(text)
+            return Refused(text=text, untyped=True) if self._cluster.is_alive() else _gone(error)
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
         magic = magic_of(data, request.revision)
         magic = magic if magic in self._legacy else V2
+        shown = magic if request.options.topic is None else V2  # as sent, or as stored
         try:
-            with self._partitions.lent(request.options.topic or {}, magic, producer_of(data)) as partition:
-                return _outcome(request, partition, self._append(partition, data, magic))
+            with self._partitions.lent(request.options.topic or {}, shown, producer_of(data)) as partition:
+                return _outcome(request, partition, self._append(partition, data, magic, shown))
         except TopicError as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
             return Stalled(line_of(error))
 
-    def _append(self, partition: Partition, data: bytes, magic: int) -> _Append:
+    def _append(self, partition: Partition, data: bytes, magic: int, shown: int) -> _Append:
         start = partition.end
         since = partition.last[0] if partition.last else start
         sent = _now()
-        answer = _retried(lambda: requests.produce(self._cluster, partition, data, magic))
+        answer = requests.produce(self._cluster, partition, data, magic)
         received = _now()
-        found = self._fetched(partition, since, magic, start, appended=answer.code == 0)
+        found = self._fetched(partition, since, shown, start, appended=answer.code == 0)
         return _Append(start, answer, found, since, sent, received)
 
     def _fetched(
@@ -133,11 +127,14 @@ class BrokerCases:
             entries += [entry for entry in entries_of(found.data) if entry[0] > known]
             reached = max((next_offset(*entry) for entry in entries), default=since)
             whole = reached >= found.high_watermark and (not appended or found.high_watermark > start)
-            final = found.code and found.code not in error_codes.RETRIED
-            if (whole and not found.code) or final or time.monotonic() > deadline:
+            if whole or found.code or time.monotonic() > deadline:
                 rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
                 return evolve(found, data=b"".join(data for _, data in entries) + rest)
             time.sleep(PAUSE)
+
+
+def _gone(error: errors.KafkaError) -> Crashed:
+    return Crashed(f"the broker is gone, nothing listens at its address: {line_of(error)}")
 
 
 def _outcome(request: Request, partition: Partition, done: _Append) -> Outcome:
@@ -152,6 +149,7 @@ def _outcome(request: Request, partition: Partition, done: _Append) -> Outcome:
         breaches["error"] = _name(done.answer.code)
     value = {**_value(done, partition, appended), **breaches}
     _note_end(partition, done, entries)
+    partition.retired = bool(breaches) or "unreadable" in value
     return Accepted(value if request.format == "kafka.log" else _only_entry(value, breaches))
 
 
@@ -170,7 +168,11 @@ def _value(done: _Append, partition: Partition, appended: bytes) -> dict[str, An
     timely = done.sent - CLOCK_TOLERANCE_MS <= time_of_append <= done.received + CLOCK_TOLERANCE_MS
     frame = Frame(done.start, partition.epoch, time_of_append if timely else None)
     value = stored_value(appended, frame, done.found.high_watermark)
-    stamped = any(batch.get("records", [batch])[0]["timestampType"] == LOG_APPEND for batch in value["batches"])
+    stamped = any(
+        entry["timestampType"] == LOG_APPEND
+        for batch in value["batches"]
+        for entry in batch.get("records", [batch])
+    )
     if done.answer.code == 0 and value["batches"] and stamped != (time_of_append >= 0):
         value["answeredAppendTime"] = str(time_of_append)
     return value
@@ -208,14 +210,6 @@ def _name(code: int) -> str:
     return error_codes.error_of(code).name
 
 
-def _retried(send: Callable[[], ProduceAnswer]) -> ProduceAnswer:
-    """Send until the answer is about the records and not about the state of the cluster."""
-    deadline = time.monotonic() + LONGEST_RETRY_MS / 1000
-    while (answer := send()).code in error_codes.RETRIED and time.monotonic() < deadline:
-        time.sleep(PAUSE)
-    return answer
-
-
 def _now() -> int:
     return time.time_ns() // 1_000_000
 
@@ -244,12 +238,12 @@ def next_offset(offset: int, entry: bytes) -> int:
 
 
 def first_entry(data: bytes) -> bytes:
-    """Return the bytes of the first entry; all bytes if it is cut. Bytes after an entry are not part of it."""
+    """Return the bytes of the first entry, without the bytes after it; all bytes if it is cut."""
     return next((entry for _, entry in entries_of(data)), data)
 
 
 def magic_of(data: bytes, revision: str) -> int:
-    """Return the magic that decides the version of the request: the revision's, or that of the first entry."""
+    """Return the magic that decides the version of the request: of the revision, or of the first entry."""
     if revision in MAGICS:
         return MAGICS[revision]
     return data[MAGIC_AT] if len(data) > MAGIC_AT else V2
