@@ -23,7 +23,14 @@ from wireproof.wire.layout import (
 )
 
 
-def _state_entry(kind: str, algorithm: ChecksumAlgorithm) -> Layout:
+def _state_entry(kind: str = "", algorithm: ChecksumAlgorithm = CRC32) -> Layout:
+    """Return the layout of an entry; without a kind it has no checksum."""
+    checksum = (
+        Checksum(
+            "checksum", kind, algorithm=algorithm, over=WHOLE,
+            meaning="of all other fields, with the command before encryption",
+        ),
+    )  # fmt: skip
     parts: tuple[Part, ...] = (
         Number("index", "uint64le", meaning="of the entry; each is one above the one before it"),
         Number("term", "uint64le"),
@@ -32,10 +39,7 @@ def _state_entry(kind: str, algorithm: ChecksumAlgorithm) -> Layout:
         Number("flags", "uint64le"),
         Number("timestamp", "uint64le", meaning="in microseconds"),
         Number("userId", "uint32le"),
-        Checksum(
-            "checksum", kind, algorithm=algorithm, over=WHOLE,
-            meaning="of all other fields, with the command before encryption",
-        ),
+        *(checksum if kind else ()),
         Length("contextLength", "uint32le", of="context"),
         Octets("context"),
         Number("code", "uint32le", meaning="of the command"),
@@ -46,7 +50,8 @@ def _state_entry(kind: str, algorithm: ChecksumAlgorithm) -> Layout:
 
 
 STATE_ENTRIES: Final = {
-    "to 0.5": _state_entry("uint32le", CRC32),
+    "of 0.3": _state_entry(),
+    "0.4 to 0.5": _state_entry("uint32le", CRC32),
     "from 0.6": _state_entry("uint64le", XXH3),
 }
 """The entry of the state log, by the servers that write it."""

@@ -1,6 +1,6 @@
 """Readers of the files beside the segments of an Iggy server: iggy.md §7.1. They raise nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import frozen
@@ -112,7 +112,7 @@ def read_state_log(data: bytes) -> ServerFile:
     walks = [_walk_state(name, layout, data) for name, layout in STATE_ENTRIES.items()]
     best = max(walks, key=lambda one: (one.matching, one.end))
     findings = list(best.faults)
-    if best.indexes and not best.matching:
+    if best.indexes and best.faults and not best.matching:
         text = "no checksum matches: the commands are encrypted, or every entry is damaged"
         findings = [FileFinding(None, text, is_error=False)]
     if best.end < len(data):
@@ -130,8 +130,6 @@ def _walk_state(name: str, layout: Layout, data: bytes) -> _StateWalk:
     fixed, _, command, _ = segments(layout)
     assert isinstance(fixed, FixedRun)
     assert isinstance(command, FixedRun)
-    checksum = layout.part("checksum")
-    assert isinstance(checksum, Checksum)
     indexes: list[int] = []
     faults: list[FileFinding] = []
     matching, reader = 0, Reader(data)
@@ -144,17 +142,27 @@ def _walk_state(name: str, layout: Layout, data: bytes) -> _StateWalk:
             reader.take("command", length)
         except Rejected:
             return _StateWalk(name, tuple(indexes), at, matching, tuple(faults))
-        size = fixed.offsets["contextLength"] - fixed.offsets["checksum"]
-        begin = at + fixed.offsets["checksum"]
-        computed = checksum.algorithm.of(data[at:begin] + data[begin + size : reader.pos])
-        matching += computed == numbers[-2]
-        if computed != numbers[-2]:
-            text = f"entry {numbers[0]}: checksum {numbers[-2]:x} stored, {computed:x} computed"
-            faults.append(FileFinding(begin, text))
+        fault = _checksum_fault(layout, fixed, data[at : reader.pos], numbers)
+        matching += "checksum" in fixed.offsets and not fault
+        if fault:
+            faults.append(FileFinding(at + fixed.offsets["checksum"], fault))
         if indexes and numbers[0] != indexes[-1] + 1:
             faults.append(FileFinding(at, f"entry {numbers[0]} follows entry {indexes[-1]}"))
         indexes.append(numbers[0])
     return _StateWalk(name, tuple(indexes), reader.pos, matching, tuple(faults))
+
+
+def _checksum_fault(layout: Layout, fixed: FixedRun, entry: bytes, numbers: Sequence[int]) -> str:
+    """Return the fault of an entry whose checksum does not match; the first servers wrote none."""
+    begin = fixed.offsets.get("checksum")
+    if begin is None:
+        return ""
+    checksum, stored = layout.part("checksum"), numbers[-2]
+    assert isinstance(checksum, Checksum)
+    computed = checksum.algorithm.of(entry[:begin] + entry[fixed.offsets["contextLength"] :])
+    return (
+        "" if computed == stored else f"entry {numbers[0]}: checksum {stored:x} stored, {computed:x} computed"
+    )
 
 
 # --- files of 0.9 ---

@@ -55,7 +55,7 @@ class IggyIndex:
 
 def log_format(head: bytes) -> Format | None:
     """Return the format of the Iggy segment that begins with `head`; None if no record is proven."""
-    if begins_like_kafka(head):
+    if begins_like_kafka(head) or not head.strip(b"\0"):  # zeros prove no record, and take long to read
         return None
     formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
     best = max(

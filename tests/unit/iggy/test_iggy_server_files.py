@@ -32,7 +32,9 @@ def errors(found: ServerFile) -> list[str]:
     return [one.message for one in found.findings if one.is_error]
 
 
-@pytest.mark.parametrize(("checksum", "name"), [(crc32, "to 0.5"), (xxh3, "from 0.6")])
+@pytest.mark.parametrize(
+    ("checksum", "name"), [(lambda _: b"", "of 0.3"), (crc32, "0.4 to 0.5"), (xxh3, "from 0.6")]
+)
 def test_a_state_log_is_read_in_the_layout_of_its_servers(checksum: Checksum, name: str) -> None:
     data = b"".join(state_entry(number, checksum, context=b"x" * number) for number in range(4))
     found = server_files.read_state_log(data)
