@@ -5,8 +5,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
 from socket import create_connection, socket
 from typing import Final
+
+from attrs import frozen
 
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry_entry import Build
@@ -22,6 +25,8 @@ START_SECONDS: Final = 900
 STOP_SECONDS: Final = 60
 CLUSTER: Final = "d2lyZXByb29mLWJyb2tlcg"
 """16 bytes in base64, as a cluster id has to be."""
+
+FORMAT: Final = ("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c")
 
 SETTINGS: Final = """\
 process.roles=broker,controller
@@ -46,22 +51,35 @@ log.cleaner.dedupe.buffer.size=4194304
 """
 
 
-def java(*arguments: str, heap: int = 256) -> list[str]:
-    """A command that runs a class of the broker or of our producer; `heap` in MiB. Built on first use."""
-    target = built("broker", JAVA) / "target"
-    return _run(f"{target / 'ground.jar'}:{target / 'lib'}/*", heap, arguments)
+@frozen
+class Release:
+    """A release of Kafka that can run as a broker.
+
+    Attributes:
+        build: how its jars come from Maven.
+        settings: lines of its properties after `SETTINGS`.
+    """
+
+    build: Build
+    settings: str = ""
+
+
+NEWEST: Final = Release(JAVA)
+
+
+def java(*arguments: str, heap: int = 256, build: Build = JAVA) -> list[str]:
+    """Return a command that runs a class of the jars of `build`; `heap` in MiB. Built on first use."""
+    target = built("broker", build) / "target"
+    return ["java", f"-Xmx{heap}m", "-XX:+UseSerialGC", "-cp", f"{target}/*:{target}/lib/*", *arguments]
 
 
 def tool(*arguments: str) -> list[str]:
-    """A command that runs one of Kafka's tools."""
-    return _run(f"{built('broker', TOOLS) / 'target' / 'lib'}/*", 256, arguments)
+    """Return a command that runs one of Kafka's tools."""
+    return java(*arguments, build=TOOLS)
 
 
-def _run(classpath: str, heap: int, arguments: Sequence[str]) -> list[str]:
-    return ["java", f"-Xmx{heap}m", "-XX:+UseSerialGC", "-cp", classpath, *arguments]
-
-
-def _free() -> int:
+def free_port() -> int:
+    """Return a port of 127.0.0.1 on which nobody listens now."""
     with socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -69,14 +87,27 @@ def _free() -> int:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[str]:
+def running(folder: Path, release: Release = NEWEST, port: int = 0) -> Iterator[str]:
     """Start a broker with its logs in `folder/logs`; yield its address, and stop it at the end."""
-    settings, port = folder / "server.properties", _free()
-    settings.write_text(SETTINGS.format(port=port, controller=_free(), logs=folder / "logs"))
-    form = java("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(settings), "--standalone")
+    settings, port = folder / "server.properties", port or free_port()
+    text = SETTINGS.format(port=port, controller=free_port(), logs=folder / "logs")
+    settings.write_text(text + release.settings)
+    form = java(*FORMAT, str(settings), "--standalone", build=release.build)
     subprocess.run(form, check=True, stdout=subprocess.DEVNULL)
-    with (folder / "broker.out").open("wb") as out:
-        child = subprocess.Popen(java("kafka.Kafka", str(settings), heap=512), stdout=out, stderr=out)
+    command = java("kafka.Kafka", str(settings), heap=512, build=release.build)
+    with listening(command, port, folder / "broker.out") as address:
+        yield address
+
+
+@contextmanager
+def listening(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
+    """Start a server; yield its address as soon as it listens on `port` of 127.0.0.1; stop it at the end.
+
+    Raises:
+        RuntimeError: it ended, or did not listen in time.
+    """
+    with log.open("wb") as out:
+        child = subprocess.Popen([*_bound(), *command], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     try:
         _await(port, child)
         yield f"127.0.0.1:{port}"
@@ -86,6 +117,13 @@ def running(folder: Path) -> Iterator[str]:
             child.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             child.kill()
+            child.wait()
+
+
+def _bound() -> list[str]:
+    """Return what to put before a command so that it ends with this process, where the system can do it."""
+    found = which("setpriv")
+    return [found, "--pdeathsig", "TERM"] if found else []
 
 
 def _await(port: int, child: "subprocess.Popen[bytes]") -> None:
@@ -97,4 +135,4 @@ def _await(port: int, child: "subprocess.Popen[bytes]") -> None:
             time.sleep(0.2)
         else:
             return
-    raise RuntimeError(f"the broker did not listen on {port} in {START_SECONDS} s (exit {child.poll()})")
+    raise RuntimeError(f"the broker does not listen on {port} after {START_SECONDS} s (exit {child.poll()})")

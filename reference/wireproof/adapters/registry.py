@@ -4,6 +4,7 @@ reference, columnar           an adapter of this package: `builtin`
 kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
+kafka-broker:HOST:PORT        a running Kafka broker: `live_servers`
 jsonl:command arguments       a process that exchanges JSON lines
 """
 
@@ -14,11 +15,12 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
 import wireproof
-from wireproof.adapters import peers
+from wireproof.adapters import live_servers, peers
 from wireproof.adapters.builtin import BUILTIN
 from wireproof.adapters.claim_check import check_claims
 from wireproof.adapters.controller import Controller, InProcess
@@ -85,6 +87,8 @@ def resolve(spec: str) -> Entry:
         if not all(rest.partition(":")):
             raise UnknownAdapter(f"{spec}: a Python object is written py:module:attribute")
         return Entry(spec, object=rest)
+    if kind == live_servers.KAFKA:
+        return live_servers.entry_of_broker(spec)
     return _registered(spec)
 
 
@@ -168,6 +172,7 @@ def open_adapter(
         raise AdapterStartError(f"{entry.name} cannot be plugged in: {entry.absent}")
     if in_process and entry.object:
         return _called_here(entry, check=check)
+    live_servers.check_modules(entry)
     home = built(entry.name, entry.prepare) if entry.prepare else None
     folder = str(home or "")
     program = Program(
@@ -177,6 +182,7 @@ def open_adapter(
         {name: value.replace("{build}", folder) for name, value in _environment(entry).items()},
         None if entry.object else memory,
         max(hello_seconds, entry.start_seconds),
+        cleanup=partial(live_servers.clean_up, entry),
     )
     process = Process(recorder.recorded(program) if recorder else program)
     with ending(process):

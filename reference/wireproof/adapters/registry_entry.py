@@ -45,6 +45,9 @@ class Entry:
         instrument: the modules of its codec, with their submodules, whose coverage guides fuzzing.
         start_seconds: least time limit of its hello, for an adapter that compiles code at its start.
         reserves: MiB of addresses that its libraries reserve without use: a worker's limit is on addresses.
+        modules: the modules that its process imports and `extra` installs, checked before the start.
+        cleanup: program and arguments that remove what the process may have left elsewhere; it runs after the
+            process, however that ended.
         absent: why there is no such adapter, and what would change that; such a row has no `object` and no
             `command`.
     """
@@ -65,3 +68,5 @@ class Entry:
     start_seconds: float = 0
     reserves: int = 0
     absent: str = ""
+    modules: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()

@@ -56,3 +56,5 @@ def _of_options(options: Options) -> Iterator[str]:
         yield f"codec:{options.compression}"
     if options.content != DEFAULT_OPTIONS.content:
         yield "feature:opaque-content"
+    if options.topic is not None:
+        yield "feature:append"

@@ -55,6 +55,7 @@ def _converter(number: Hook, kind: type) -> cattrs.Converter:
         keys=converter.get_structure_hook(Mapping[str, bytes]),
         fetch_offset=count,
         aborted=aborted,
+        topic=converter.get_structure_hook(Mapping[str, str]),
     )
     write = make_dict_unstructure_fn(
         Options,
@@ -63,6 +64,7 @@ def _converter(number: Hook, kind: type) -> cattrs.Converter:
         profile=override(omit=True),
         max_output=override(omit=True),
         keys=override(unstruct_hook=lambda keys: {name: key.hex() for name, key in keys.items()}),
+        topic=override(unstruct_hook=dict),
         aborted=override(unstruct_hook=lambda pairs: [[kind(part) for part in pair] for pair in pairs]),
     )
     converter.register_structure_hook(Options, read)

@@ -17,6 +17,9 @@ ATTRIBUTE_CAPABILITIES: Final = (
 )
 """Attribute bits and the capability that they need: §1.2."""
 
+LEGACY_MAGICS: Final = frozenset({0, 1})
+"""Entries that brokers take from Produce 0 to 2 only, which Kafka 4 does not have: KIP-896, KIP-724."""
+
 CODEC_NAMES: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 """The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
 
@@ -30,6 +33,8 @@ def of_bytes(spans: Sequence[FieldSpan], options: Options) -> Iterator[str]:
     magics = {span.value for span in spans if span.path.endswith("].magic") and not span.space}
     if len(magics) > 1:
         yield "feature:mixed-magic"
+    if options.topic is not None and magics & LEGACY_MAGICS:
+        yield "feature:append-legacy"
 
 
 def _of_span(span: FieldSpan) -> Iterator[str]:

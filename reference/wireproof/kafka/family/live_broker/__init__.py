@@ -1,0 +1,1 @@
+"""A running Kafka broker as an adapter: `kafka-broker:HOST:PORT`. See `live-servers.md`."""

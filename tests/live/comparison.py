@@ -1,0 +1,81 @@
+"""The same record sets, one after another, to two brokers: what each answered, and what it stored."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from tests.live.mock_broker.append_rules import ErrorCode
+from tests.live.raw_client import RawClient
+from tests.live.record_sets import SETTINGS
+from wireproof.kafka import log
+from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
+from wireproof.kafka.values import RecordBatch
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+
+PREFIX: Final = "wireproof-compared-"
+
+ANY_TIME: Final = 1
+"""In place of a time of the broker, once it is the one that it answered."""
+
+
+@frozen
+class Outcome:
+    """What a broker did with a record set.
+
+    Attributes:
+        code: the name of the error code.
+        shift: the answered base offset less the end of the log before; None where it refused.
+        records: the indexes of the records that it names as wrong.
+        moved: by how much the end of the log moved.
+        stored: the new batches, with offsets from 0 on and ANY_TIME for an append time that was answered.
+    """
+
+    code: str
+    shift: int | None
+    records: tuple[int, ...]
+    moved: int
+    stored: tuple[Any, ...]
+
+
+def outcomes(address: str, sets: Mapping[str, bytes]) -> Iterator[tuple[str, Outcome]]:
+    """Yield the outcome for each topic and record set, by their names."""
+    with RawClient(address) as client:
+        try:
+            for name, settings in SETTINGS.items():
+                topic = PREFIX + name
+                if code := client.create(topic, 1, settings):
+                    raise RuntimeError(f"{topic}: {ErrorCode(code).name}")
+                for one, data in sets.items():
+                    yield f"{name}: {one}", _outcome(client, topic, data)
+        finally:
+            client.delete(*(PREFIX + name for name in SETTINGS))
+
+
+def _outcome(client: RawClient, topic: str, data: bytes) -> Outcome:
+    before = client.end(topic, 0)
+    produced = client.produce(topic, 0, data)
+    end = client.end(topic, 0)
+    new = client.fetch(topic, 0, before)[2] if end > before else b""
+    return Outcome(
+        ErrorCode(produced.code).name,
+        None if produced.code else produced.base_offset - before,
+        produced.records,
+        end - before,
+        tuple(_relative(batch, before, produced.append_time) for batch in _batches(new)),
+    )
+
+
+def _batches(data: bytes) -> tuple[RecordBatch, ...]:
+    return log.decode(Reader(data), DEFAULT_OPTIONS).batches  # type: ignore[return-value] # of v2 alone
+
+
+def _relative(batch: RecordBatch, before: int, append_time: int) -> RecordBatch:
+    """Return a batch without what differs from run to run: offsets, and the broker's time."""
+    records = tuple(evolve(record, offset=record.offset - before) for record in batch.records)
+    batch = evolve(batch, base_offset=batch.base_offset - before, records=records)
+    if not batch.attributes & LOG_APPEND_TIME or batch.max_timestamp != append_time:
+        return batch
+    records = tuple(evolve(record, timestamp=ANY_TIME) for record in records)
+    return evolve(batch, max_timestamp=ANY_TIME, records=records)

@@ -1,0 +1,45 @@
+"""Start a mock broker on 127.0.0.1: `python -m tests.live.mock_broker start [FAULT]`.
+
+The first line on stdout is the address. It ends with Ctrl-C and with the process that started it.
+"""
+
+import os
+import sys
+import time
+
+import click
+
+from tests.live.mock_broker.faults import FAULTS
+from tests.live.mock_broker.server import running
+
+LOOK_SECONDS = 0.5
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    """Group the commands."""
+
+
+@main.command("list")
+def list_faults() -> None:
+    """List the faults, each with a sentence."""
+    for name, fault in FAULTS.items():
+        click.echo(f"{name:26} {(fault.__doc__ or '').splitlines()[0]}")
+
+
+@main.command()
+@click.argument("fault", type=click.Choice(list(FAULTS)), required=False)
+@click.option("--port", default=0, help="The port; 0 is any free one.")
+@click.option("--minutes", type=float, help="Run so long, even if the process that started it ends.")
+def start(fault: str | None, port: int, minutes: float | None) -> None:
+    """Start a mock broker, without a fault or with one, and print its address."""
+    parent, end = os.getppid(), time.monotonic() + (minutes or 0) * 60
+    with running(fault, port) as address:
+        click.echo(address)
+        sys.stdout.flush()
+        while time.monotonic() < end if minutes else os.getppid() == parent:
+            time.sleep(LOOK_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

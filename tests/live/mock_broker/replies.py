@@ -1,0 +1,387 @@
+"""The answers to requests, in the message classes of kafka-python."""
+
+import time
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from attrs import Factory, define
+from kafka.protocol.admin import (
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+)
+from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
+from kafka.protocol.metadata import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
+from kafka.protocol.producer import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+
+from tests.live.mock_broker.append_rules import ErrorCode, Refused
+from tests.live.mock_broker.partition import Partition
+from tests.live.mock_broker.stored_form import LEADER_EPOCH
+from tests.live.mock_broker.topic_settings import InvalidSettingError, TopicSettings
+
+NODE: Final = 1
+NO_ID: Final = UUID(int=0)
+
+VERSIONS: Final = {
+    ProduceRequest: (3, 12),
+    FetchRequest: (4, 17),
+    ListOffsetsRequest: (1, 7),
+    MetadataRequest: (1, 12),
+    ApiVersionsRequest: (0, 3),
+    CreateTopicsRequest: (2, 7),
+    DeleteTopicsRequest: (1, 6),
+    InitProducerIdRequest: (0, 4),
+}
+"""The versions of each request that the broker takes."""
+
+REQUESTS: Final = {request.API_KEY: request for request in VERSIONS}
+
+
+class ListedTime(IntEnum):
+    """The times of ListOffsets that are no times: protocol guide, ListOffsets."""
+
+    LATEST = -1
+    EARLIEST = -2
+    LARGEST = -3
+
+
+@define
+class Topic:
+    """A topic: its id and its partitions."""
+
+    id: UUID
+    partitions: list[Partition]
+
+
+@define
+class Cluster:
+    """A cluster of one broker.
+
+    Attributes:
+        partition_class: of each partition; a fault is a class of its own.
+        port: where it listens.
+        topics: by name.
+        producers: how many producer ids were given.
+    """
+
+    partition_class: type[Partition]
+    port: int = 0
+    topics: dict[str, Topic] = Factory(dict)
+    producers: int = 0
+
+    def topic(self, name: str | None, number: UUID | None) -> tuple[str, Topic | None]:
+        """Return name and topic by its name or its id."""
+        if name:
+            return name, self.topics.get(name)
+        return next(
+            ((known, topic) for known, topic in self.topics.items() if topic.id == number), ("", None)
+        )
+
+    def partition(self, name: str | None, number: UUID | None, index: int) -> Partition:
+        """Return a partition by the name or the id of its topic.
+
+        Raises:
+            Refused: there is none.
+        """
+        _, topic = self.topic(name, number)
+        if topic is None and not name:
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, "no topic with this id")
+        if topic is None or not 0 <= index < len(topic.partitions):
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such partition")
+        return topic.partitions[index]
+
+
+Request = Any
+"""A message of kafka-python, whose fields come from a schema at run time."""
+
+Reply = Any
+
+
+def api_versions(_: Cluster, request: Request) -> Reply:
+    """Return the versions of each API."""
+    keys = [
+        ApiVersionsResponse.ApiVersion(
+            api_key=one.API_KEY, min_version=span[0], max_version=span[1], version=request.version
+        )
+        for one, span in VERSIONS.items()
+    ]
+    return ApiVersionsResponse[request.version](error_code=0, api_keys=keys, throttle_time_ms=0)
+
+
+def metadata(cluster: Cluster, request: Request) -> Reply:
+    """Return the broker, and the topics that were asked for."""
+    version = request.version
+    if request.topics is None:
+        found = [(name, topic) for name, topic in cluster.topics.items()]
+    else:
+        asked = request.topics
+        found = [cluster.topic(one.name, one.topic_id if version >= 10 else None) for one in asked]
+        found = [(name or one.name, topic) for one, (name, topic) in zip(asked, found, strict=True)]
+    broker = MetadataResponse.MetadataResponseBroker
+    return MetadataResponse[version](
+        brokers=[broker(node_id=NODE, host="127.0.0.1", port=cluster.port, rack=None, version=version)],
+        cluster_id="wireproof-mock",
+        controller_id=NODE,
+        topics=[_topic_metadata(name, topic, version) for name, topic in found],
+    )
+
+
+def _topic_metadata(name: str, topic: Topic | None, version: int) -> Reply:
+    known = MetadataResponse.MetadataResponseTopic
+    if topic is None:
+        return known(
+            error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name=name, partitions=[], version=version
+        )
+    partitions = [
+        known.MetadataResponsePartition(
+            error_code=0,
+            partition_index=index,
+            leader_id=NODE,
+            leader_epoch=LEADER_EPOCH,
+            replica_nodes=[NODE],
+            isr_nodes=[NODE],
+            offline_replicas=[],
+            version=version,
+        )
+        for index in range(len(topic.partitions))
+    ]
+    return known(error_code=0, name=name, topic_id=topic.id, partitions=partitions, version=version)
+
+
+def create_topics(cluster: Cluster, request: Request) -> Reply:
+    """Create topics with their settings."""
+    results = [_created(cluster, wanted, request) for wanted in request.topics]
+    return CreateTopicsResponse[request.version](throttle_time_ms=0, topics=results)
+
+
+def _created(cluster: Cluster, wanted: Request, request: Request) -> Reply:
+    result = CreateTopicsResponse.CreatableTopicResult
+    count = 1 if wanted.num_partitions == -1 else wanted.num_partitions
+    try:
+        _check_new(cluster, wanted, count)
+        settings = TopicSettings.parse({one.name: one.value for one in wanted.configs})
+    except Refused as refused:
+        code, text = refused.code, refused.text
+    except InvalidSettingError as error:
+        code, text = ErrorCode.INVALID_CONFIG, str(error)
+    else:
+        topic = Topic(uuid4(), [cluster.partition_class(settings) for _ in range(count)])
+        if not request.validate_only:
+            cluster.topics[wanted.name] = topic
+        return result(
+            name=wanted.name,
+            topic_id=topic.id,
+            error_code=0,
+            error_message=None,
+            num_partitions=count,
+            replication_factor=1,
+            configs=[],
+            version=request.version,
+        )
+    return result(name=wanted.name, error_code=code, error_message=text, version=request.version)
+
+
+def _check_new(cluster: Cluster, wanted: Request, count: int) -> None:
+    """Check that a topic can be created; raises `Refused`."""
+    if wanted.name in cluster.topics:
+        raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
+    if count < 1:
+        raise Refused(ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
+    if wanted.replication_factor not in (-1, 1):
+        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "there is one broker")
+
+
+def delete_topics(cluster: Cluster, request: Request) -> Reply:
+    """Delete topics by their names or ids."""
+    version = request.version
+    if version >= 6:
+        asked = [(one.name, one.topic_id) for one in request.topics]
+    else:
+        asked = [(name, None) for name in request.topic_names]
+    responses = []
+    for name, number in asked:
+        known, topic = cluster.topic(name, number)
+        if topic is not None:
+            del cluster.topics[known]
+        code = ErrorCode.NONE if topic is not None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        responses.append(
+            DeleteTopicsResponse.DeletableTopicResult(
+                name=known or name, topic_id=number, error_code=code, error_message=None, version=version
+            )
+        )
+    return DeleteTopicsResponse[version](throttle_time_ms=0, responses=responses)
+
+
+def produce(cluster: Cluster, request: Request) -> Reply:
+    """Append the record sets, each to its partition."""
+    version, topic_response = request.version, ProduceResponse.TopicProduceResponse
+    responses = [
+        topic_response(
+            name=topic.name,
+            partition_responses=[
+                _appended(cluster, request, topic.name, asked) for asked in topic.partition_data
+            ],
+            version=version,
+        )
+        for topic in request.topic_data
+    ]
+    return ProduceResponse[version](responses=responses, throttle_time_ms=0)
+
+
+def _appended(cluster: Cluster, request: Request, name: str, asked: Request) -> Reply:
+    result, version = ProduceResponse.TopicProduceResponse.PartitionProduceResponse, request.version
+    now = time.time_ns() // 1_000_000
+    try:
+        partition = cluster.partition(name, None, asked.index)
+        data = bytes(asked.records or b"")
+        answer = partition.append(data, version, request.transactional_id, now)
+    except Refused as refused:
+        errors = [
+            result.BatchIndexAndErrorMessage(
+                batch_index=index, batch_index_error_message=text, version=version
+            )
+            for index, text in refused.records
+        ]
+        return result(
+            index=asked.index,
+            error_code=refused.code,
+            base_offset=-1,
+            log_append_time_ms=-1,
+            log_start_offset=-1,
+            record_errors=errors,
+            error_message=refused.text,
+            version=version,
+        )
+    return result(
+        index=asked.index,
+        error_code=0,
+        base_offset=answer.base_offset,
+        log_append_time_ms=answer.append_time,
+        log_start_offset=0,
+        record_errors=[],
+        error_message=None,
+        version=version,
+    )
+
+
+def fetch(cluster: Cluster, request: Request) -> Reply:
+    """Return batches from the offsets that were asked for, without a session."""
+    version, topic_response = request.version, FetchResponse.FetchableTopicResponse
+    responses = [
+        topic_response(
+            topic=topic.topic,
+            topic_id=topic.topic_id,
+            partitions=[_fetched(cluster, version, topic, asked) for asked in topic.partitions],
+            version=version,
+        )
+        for topic in request.topics or ()
+    ]
+    return FetchResponse[version](throttle_time_ms=0, error_code=0, session_id=0, responses=responses)
+
+
+def _fetched(cluster: Cluster, version: int, topic: Request, asked: Request) -> Reply:
+    code, end, data = ErrorCode.NONE, -1, b""
+    try:
+        partition = cluster.partition(topic.topic, topic.topic_id, asked.partition)
+    except Refused as refused:
+        code = refused.code
+    else:
+        end = partition.end
+        if 0 <= asked.fetch_offset <= end:
+            data = partition.read_from(asked.fetch_offset, asked.partition_max_bytes)
+        else:
+            code = ErrorCode.OFFSET_OUT_OF_RANGE
+    return FetchResponse.FetchableTopicResponse.PartitionData(
+        partition_index=asked.partition,
+        error_code=code,
+        high_watermark=end,
+        last_stable_offset=end,
+        log_start_offset=0,
+        aborted_transactions=None,
+        preferred_read_replica=-1,
+        records=data,
+        version=version,
+    )
+
+
+def has_data(reply: Reply) -> bool:
+    """Report whether the answer to a Fetch can be sent at once: it has records or an error."""
+    partitions = [one for topic in reply.responses for one in topic.partitions]
+    return any(one.records or one.error_code for one in partitions)
+
+
+def list_offsets(cluster: Cluster, request: Request) -> Reply:
+    """Return the offsets for times."""
+    version, topic_response = request.version, ListOffsetsResponse.ListOffsetsTopicResponse
+    topics = [
+        topic_response(
+            name=topic.name,
+            partitions=[_offset(cluster, version, topic.name, asked) for asked in topic.partitions],
+            version=version,
+        )
+        for topic in request.topics
+    ]
+    return ListOffsetsResponse[version](throttle_time_ms=0, topics=topics)
+
+
+def _offset(cluster: Cluster, version: int, name: str, asked: Request) -> Reply:
+    code, found = ErrorCode.NONE, (-1, -1)
+    try:
+        found = _time_and_offset(cluster.partition(name, None, asked.partition_index), asked.timestamp)
+    except Refused as refused:
+        code = refused.code
+    return ListOffsetsResponse.ListOffsetsTopicResponse.ListOffsetsPartitionResponse(
+        partition_index=asked.partition_index,
+        error_code=code,
+        timestamp=found[0],
+        offset=found[1],
+        leader_epoch=LEADER_EPOCH,
+        version=version,
+    )
+
+
+def _time_and_offset(partition: Partition, timestamp: int) -> tuple[int, int]:
+    match timestamp:
+        case ListedTime.LATEST:
+            return -1, partition.end
+        case ListedTime.EARLIEST:
+            return -1, 0
+        case ListedTime.LARGEST:
+            stored = max(partition.stored, key=lambda one: one.max_timestamp, default=None)
+        case _:
+            stored = partition.first_after(timestamp)
+    return (stored.max_timestamp, stored.base_offset) if stored else (-1, -1)
+
+
+def init_producer_id(cluster: Cluster, request: Request) -> Reply:
+    """Return a producer id that no producer had."""
+    cluster.producers += 1
+    return InitProducerIdResponse[request.version](
+        throttle_time_ms=0, error_code=0, producer_id=cluster.producers, producer_epoch=0
+    )
+
+
+ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
+    ProduceRequest.API_KEY: produce,
+    FetchRequest.API_KEY: fetch,
+    ListOffsetsRequest.API_KEY: list_offsets,
+    MetadataRequest.API_KEY: metadata,
+    ApiVersionsRequest.API_KEY: api_versions,
+    CreateTopicsRequest.API_KEY: create_topics,
+    DeleteTopicsRequest.API_KEY: delete_topics,
+    InitProducerIdRequest.API_KEY: init_producer_id,
+}
+"""The function that answers each API, by its key."""
