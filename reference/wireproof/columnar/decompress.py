@@ -129,7 +129,7 @@ def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
         return None
     try:
         data = _inflate(region, size, most)
-    except (zlib_ng.error, deflate.DeflateError):
+    except (zlib_ng.error, deflate.DeflateError):  # type: ignore[misc] # its types declare an instance
         return None
     return data if data is not None and len(data) == size else None
 
