@@ -120,6 +120,9 @@ VALID: Final[dict[str, tuple[bytes, bytes]]] = {
     "30 distance codes": (dynamic(CODE, [1, *[0] * 28, 1], *MATCH), b"aaaa"),
     "only the end of block": (dynamic({END: 1}, [1], END), b""),
     "a stored block": (stored_block(b"abc"), b"abc"),
+    "stored blocks before a complete one": (
+        b"\0\2\0\xfd\xffxy\0\1\0\xfe\xffz" + dynamic(CODE, [1, 1], *MATCH), b"xyzaaaa"),
+    "stored blocks before one of fixed codes": (b"\0\1\0\xfe\xffz" + fixed(A), b"za"),
     "empty blocks before the last one": (b"\0\0\0\xff\xff" * 3 + stored_block(b""), b""),
 }  # fmt: skip
 """A stream and its data, by the property that it has."""
@@ -153,6 +156,14 @@ INVALID: Final[dict[str, tuple[bytes, bytes]]] = {
     "zeros after the last length": (dynamic(CODE, [1], A, END, stored=(*SHORT, (17, 3))), b"a"),
     "repeats after the last length": (dynamic(CODE, [2, 2], A, END, stored=(*SHORT, (16, 3))), b"a"),
     "a stored block with another length": (stored_block(b"abc", 0xFFFE), b"abc"),
+    "a stored block with another length before a complete one": (
+        b"\0\2\0\xfc\xffxy" + dynamic(CODE, [1, 1], *MATCH), b"xyaaaa"),
+    "stored blocks before length code 286": (
+        b"\0\1\0\xfe\xffz" + fixed(A, 286, distance=0), b"z" + LONG),
+    "stored blocks before 287 length codes": (
+        b"\0\1\0\xfe\xffz" + dynamic({A: 1, END: 2, 285: 2}, [1, 1], A, 285, ONE_BACK, END, size=287),
+        b"z" + LONG),
+    "a stored block that is longer than the data": (b"\0\x80\0\x7f\xffxy", b"xy"),
     "a block of type 3": (b"\x07", b"a"),
     "a cut block": (dynamic(CODE, [1, 1], *[A] * 20, END)[:-1], b"a" * 20),
 }  # fmt: skip

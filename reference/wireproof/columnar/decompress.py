@@ -16,7 +16,7 @@ import cramjam
 import zstandard
 from attrs import define, field
 
-from wireproof.columnar.deflate_kernels import ends_once, is_one_complete_block
+from wireproof.columnar.deflate_kernels import are_blocks_complete, ends_once
 from wireproof.columnar.kernels import Octets, U
 from wireproof.columnar.optional_deps import deflate, np, zlib_ng
 from wireproof.wire import gzip, lz4, snappy, zstd
@@ -129,13 +129,13 @@ def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
         return None
     try:
         data = _inflate(region, size, most)
-    except (zlib_ng.error, deflate.DeflateError):
+    except (zlib_ng.error, deflate.DeflateError):  # type: ignore[misc] # its types declare an instance
         return None
     return data if data is not None and len(data) == size else None
 
 
 def _inflate(region: bytes, size: int, most: int) -> Decompressed:
-    """Inflate with libdeflate if the member has one block that it cannot misread, else with zlib-ng.
+    """Inflate with libdeflate if the member has only blocks that it cannot misread, else with zlib-ng.
 
     A member ends with its size. So it ends at the end of the region if these four bytes occur nowhere before.
     Otherwise bytes after the member, which the libraries ignore, are possible.
@@ -143,7 +143,7 @@ def _inflate(region: bytes, size: int, most: int) -> Decompressed:
     octets = np.frombuffer(region, np.uint8)
     if not ends_once(octets):
         return _inflate_to_end(region, size)
-    if 0 < size <= DEFLATE_RATIO * len(region) and is_one_complete_block(octets, GZIP_HEADER_BYTES):
+    if 0 < size <= DEFLATE_RATIO * len(region) and are_blocks_complete(octets, GZIP_HEADER_BYTES):
         return deflate.gzip_decompress(region, size)
     if DEFLATE_RATIO * len(region) <= most:
         return zlib_ng.decompress(region, GZIP_WINDOW, max(size, 1))

@@ -7,11 +7,15 @@ codeword out of two. A block whose two codes are complete and have no such symbo
 
 from typing import Final
 
-from wireproof.columnar.kernels import ONE, SEVEN, ZERO, Array, Flag, Int, Octets, Pos, U
+from wireproof.columnar.kernels import EIGHT, ONE, SEVEN, TWO, ZERO, Array, Flag, Int, Octets, Pos, U
 from wireproof.columnar.optional_deps import compile_kernel, np
 
+STORED_BLOCK: Final = U(0b000)
+FINAL_STORED_BLOCK: Final = U(0b001)
 FINAL_DYNAMIC_BLOCK: Final = U(0b101)
-"""BFINAL is set, and BTYPE is 10: the only block, with codes of its own: §3.2.3."""
+"""BFINAL is the lowest bit, and BTYPE is 00, or 10 for a block with codes of its own: §3.2.3."""
+STORED_HEADER: Final = U(5)
+"""Bytes before the data of a stored block that begins at a byte, as then the next block does: §3.2.4."""
 THREE: Final = U(3)
 FIVE: Final = U(5)
 MAX_LENGTH_CODES: Final = 286
@@ -97,11 +101,9 @@ def read_code_lengths(data: Octets, at: Pos, table: Array, lengths: Array, count
 
 
 @compile_kernel
-def is_one_complete_block(data: Octets, start: Pos) -> Flag:
-    """Return whether one block whose codes are complete begins at byte `start`, and it is the last one."""
+def are_codes_complete(data: Octets, start: Pos) -> Flag:
+    """Return whether both codes of the dynamic block at byte `start` are complete."""
     at = start << THREE
-    if peek_bits(data, at, THREE) != FINAL_DYNAMIC_BLOCK:
-        return False
     literals = np.int64(peek_bits(data, at + U(3), FIVE)) + 257
     distances = np.int64(peek_bits(data, at + U(8), FIVE)) + 1
     stored = np.int64(peek_bits(data, at + U(13), U(4))) + 4
@@ -119,6 +121,18 @@ def is_one_complete_block(data: Octets, start: Pos) -> Flag:
         return False
     complete = is_complete(lengths, 0, literals) and is_complete(lengths, literals, count)
     return complete and lengths[END_OF_BLOCK] > 0
+
+
+@compile_kernel
+def are_blocks_complete(data: Octets, start: Pos) -> Flag:
+    """Return whether stored blocks begin at byte `start`, the last of which may have complete codes instead.
+
+    Data that cannot be compressed is in stored blocks, which have no codes. The library checks their lengths.
+    """
+    while start + STORED_HEADER < U(data.size) and peek_bits(data, start << THREE, THREE) == STORED_BLOCK:
+        start += STORED_HEADER + (U(data[start + ONE]) | U(data[start + TWO]) << EIGHT)
+    kind = peek_bits(data, start << THREE, THREE)
+    return kind == FINAL_STORED_BLOCK or (kind == FINAL_DYNAMIC_BLOCK and are_codes_complete(data, start))
 
 
 @compile_kernel

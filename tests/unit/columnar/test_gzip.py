@@ -10,7 +10,7 @@ from deflate_bits import INVALID, VALID, answer, member
 
 from wireproof.columnar import decompress
 from wireproof.columnar.decompress import Arena, decompress_region
-from wireproof.columnar.deflate_kernels import ends_once, is_one_complete_block
+from wireproof.columnar.deflate_kernels import are_blocks_complete, ends_once
 from wireproof.wire import gzip
 
 MOST = 1 << 20
@@ -43,10 +43,14 @@ def written(rng: random.Random, size: int, words: int) -> bytes:
     return b"".join(rng.choices(known, k=size))
 
 
-def test_a_member_of_one_block_goes_through_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_of_one_block_or_of_stored_ones_goes_through_libdeflate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = written(random.Random(1), 2000, 200)
+    noise = random.Random(2).randbytes(200_000)
     monkeypatch.setattr(decompress, "zlib_ng", None)
     assert fast(gzip.compress(data)) == data
+    assert fast(gzip.compress(noise)) == noise
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -55,7 +59,7 @@ def test_damage_in_the_header_of_a_block_is_answered_as_by_the_reference(seed: i
     rng, accepted, lenient = random.Random(seed), 0, 0
     for _ in range(1500):
         data = written(rng, rng.randrange(1, 60), rng.randrange(1, 20))
-        engine = zlib.compressobj(rng.choice((1, 6, 9)), zlib.DEFLATED, -15, 8, rng.choice((0, 0, 2)))
+        engine = zlib.compressobj(rng.choice((0, 1, 6, 9)), zlib.DEFLATED, -15, 8, rng.choice((0, 0, 2)))
         stream = bytearray(engine.compress(data) + engine.flush())
         for _ in range(rng.randrange(1, 3)):
             at = rng.randrange(min(len(stream), 70) * 8)
@@ -85,14 +89,15 @@ def test_a_checked_block_is_one_that_zlib_accepts_to_its_end(name: str) -> None:
     complete = {
         "a complete distance code", "lengths with repeats", "a repeat from one code into the other",
         "a small code of code lengths", "286 length codes", "30 distance codes",
+        "a stored block", "stored blocks before a complete one", "empty blocks before the last one",
     }  # fmt: skip
-    assert is_one_complete_block(octets, np.uint64(0)) == (name in complete)
+    assert are_blocks_complete(octets, np.uint64(0)) == (name in complete)
 
 
 @pytest.mark.parametrize("name", INVALID)
 def test_a_checked_block_has_no_defect_that_libdeflate_reads(name: str) -> None:
     stream, data = INVALID[name]
-    if is_one_complete_block(np.frombuffer(stream, np.uint8), np.uint64(0)):
+    if are_blocks_complete(np.frombuffer(stream, np.uint8), np.uint64(0)):
         with pytest.raises(deflate.DeflateError):
             deflate.gzip_decompress(member(stream, data), len(data))
 
