@@ -6,7 +6,7 @@ SHARED_CODE = (
     ("aiokafka", "aiokafka-pure"),
     ("kafka-go", "kafka-go-reader"),
     ("iggy-java", "iggy-java-resend"),
-    ("iggy-binary-protocol", "apache-iggy-0.9"),
+    ("iggy-binary-protocol", "iggy-rust-0.11", "apache-iggy-0.9"),
     (
         "iggy-rust-0.10", "iggy-rust-0.9", "iggy-rust-0.8", "iggy-rust-0.7", "iggy-rust-0.0.60", "iggy-rust-0.0.40",
         "iggy-rust-0.0.30", "apache-iggy-0.8", "apache-iggy-0.7", "apache-iggy-0.6", "apache-iggy-0.5", "iggy-py",

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.columnar import message_kernels
-from wireproof.columnar.decompress import Arena, decompress_region
+from wireproof.columnar.decompress import Arena, Decompressed, decompress_region
 from wireproof.columnar.entry_index import EntryIndex
 from wireproof.columnar.kernels import CODEC, SLOT, Array, Octets
 from wireproof.columnar.optional_deps import np
@@ -66,6 +66,7 @@ def judge_compressed(entries: EntryIndex, entry_headers: Array, clean: Array, mo
             clean[index] = False
             continue
         octets = np.frombuffer(data, np.uint8)
+        octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
         message_kernels.judge_decompressed(octets, index, entry_headers, entries.magic, slots, clean)
         size[index] = octets.size
     return size
@@ -96,9 +97,7 @@ def decompress_entries(
     return DecompressedEntries(np.array(indices, np.int64), start, end, arena.octets[: arena.size], stop)
 
 
-def _decompressed(
-    entries: EntryIndex, index: int, codec: int, most: int, arena: Arena
-) -> bytes | memoryview | None:
+def _decompressed(entries: EntryIndex, index: int, codec: int, most: int, arena: Arena) -> Decompressed:
     """Decompress the compressed bytes of an entry; None if that fails."""
     start = int(entries.position[index])
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])

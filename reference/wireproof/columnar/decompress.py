@@ -6,7 +6,6 @@ decides whether the region is valid and adds remarks; so no region is accepted h
 remark on. The output size is bounded before anything is decompressed.
 """
 
-import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from struct import Struct
@@ -17,8 +16,9 @@ import cramjam
 import zstandard
 from attrs import define, field
 
-from wireproof.columnar.kernels import Octets
-from wireproof.columnar.optional_deps import np
+from wireproof.columnar.deflate_kernels import ends_once, is_one_complete_block
+from wireproof.columnar.kernels import Octets, U
+from wireproof.columnar.optional_deps import deflate, np, zlib_ng
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.compression import decompress_prefix
 from wireproof.wire.reader import Budget, Reader
@@ -26,6 +26,9 @@ from wireproof.wire.rejection import Rejected
 
 GZIP_START: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
 """The start of a member without optional parts."""
+GZIP_HEADER_BYTES: Final = U(10)
+GZIP_WINDOW: Final = 16 + 15
+"""The window of deflate, 2 to the power of 15 bytes, in the header and trailer of gzip: zlib's `wbits`."""
 DEFLATE_RATIO: Final = 1032
 """Two bits of deflated data give at most 258 bytes."""
 XERIAL_START: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITER_VERSIONS)
@@ -72,7 +75,7 @@ class Arena:
             self.octets, self.room = octets, memoryview(octets)  # type: ignore[arg-type] # as above
         return self.room[self.size : self.size + size]
 
-    def take(self, data: bytes | memoryview) -> None:
+    def take(self, data: bytes | bytearray | memoryview) -> None:
         """Keep `data`; a memoryview is the result of `free` and is in place already."""
         size = len(data)
         if not isinstance(data, memoryview):
@@ -82,8 +85,8 @@ class Arena:
 
 Region: TypeAlias = bytes | memoryview
 """A compressed region; no reference to it is kept."""
-Decompressed: TypeAlias = bytes | memoryview | None
-"""A decompressed region: bytes of its own, or a view of free memory in the arena that must be taken."""
+Decompressed: TypeAlias = bytes | bytearray | memoryview | None
+"""A decompressed region: memory of its own, or a view of free memory in the arena that must be taken."""
 
 
 def decompress_region(
@@ -99,7 +102,7 @@ def decompress_region(
         kip57: the region is the value of a v0 message (§2.3).
 
     Returns:
-        The decompressed bytes, read-only; None if the region is invalid, needs a remark, or exceeds `most`.
+        The decompressed bytes; None if the region is invalid, needs a remark, or exceeds `most`.
     """
     data = (V0_DECOMPRESSORS if kip57 else DECOMPRESSORS)[codec](region, most, arena)
     return _by_reference(bytes(region), codec, most, kip57=kip57) if data is None else data
@@ -115,39 +118,41 @@ def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Decom
 
 
 def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
-    """Decompress one member; zlib itself checks the trailer against the output (Z60, Z61).
+    """Decompress one member; the libraries check the trailer against the output (Z60, Z61).
 
-    cramjam is as fast, but accepts distances that reach back before the beginning.
+    cramjam and ISA-L are not strict enough: they accept distances that reach back before the beginning, and
+    codes with unused codewords.
     """
     region = bytes(packed)
     size = int.from_bytes(region[-4:], "little")
     if region[:4] != GZIP_START or size > most:
         return None
     try:
-        data = (
-            _decompress_once(region, size) if _ends_once(region, most) else _decompress_to_end(region, size)
-        )
-    except zlib.error:
+        data = _inflate(region, size, most)
+    except (zlib_ng.error, deflate.DeflateError):
         return None
     return data if data is not None and len(data) == size else None
 
 
-def _ends_once(region: bytes, most: int) -> bool:
-    """Return whether a member with the size in the last bytes must end there and cannot exceed `most` bytes.
+def _inflate(region: bytes, size: int, most: int) -> Decompressed:
+    """Inflate with libdeflate if the member has one block that it cannot misread, else with zlib-ng.
 
     A member ends with its size. So it ends at the end of the region if these four bytes occur nowhere before.
+    Otherwise bytes after the member, which the libraries ignore, are possible.
     """
-    return DEFLATE_RATIO * len(region) <= most and region.find(region[-4:]) == len(region) - 4
+    octets = np.frombuffer(region, np.uint8)
+    if not ends_once(octets):
+        return _inflate_to_end(region, size)
+    if 0 < size <= DEFLATE_RATIO * len(region) and is_one_complete_block(octets, GZIP_HEADER_BYTES):
+        return deflate.gzip_decompress(region, size)
+    if DEFLATE_RATIO * len(region) <= most:
+        return zlib_ng.decompress(region, GZIP_WINDOW, max(size, 1))
+    return _inflate_to_end(region, size)
 
 
-def _decompress_once(region: bytes, size: int) -> bytes:
-    """Decompress in one call, into memory of that size; bytes after a member would be ignored."""
-    return zlib.decompress(region, 16 + zlib.MAX_WBITS, max(size, 1))
-
-
-def _decompress_to_end(region: bytes, size: int) -> bytes | None:
-    """Decompress at most one byte more than `size`; None if the region does not end with the member."""
-    engine = zlib.decompressobj(16 + zlib.MAX_WBITS)
+def _inflate_to_end(region: bytes, size: int) -> bytes | None:
+    """Inflate at most one byte more than `size`; None if the region does not end with the member."""
+    engine = zlib_ng.decompressobj(GZIP_WINDOW)
     data = engine.decompress(region, size + 1)
     return data if engine.eof and not engine.unused_data else None
 

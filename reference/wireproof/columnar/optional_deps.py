@@ -12,18 +12,20 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 try:
+    import deflate
     import numba
     import numpy as np
     import pyarrow as pa
     from numba.core import cgutils
     from numba.extending import intrinsic
+    from zlib_ng import zlib_ng
 except ImportError as error:
     from wireproof.install_hint import install_command
 
-    text = f"wireproof.columnar needs numba and pyarrow: {install_command('columnar')} ({error})"
+    text = f"wireproof.columnar needs the packages of its extra: {install_command('columnar')} ({error})"
     raise ImportError(text) from None
 
-__all__ = ["compile_kernel", "inline_kernel", "move_sixteen", "np", "pa"]
+__all__ = ["compile_kernel", "deflate", "inline_kernel", "move_sixteen", "np", "pa", "zlib_ng"]
 
 F = TypeVar("F", bound=Callable[..., object])
 

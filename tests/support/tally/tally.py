@@ -160,19 +160,24 @@ def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield entries, garbage up to the next sound entry, and a tail."""
     data = b"".join(chunks)  # a real family keeps one entry and one chunk
     at = begun = 0
+    first: Rejected | None = None  # at the place where the garbage begins
     while at < len(data):
         reader = Reader(data, pos=at, budget=Budget(options.max_output))
         try:
             entry = read_entry(reader)
-        except Rejected:
+        except Rejected as rejected:
+            first = rejected if at == begun else first
             at += 1
             continue
         if begun < at:
-            yield Item("garbage", begun, at - begun)
+            yield Item("garbage", begun, at - begun, cls=first and first.cls)
         yield Item("frame", at, reader.pos - at, entry, remarks=tuple(reader.remarks))
         begun = at = reader.pos
     if begun < len(data):
-        yield Item("garbage" if data[begun] != SYNC else "tail", begun, len(data) - begun)
+        cut = data[begun] == SYNC
+        yield Item(
+            "tail" if cut else "garbage", begun, len(data) - begun, cls=None if cut else first and first.cls
+        )
 
 
 FAMILY: Final = Family(

@@ -1,0 +1,168 @@
+"""Compare payloads with `DumpLogSegments`: `python -m tests.broker.compare_payloads DIR`.
+
+DIR is the data directory of a broker. The segments and the snapshots of its internal topics are decoded by
+Kafka's tool with the decoder of their topic, and by wireproof; the fields of each record are compared. The
+exit code is 1 if one differs.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.broker import ground
+from tests.support.kafka_payloads import kafka_json
+from wireproof import formats
+from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
+from wireproof.kafka.payloads.codes import REMOTE_SEGMENT_STATES
+from wireproof.kafka.values import Log, RecordBatch
+from wireproof.wire.options import Options
+from wireproof.wire.struct_codec import HeldStruct, StructValues
+from wireproof.wire.struct_json import uuid_text
+
+TOOL = "org.apache.kafka.tools.DumpLogSegments"
+
+DECODERS = {
+    "__consumer_offsets": "--offsets-decoder",
+    "__transaction_state": "--transaction-log-decoder",
+    "__share_group_state": "--share-group-state-decoder",
+    "__cluster_metadata": "--cluster-metadata-decoder",
+    "__remote_log_metadata": "--remote-log-metadata-decoder",
+}
+
+_RECORD = re.compile(r"\| offset: (\d+) .*?headerKeys: \[.*?\] (?:key: (\{.*?\}) )?payload: (.*)$")
+
+
+def printed(path: Path, topic: str) -> dict[int, tuple[Any, Any]]:
+    """Return the key and the value of each record as the tool prints them, by offset."""
+    command = ground.tool(TOOL, "--deep-iteration", DECODERS[topic], "--files", str(path))
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return parsed(done.stdout.decode())
+
+
+def parsed(output: str) -> dict[int, tuple[Any, Any]]:
+    """Return the key and the value of each record in the tool's output, by offset."""
+    found = filter(None, map(_RECORD.match, output.splitlines()))
+    return {int(one[1]): (one[2] and json.loads(one[2]), _json(one[3])) for one in found}
+
+
+def _json(text: str) -> Any:
+    """Return what the tool prints: JSON, or the text of an object of the remote log."""
+    if text == "<DELETE>":
+        return None
+    return json.loads(text) if text.startswith("{") else text
+
+
+def decoded(path: Path, topic: str) -> Iterator[tuple[int, Payload]]:
+    """Yield the payloads of the records that are no control records, with their offsets."""
+    fmt = formats.get("kafka.log", "mixed")
+    log: Log = formats.decode(fmt, path.read_bytes(), Options(source="segment")).value
+    for batch in log.batches:
+        if isinstance(batch, RecordBatch):
+            for record in batch.records:
+                if record.control is None:
+                    yield record.offset, decode_payload(topic, record.key, record.value)
+
+
+def in_words_of_the_tool(payload: Payload) -> tuple[Any, Any]:
+    """Return the key and the value as the tool prints them."""
+    if payload.key is not None:
+        key = {"type": str(payload.type), "data": _fields(payload.key)}
+        value = payload.value and {"version": str(payload.version), "data": _fields(payload.value)}
+        return key, value
+    assert payload.value is not None, "a framed record has a value"
+    if payload.name in _REMOTE:
+        return None, _remote(payload.name, payload.value.values)
+    name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", payload.name).upper()
+    return None, {"type": name, "version": payload.version, "data": _fields(payload.value)}
+
+
+_PARTITION = "{id[topicIdPartition][id]}:{id[topicIdPartition][name]}-{id[topicIdPartition][partition]}"
+_SEGMENT = f"remoteLogSegmentId=RemoteLogSegmentId{{{{topicIdPartition={_PARTITION}, id={{id[id]}}}}}}"
+
+_REMOTE = {
+    "RemoteLogSegmentMetadataRecord": (
+        f"RemoteLogSegmentMetadata{{{{{_SEGMENT}, startOffset={{startOffset}}, endOffset={{endOffset}}, "
+        "brokerId={brokerId}, maxTimestampMs={maxTimestampMs}, eventTimestampMs={eventTimestampMs}, "
+        "segmentLeaderEpochs={{{epochs}}}, segmentSizeInBytes={segmentSizeInBytes}, "
+        "customMetadata={custom}, state={state}, txnIdxEmpty={empty}}}"
+    ),
+    "RemoteLogSegmentMetadataUpdateRecord": (
+        f"RemoteLogSegmentMetadataUpdate{{{{{_SEGMENT}, customMetadata={{custom}}, state={{state}}, "
+        "eventTimestampMs={eventTimestampMs}, brokerId={brokerId}}}"
+    ),
+}
+"""The texts that the tool prints of the records of a remote log."""
+
+
+def _remote(name: str, values: StructValues) -> str:
+    """Return the text that the tool prints of a record of a remote log."""
+    segment = values["remoteLogSegmentId"]
+    partition = segment["topicIdPartition"]
+    custom = values["customMetadata"]
+    epochs = (f"{one['leaderEpoch']}={one['offset']}" for one in values.get("segmentLeaderEpochs", ()))
+    return _REMOTE[name].format(
+        **values,
+        id={
+            "id": uuid_text(segment["id"]),
+            "topicIdPartition": {**partition, "id": uuid_text(partition["id"])},
+        },
+        custom="Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]",
+        epochs=", ".join(epochs),
+        state=REMOTE_SEGMENT_STATES[values["remoteLogSegmentState"]],
+        empty=str(values.get("txnIndexEmpty")).lower(),
+    )
+
+
+def _fields(part: PayloadPart) -> Any:
+    assert part.struct is not None, "the broker of the directory writes known types only"
+    tree = kafka_json(part.struct, part.version, part.values)
+    for member, shown in zip(part.values.get("members", ()), tree.get("members", ()), strict=True):
+        for name in ("subscription", "assignment"):
+            if isinstance(member[name], HeldStruct):
+                shown[name] = _held(part, name, member[name])
+    return tree
+
+
+def _held(part: PayloadPart, name: str, held: HeldStruct) -> Any:
+    """Return the bytes of a member as the tool prints them."""
+    assert part.struct is not None, "the caller has its fields"
+    members = next(one for one in part.struct.fields if one.name == "members")
+    struct = next(one.holds for one in members.kind.of.fields if one.name == name)  # type: ignore[union-attr] # a list
+    return kafka_json(struct, min(held.version, struct.newest), held.values)
+
+
+def compare(path: Path, topic: str) -> Counter[str]:
+    """Compare one file, and print what differs."""
+    theirs, counts = printed(path, topic), Counter[str]()
+    for offset, payload in decoded(path, topic):
+        ours = in_words_of_the_tool(payload)
+        same = theirs.pop(offset, None) == ours
+        counts["same" if same else "different"] += 1
+        if not same:
+            sys.stdout.write(f"{path}: offset {offset}: {json.dumps(ours)}\n")
+    counts["only in the tool"] += len(theirs)
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    failed = False
+    for folder in sorted(parser.parse_args().folder.iterdir()):
+        topic = folder.name.rpartition("-")[0]
+        if is_internal_topic(topic):
+            for path in sorted((*folder.glob("*.log"), *folder.glob("*.checkpoint"))):
+                counts = compare(path, topic)
+                failed = failed or counts["same"] != counts.total()
+                sys.stdout.write(f"{folder.name}/{path.name}: {dict(counts)}\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Payloads of Kafka's internal topics that Kafka's own classes wrote, and the program that asks them."""
+
+import json
+import subprocess
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.adapters.driver_build import built
+from wireproof.adapters.registry_entry import Build
+from wireproof.kafka.payloads.framing import KeyedTopic
+from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.wire.struct_codec import HeldStruct, StructValues
+from wireproof.wire.struct_json import uuid_text
+from wireproof.wire.struct_table import Kind, ListOf, VersionedStruct, fields_in
+
+EXAMPLES: Final = Path(__file__).parent / "examples" / "kafka_payloads.json"
+
+PROGRAM: Final = Build(
+    Path(__file__).parents[1] / "broker" / "payloads", (("mvn", "-q", "-B", "package"),)
+)  # fmt: skip
+
+SECONDS: Final = 300
+
+
+@frozen
+class KafkaPayload:
+    """A payload as Kafka wrote it and read it again, in Kafka's own JSON."""
+
+    topic: str
+    name: str
+    version: int
+    key: bytes | None
+    value: bytes | None
+    key_json: Any
+    value_json: Any
+
+    @property
+    def label(self) -> str:
+        """Return the name of the example in a list of tests."""
+        return f"{self.topic}-{self.name}-{self.version}"
+
+
+@cache
+def kafka_payloads() -> tuple[KafkaPayload, ...]:
+    """Return the examples of `EXAMPLES`, which `python -m tests.broker.payload_bytes` writes."""
+    return tuple(_example(json.loads(line)) for line in EXAMPLES.read_text(encoding="utf-8").splitlines())
+
+
+def _example(row: dict[str, Any]) -> KafkaPayload:
+    return KafkaPayload(
+        row["topic"], row["name"], row["version"], _bytes(row["key"]), _bytes(row["value"]),
+        row.get("keyJson"), row.get("valueJson"),
+    )  # fmt: skip
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else bytes.fromhex(text)
+
+
+def program_folder() -> Path:
+    """Return the folder of the program, which Maven builds if needed."""
+    return built("payloads", PROGRAM) / "target"
+
+
+def jars() -> list[Path]:
+    """Return the jars of Kafka, which have its schemas."""
+    return sorted((program_folder() / "lib").glob("kafka-*.jar"))
+
+
+def ask_kafka(requests: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the answers of Kafka's classes, one for each request."""
+    target = program_folder()
+    command = [
+        "java",
+        "-Xmx256m",
+        "-cp",
+        f"{target / 'payloads.jar'}:{target / 'lib'}/*",
+        "wireproof.broker.Payloads",
+    ]
+    lines = "".join(json.dumps(one) + "\n" for one in requests)
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=SECONDS, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def structs_of(topic: str) -> list[tuple[str, VersionedStruct | None, VersionedStruct]]:
+    """Return the record types of a topic: the name, the struct of the key and that of the value."""
+    table = INTERNAL_TOPICS[topic]
+    if isinstance(table, KeyedTopic):
+        return [(one.name, one.key, one.value) for one in table.records.values()]
+    return [(one.name, None, one) for one in table.records.values()]
+
+
+def kafka_json(struct: VersionedStruct, version: int, values: StructValues) -> dict[str, Any]:
+    """Return the fields in Kafka's own JSON, which leaves out tagged fields that have their default."""
+    kept = [
+        one
+        for one in fields_in(struct, version)
+        if one.tag is None or values[one.name] != one.default_in(version)
+    ]
+    return {one.name: _kafka_json(one.kind, version, values[one.name]) for one in kept}
+
+
+def _kafka_json(kind: Kind, version: int, value: Any) -> Any:
+    match kind:
+        case _ if value is None:
+            return None
+        case ListOf(of=of):
+            return [_kafka_json(of, version, element) for element in value]
+        case VersionedStruct():
+            return kafka_json(kind, version, value)
+    return _FORMS.get(kind, lambda one: one)(value)
+
+
+_FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "uuid": uuid_text,
+    "bytes": lambda value: b64encode(value.data if isinstance(value, HeldStruct) else value).decode(),
+    "string": lambda value: value.encode(errors="surrogateescape").decode(errors="replace"),
+    "float64": lambda value: value if isfinite(value) else NOT_FINITE[str(value)],
+}
+
+NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}

@@ -1,0 +1,385 @@
+"""Keys and values of Kafka's internal topics: kafka.md §15. The bytes and their meaning are Kafka's own."""
+
+import tracemalloc
+from collections import defaultdict
+
+import pytest
+from kafka_payloads import KafkaPayload, kafka_json, kafka_payloads, structs_of
+
+from wireproof.kafka.payloads import (
+    Payload,
+    PayloadPart,
+    decode_payload,
+    encode_payload,
+    is_internal_topic,
+)
+from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.struct_codec import MAX_ELEMENTS, MAX_STRING, MAX_TAGS, HeldStruct
+from wireproof.wire.writer import encode_uvarint
+
+OFFSETS = "__consumer_offsets"
+METADATA = "__cluster_metadata"
+OFFSET_KEY = bytes.fromhex("0001 0001 67 0001 74 00000003")
+"""OffsetCommit of group g, topic t, partition 3."""
+
+OFFSET_VALUE = bytes.fromhex("0003 000000000000004d 00000005 0002 6869 00000000000003e8")
+"""Version 3: offset 77, leader epoch 5, metadata "hi", time 1000."""
+
+
+def by_record() -> list[object]:
+    """Return the examples of each record type."""
+    rows = defaultdict(list)
+    for one in kafka_payloads():
+        rows[f"{one.topic}-{one.name}"].append(one)
+    return [pytest.param(examples, id=name) for name, examples in rows.items()]
+
+
+def in_kafkas_words(part: PayloadPart | None) -> object:
+    if part is None or part.struct is None:
+        return None
+    return kafka_json(part.struct, part.version, part.values)
+
+
+@pytest.mark.parametrize("examples", by_record())
+def test_payloads_read_as_kafka_reads_them_and_are_written_as_kafka_wrote_them(
+    examples: list[KafkaPayload],
+) -> None:
+    for example in examples:
+        payload = decode_payload(example.topic, example.key, example.value)
+        assert (payload.name, payload.version) == (example.name, example.version)
+        assert in_kafkas_words(payload.key) == example.key_json
+        assert in_kafkas_words(payload.value) == example.value_json
+        assert encode_payload(example.topic, payload) == (example.key, example.value)
+
+
+@pytest.mark.parametrize("examples", by_record())
+def test_the_spans_of_a_payload_cover_its_bytes(examples: list[KafkaPayload]) -> None:
+    for example in examples:
+        payload = decode_payload(example.topic, example.key, example.value, traced=True)
+        for name, data in (("key", example.key), ("value", example.value)):
+            spans = [span for span in payload.spans if span.path.startswith(f"{name}.")]
+            covered = {at for span in spans for at in range(span.start, span.end)}
+            assert covered == set(range(len(data or b"")))
+        assert payload.fields == decode_payload(example.topic, example.key, example.value).fields
+
+
+def test_every_record_type_has_examples_in_every_version() -> None:
+    known = {(one.topic, one.name, one.version) for one in kafka_payloads()}
+    wanted = {
+        (topic, name, version)
+        for topic in INTERNAL_TOPICS
+        for name, _, value in structs_of(topic)
+        for version in range(value.versions.first, value.newest + 1)
+    }
+    assert wanted <= known
+    keyed = {(topic, name, -1) for topic in INTERNAL_TOPICS for name, key, _ in structs_of(topic) if key}
+    assert known - wanted == keyed
+
+
+@pytest.mark.parametrize("examples", by_record())
+def test_every_prefix_of_a_value_is_refused(examples: list[KafkaPayload]) -> None:
+    example = min((one for one in examples if one.value), key=lambda one: len(one.value or b""))
+    for end in range(len(example.value or b"")):
+        with pytest.raises(Rejected) as refused:
+            decode_payload(example.topic, example.key, (example.value or b"")[:end])
+        assert refused.value.cls in {"truncated", "length-past-end"}
+        assert refused.value.path.startswith("value")
+        assert isinstance(refused.value.at, int)
+        assert refused.value.at <= end
+
+
+def test_the_json_form_has_numbers_as_decimals_and_text_as_text() -> None:
+    assert decode_payload(OFFSETS, OFFSET_KEY, OFFSET_VALUE).fields == {
+        "key": {"group": "g", "topic": "t", "partition": "3"},
+        "value": {"offset": "77", "leaderEpoch": "5", "metadata": "hi", "commitTimestamp": "1000"},
+    }
+
+
+def test_a_tombstone_has_no_value() -> None:
+    payload = decode_payload(OFFSETS, OFFSET_KEY, None)
+    assert (payload.name, payload.version, payload.fields["value"]) == ("OffsetCommit", -1, None)
+
+
+def test_text_that_is_not_utf_8_is_kept() -> None:
+    value = OFFSET_VALUE.replace(b"hi", b"\xffi")
+    payload = decode_payload(OFFSETS, OFFSET_KEY, value)
+    assert payload.fields["value"]["metadata"] == "\udcffi"
+    assert encode_payload(OFFSETS, payload) == (OFFSET_KEY, value)
+
+
+@pytest.mark.parametrize(("status", "name"), [(0, "Empty"), (4, "CompleteCommit"), (7, "PrepareEpochFence")])
+def test_numbers_that_are_codes_have_names(status: int, name: str) -> None:
+    assert transaction(status).code_names == {"value.transactionStatus": name}
+
+
+def test_a_number_without_a_name_is_shown_as_a_number() -> None:
+    payload = transaction(8)
+    assert payload.code_names == {}
+    assert payload.fields["value"]["transactionStatus"] == "8"
+
+
+def transaction(status: int) -> Payload:
+    value = b"\0\0" + bytes(8 + 2 + 4) + bytes([status]) + b"\xff" * 4 + bytes(16)
+    return decode_payload("__transaction_state", bytes.fromhex("0000 0001 74"), value)
+
+
+# --- what no table has ---
+
+
+def note_and_bytes(payload: Payload) -> tuple[str, object]:
+    return payload.note, payload.fields
+
+
+def test_an_unknown_type_is_named_and_its_bytes_are_kept() -> None:
+    payload = decode_payload(OFFSETS, bytes.fromhex("0063 aabb"), bytes.fromhex("0002 cc"))
+    want = {"key": {"unknown": "aabb"}, "value": {"unknown": "cc"}}
+    assert note_and_bytes(payload) == ("type 99 is not known", want)
+    assert (payload.type, payload.version) == (99, 2)
+    assert encode_payload(OFFSETS, payload) == (bytes.fromhex("0063 aabb"), bytes.fromhex("0002 cc"))
+
+
+def test_an_unknown_version_is_named_and_its_bytes_are_kept() -> None:
+    payload = decode_payload(OFFSETS, OFFSET_KEY, bytes.fromhex("0005 aabb"))
+    assert payload.note == "version 5 of OffsetCommitValue is not known"
+    assert payload.fields["value"] == {"unknown": "aabb"}
+    assert (payload.name, payload.version) == ("OffsetCommit", 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "note", "unknown"),
+    [
+        ("00 aabb", "version 0 of the frame is not known", "00aabb"),
+        ("01 63 00 aabb", "type 99 is not known", "aabb"),
+        ("01 02 07 aabb", "version 7 of TopicRecord is not known", "aabb"),
+    ],
+)
+def test_an_unknown_frame_is_named_and_its_bytes_are_kept(value: str, note: str, unknown: str) -> None:
+    payload = decode_payload(METADATA, None, bytes.fromhex(value))
+    assert note_and_bytes(payload) == (note, {"key": None, "value": {"unknown": unknown}})
+    assert encode_payload(METADATA, payload) == (None, bytes.fromhex(value))
+
+
+def test_an_unknown_tagged_field_is_kept() -> None:
+    value = bytes.fromhex("01 14 00 01 64 02 beef")  # NoOpRecord with tag 100
+    payload = decode_payload(METADATA, None, value)
+    assert payload.fields["value"] == {"unknownTags": [{"tag": "100", "data": "beef"}]}
+    assert encode_payload(METADATA, payload) == (None, value)
+
+
+def test_other_topics_have_no_layout() -> None:
+    assert not is_internal_topic("orders")
+    with pytest.raises(KeyError):
+        decode_payload("orders", b"", b"")
+
+
+# --- the bytes that members of a classic group send ---
+
+
+def group(protocol: str, subscription: bytes) -> bytes:
+    """Return GroupMetadata of version 0 with one member."""
+    text = [protocol.encode(), b"range", b"leader"]
+    head = b"\0\0" + _text(text[0]) + (1).to_bytes(4) + _text(text[1]) + _text(text[2]) + (1).to_bytes(4)
+    member = b"".join(map(_text, (b"member", b"client", b"host"))) + (9).to_bytes(4)
+    return head + member + len(subscription).to_bytes(4) + subscription + bytes(4)
+
+
+def _text(data: bytes) -> bytes:
+    return len(data).to_bytes(2) + data
+
+
+GROUP_KEY = bytes.fromhex("0002 0001 67")
+SUBSCRIPTION = bytes.fromhex("0000 00000001 0001 74 ffffffff")
+"""Version 0: topic t, no user data."""
+
+
+def subscription_in(value: bytes) -> object:
+    payload = decode_payload(OFFSETS, GROUP_KEY, value)
+    assert encode_payload(OFFSETS, payload) == (GROUP_KEY, value)
+    return payload.fields["value"]["members"][0]["subscription"]
+
+
+def test_the_subscription_of_a_consumer_is_decoded() -> None:
+    want = {"version": "0", "topics": ["t"], "userData": None}
+    assert subscription_in(group("consumer", SUBSCRIPTION)) == want
+
+
+def test_a_subscription_of_a_newer_version_is_read_as_the_newest_and_the_rest_is_kept() -> None:
+    data = bytes.fromhex("0009 00000000 ffffffff 00000000 00000007 ffff beef")
+    want = {
+        "version": "9", "topics": [], "userData": None, "ownedPartitions": [], "generationId": "7",
+        "rackId": None, "rest": "beef",
+    }  # fmt: skip
+    assert subscription_in(group("consumer", data)) == want
+
+
+@pytest.mark.parametrize(
+    ("protocol", "data"), [("connect", SUBSCRIPTION), ("consumer", SUBSCRIPTION[:-1]), ("consumer", b"")]
+)
+def test_other_bytes_of_a_member_stay_bytes(protocol: str, data: bytes) -> None:
+    assert subscription_in(group(protocol, data)) == data.hex()
+
+
+def test_examples_of_consumers_have_every_version_of_subscription_and_assignment() -> None:
+    found = set()
+    for example in kafka_payloads():
+        if example.name == "GroupMetadata" and example.version >= 0:
+            payload = decode_payload(example.topic, example.key, example.value)
+            for member in payload.value.values["members"] if payload.value else ():
+                for name in ("subscription", "assignment"):
+                    if isinstance(member[name], HeldStruct):
+                        assert member[name].rest == b""
+                        found.add((name, member[name].version))
+    assert found == {(name, version) for name in ("subscription", "assignment") for version in range(4)}
+
+
+# --- refusals: each differs from an accepted payload in one place ---
+
+REGISTERED = bytes.fromhex("01 02 00 02 74 00000000000000000000000000000007 00")
+"""TopicRecord: name t, topic id, no tagged fields."""
+
+
+def length_of_group(length: str) -> bytes:
+    """Return the key of an offset with another length of the name of the group."""
+    return OFFSET_KEY[:2] + bytes.fromhex(length) + OFFSET_KEY[4:]
+
+
+REFUSALS = [
+    ("no key", OFFSETS, None, OFFSET_VALUE, "null-not-allowed", 0, "key"),
+    ("an empty key", OFFSETS, b"", OFFSET_VALUE, "truncated", 0, "key.type"),
+    ("an empty value", OFFSETS, OFFSET_KEY, b"", "truncated", 0, "value.version"),
+    ("a null string", OFFSETS, length_of_group("ffff"), None, "null-not-allowed", 2, "key.groupLength"),
+    ("a negative length", OFFSETS, length_of_group("fffe"), None, "negative-length", 2, "key.groupLength"),
+    ("a length past the end", OFFSETS, length_of_group("7fff"), None, "truncated", 4, "key.group"),
+    ("bytes after a key", OFFSETS, OFFSET_KEY + b"\0", OFFSET_VALUE, "trailing-data", 12, "key"),
+    ("bytes after a value", OFFSETS, OFFSET_KEY, OFFSET_VALUE + b"\0", "trailing-data", 26, "value"),
+    ("bytes after a framed value", METADATA, None, REGISTERED + b"\0", "trailing-data", 22, "value"),
+    ("no framed value", METADATA, None, None, "null-not-allowed", 0, "value"),
+    ("a type above int16", METADATA, None, b"\1\x80\x80\x02\0", "invalid-value", 1, "value.type"),
+    (
+        "a compact null", METADATA, None, REGISTERED.replace(b"\2t", b"\0"),
+        "null-not-allowed", 3, "value.nameLength",
+    ),
+    (
+        "a length of six bytes", METADATA, None, REGISTERED.replace(b"\2t", b"\x82\x80\x80\x80\x80\0t"),
+        "bad-varint", 3, "value.nameLength",
+    ),
+    (
+        "a length above int32", METADATA, None, REGISTERED.replace(b"\2t", b"\xff\xff\xff\xff\x0ft"),
+        "bad-varint", 3, "value.nameLength",
+    ),
+    (
+        "a string above 32767 bytes", METADATA, None,
+        b"\1\2\0" + encode_uvarint(MAX_STRING + 2) + bytes(MAX_STRING + 18),
+        "bad-length", 3, "value.nameLength",
+    ),
+    ("more tagged fields than bytes", METADATA, None, b"\1\x14\0\7", "length-past-end", 3, "value.tagCount"),
+    (
+        "too many tagged fields", METADATA, None,
+        b"\1\x14\0" + encode_uvarint(MAX_TAGS + 1) + b"\x64\0" * (MAX_TAGS + 1),
+        "limit-exceeded", 3, "value.tagCount",
+    ),
+    (
+        "an unknown tagged field past the end", METADATA, None, b"\1\x14\0\1\x64\5\0",
+        "truncated", 6, "value.tagged",
+    ),
+    ("a tagged field past the end", METADATA, None, b"\1\x17\0\1\0\3\2n", "truncated", 6, "value.tagSize"),
+    (
+        "a tagged field of a later version", METADATA, None,
+        bytes.fromhex("01 11 00 00000001 0000000000000002 01 01 01 03"),  # BrokerRegistrationChangeRecord
+        "unknown-field", 16, "value.tag",
+    ),
+    (
+        "a tagged field longer than its value", METADATA, None,
+        b"\1\x17\0\1\0\3\2n\0",  # BeginTransactionRecord, tag 0: name n
+        "length-mismatch", 8, "value.name",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("topic", "key", "value", "cls", "at", "path"), [pytest.param(*row[1:], id=row[0]) for row in REFUSALS]
+)
+def test_a_payload_is_refused_where_it_is_wrong(
+    topic: str, key: bytes | None, value: bytes | None, cls: str, at: int, path: str
+) -> None:
+    with pytest.raises(Rejected) as refused:
+        decode_payload(topic, key, value)
+    assert (refused.value.cls, refused.value.at, refused.value.path) == (cls, at, path)
+
+
+@pytest.mark.parametrize(
+    ("topic", "key", "value"),
+    [
+        (OFFSETS, OFFSET_KEY, OFFSET_VALUE),
+        (METADATA, None, REGISTERED),
+        (METADATA, None, b"\1\x14\0\0"),
+        (METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS) + b"\x64\0" * MAX_TAGS),
+        (METADATA, None, b"\1\x17\0\1\0\2\2n"),
+        (METADATA, None, bytes.fromhex("01 11 01 00000001 0000000000000002 01 01 01 03")),
+        (METADATA, None, b"\1\2\0" + encode_uvarint(MAX_STRING + 1) + bytes(MAX_STRING + 17)),
+    ],
+)
+def test_the_twins_of_the_refusals_are_accepted(topic: str, key: bytes | None, value: bytes | None) -> None:
+    payload = decode_payload(topic, key, value)
+    assert payload.note == ""
+    assert encode_payload(topic, payload) == (key, value)
+
+
+def test_bytes_after_the_fields_leave_the_payload_before_them() -> None:
+    with pytest.raises(Rejected) as refused:
+        decode_payload(OFFSETS, OFFSET_KEY, OFFSET_VALUE + b"\0\0")
+    assert refused.value.before.fields == decode_payload(OFFSETS, OFFSET_KEY, OFFSET_VALUE).fields
+
+
+# --- bounds ---
+
+
+def members(count: int) -> bytes:
+    """Return GroupMetadata of version 0 that has this number of members, and none of them."""
+    return group("consumer", b"").split(b"leader")[0] + b"leader" + count.to_bytes(4, signed=True)
+
+
+@pytest.mark.parametrize("count", [1, MAX_ELEMENTS, (1 << 31) - 1])
+def test_a_count_is_refused_before_anything_is_allocated(count: int) -> None:
+    with pytest.raises(Rejected) as refused:
+        decode_payload(OFFSETS, GROUP_KEY, members(count))
+    assert (refused.value.cls, refused.value.path) == ("length-past-end", "value.membersCount")
+    assert decode_payload(OFFSETS, GROUP_KEY, members(0)).fields["value"]["members"] == []
+
+
+def change(*lists: int) -> bytes:
+    """Return PartitionChangeRecord with tagged lists of in-sync replicas, of replicas and so on."""
+    data = b"\1\5\0" + bytes(4) + bytes(16) + encode_uvarint(len(lists))
+    for tag, count in zip((0, 2, 3, 4), lists, strict=False):
+        part = encode_uvarint(count + 1) + bytes(4 * count)
+        data += encode_uvarint(tag) + encode_uvarint(len(part)) + part
+    return data
+
+
+def test_a_list_has_at_most_a_million_elements() -> None:
+    payload = decode_payload(METADATA, None, change(MAX_ELEMENTS - 1))  # and a tagged field
+    assert len(payload.fields["value"]["isr"]) == MAX_ELEMENTS - 1
+    with pytest.raises(Rejected, match="limit-exceeded at .*1000001 elements"):
+        decode_payload(METADATA, None, change(MAX_ELEMENTS + 1))
+
+
+def test_all_lists_of_a_value_have_at_most_a_million_elements() -> None:
+    half = MAX_ELEMENTS // 2
+    assert len(decode_payload(METADATA, None, change(half - 2, half)).fields["value"]["replicas"]) == half
+    with pytest.raises(Rejected, match="limit-exceeded at .*value.replicasCount"):
+        decode_payload(METADATA, None, change(half, half))
+
+
+def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
+    """Elements of three bytes in a value of 60 MB, each a dict: only the count is looked at."""
+    head = bytes(2 + 4 + 4 + 1)  # StreamsGroupCurrentMemberAssignment of version 0, up to its lists
+    count = 20_000_000
+    value = head + encode_uvarint(count + 1) + bytes(3 * count)
+    tracemalloc.start()
+    with pytest.raises(Rejected) as refused:
+        decode_payload(OFFSETS, bytes.fromhex("0016 0001 67 0001 6d"), value)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (refused.value.cls, refused.value.path) == ("limit-exceeded", "value.activeTasksCount")
+    assert peak < 1 << 20
