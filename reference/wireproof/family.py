@@ -126,11 +126,89 @@ class OrderFault:
     text: str
 
 
+@frozen
+class EntryRow:
+    """A whole entry of a stream as a row: its position, its length, and the cells of its listing."""
+
+    at: int
+    length: int
+    cells: tuple[Any, ...]
+
+
 class OrderCheck(Protocol):
     """Checks the order of the entries of a log, from the first one on."""
 
     def after(self, item: Item, number: int, /) -> Iterable[OrderFault]:
         """Yield the faults in the order of the next entry, which has this number in its log."""
+
+    def after_row(self, row: EntryRow, number: int, /) -> Iterable[OrderFault]:
+        """Yield the same, of an entry that a fast decoder returned as a row."""
+
+
+class EntryTotals(Protocol):
+    """Counts the entries of a stream, for the summary of a listing."""
+
+    def add(self, cells: tuple[Any, ...], /) -> None:
+        """Add the next entry."""
+
+    def json(self) -> dict[str, Json]:
+        """Return the counts, each under its name."""
+
+    def lines(self) -> Iterable[str]:
+        """Yield the counts as lines for a person."""
+
+
+class FastListing(Protocol):
+    """Lists a stream with a fast decoder."""
+
+    def __call__(self, source: Any, options: Options, *, values: bool) -> Iterator[EntryRow | Item]:  # noqa: ANN401 - a `ByteSource`
+        """Yield the entries in order and without gaps: as items if `values`, or if they need a look."""
+
+
+@frozen
+class EntryListing:
+    """How the entries of a stream are listed, a row for each, and the records in them.
+
+    Attributes:
+        unit, units: the word for an entry, in the singular and in the plural.
+        columns: the names of the cells of a row, as in JSON.
+        cells: returns the cells of a whole entry, from its item and its first bytes.
+        head_bytes: how many bytes `cells` needs.
+        heading: the heading of the cells as text.
+        line: returns the cells as text.
+        offsets: returns the first and the last offset of a row; without it entries have no offsets.
+        record_columns: the names of the cells of a record.
+        records: yields the cells of each record of an item.
+        record_line: returns these cells as text. Bytes in them are shown as text where they are text.
+        totals: returns a new count.
+        meaning: the place of a function that returns what a record means, in JSON form, from the name of the
+            folder of its log and its cells, or None; empty if there is none.
+        fast: the place of a `FastListing`; empty if there is none.
+        also_read: options with which a rejected entry is read again, and the words for what it then is.
+        compare_modes: the place of a function that compares how readers divide the stream; empty if there is
+            none. It gets the pieces of the bytes, the names of the readers, the options and the number of
+            differences to show; it yields lines, and returns whether every reader accounts for all bytes.
+        notes: returns what fields mean that are stored in a short form, by the path of the field: bits,
+            timestamps, deltas. It gets the fields of one entry.
+    """
+
+    unit: str
+    units: str
+    columns: tuple[str, ...]
+    cells: Callable[[Item, bytes], tuple[Any, ...]]
+    heading: str
+    line: Callable[[tuple[Any, ...]], str]
+    record_columns: tuple[str, ...]
+    records: Callable[[Item], Iterator[tuple[Any, ...]]]
+    record_line: Callable[[tuple[Any, ...]], str]
+    totals: Callable[[], EntryTotals]
+    head_bytes: int = 0
+    offsets: Callable[[tuple[Any, ...]], tuple[int, int] | None] | None = None
+    fast: str = ""
+    meaning: str = ""
+    also_read: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    compare_modes: str = ""
+    notes: Callable[[Sequence[FieldSpan]], Mapping[str, str]] = lambda _: {}
 
 
 @frozen
@@ -147,6 +225,8 @@ class StreamRules:
         lookahead: the number of bytes after the item that `damaged_length` gets.
         bytes_needed: returns the size of the entry that begins with these bytes; 0 if they do not show it.
         order: returns a new check of the order of entries, where no checksum covers it.
+        unlimited: whether an entry may be of any length, so that a scan would keep all that a damaged length
+            claims; `bytes_needed` then shows the size of every entry.
         entries_begin_at: returns whether entries certainly begin at a position, after damaged bytes that look
             like a cut entry. It gets a function that reads bytes at a position up to a length.
     """
@@ -157,6 +237,7 @@ class StreamRules:
     bytes_needed: Callable[[Format, bytes], int] = lambda _, __: 0
     order: Callable[[], OrderCheck] | None = None
     entries_begin_at: Callable[[Callable[[int, int], bytes], int, Options], bool] | None = None
+    unlimited: bool = False
 
 
 @frozen
@@ -186,6 +267,8 @@ class Family:
         marks: by the beginning of a format's name, a function that returns whether bytes begin like it.
         file_names: patterns of the names of files, each with the beginning of the names of their formats.
         streams: the rules of its streams, by the name of the format.
+        listings: the places of the `EntryListing` of its streams, by the name of the format. A format that is
+            an entry of a stream has the listing of this stream.
         capabilities: yields the capabilities that decoded fields need under some options.
         value_capabilities: yields those that a value in JSON form needs.
         strategies: the place of a table of Hypothesis strategies for values, by format id; each entry is a
@@ -201,6 +284,8 @@ class Family:
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
         redaction: what stays of bytes whose payloads are replaced.
+        directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
+            brokers or servers; empty if there are none.
         fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
     """
 
@@ -211,6 +296,7 @@ class Family:
     marks: Mapping[str, Callable[[bytes], bool]] = field(factory=dict)
     file_names: tuple[tuple[re.Pattern[str], str], ...] = ()
     streams: Mapping[str, StreamRules] = field(factory=dict)
+    listings: Mapping[str, str] = field(factory=dict)
     capabilities: Callable[[Sequence[FieldSpan], Options], Iterable[str]] = lambda _, __: ()
     value_capabilities: Callable[[Json], Iterable[str]] = lambda _: ()
     strategies: str = ""
@@ -220,4 +306,5 @@ class Family:
     generators: str = ""
     message_sets: str = ""
     redaction: Redaction = Redaction()
+    directories: str = ""
     fixtures: Path | None = None

@@ -91,9 +91,9 @@ def rank_formats(
         FormatFit(
             row,
             layout_of_damaged(row, data, options),
-            _marked(row, data),
+            is_marked(row, data),
             len(data),
-            _named(row, name),
+            is_named(row, name),
             surveys.get(row.format_id),
         )
         for row in tried
@@ -104,7 +104,7 @@ def rank_formats(
 def is_foreign(data: bytes, name: str = "") -> bool:
     """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
-    named = any(_named(row, name) for row in FORMATS.values() if row.scan is not None)
+    named = any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
     return like in EMPTY_KINDS or (like not in ("", "JSON") and not named)
 
 
@@ -130,7 +130,7 @@ def _surveys(
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.format_id].proven] if some else logs
     doubted = [row for row in doubted if not found[row.format_id].whole and stream_rules(row).damaged_length]
-    if not (some or rows or len(data) > FEW_BYTES or any(_named(row, name) for row in logs)):
+    if not (some or rows or len(data) > FEW_BYTES or any(is_named(row, name) for row in logs)):
         return
     for row in sorted(doubted, key=lambda row: found[row.format_id].proven, reverse=True):
         again = survey_log(row, data, options)
@@ -144,10 +144,12 @@ def _system(surveys: dict[str, LogSurvey], size: int) -> str:
     return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
 
 
-def _marked(row: Format, data: bytes) -> bool:
+def is_marked(row: Format, data: bytes) -> bool:
+    """Return whether the bytes begin with the mark of the format."""
     return any(mark(data) for start, mark in family_of(row).marks.items() if row.name.startswith(start))
 
 
-def _named(row: Format, name: str) -> bool:
+def is_named(row: Format, name: str) -> bool:
+    """Return whether a file name is one that the system of the format gives."""
     names = family_of(row).file_names
     return any(row.name.startswith(start) and known.fullmatch(name) for known, start in names)

@@ -5,22 +5,30 @@ cut it doubts the entry's size; it also checks the order of the entries, which n
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.family import OrderCheck
+from wireproof.cases.byte_source import ByteSource, BytesSource, long_zeros, pieces
+from wireproof.family import EntryRow, OrderCheck, OrderFault
 from wireproof.formats import Format, stream_rules
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Position, Rejected
 from wireproof.wire.scan_items import Item
 
-PIECE_BYTES: Final = 1 << 16
+MAX_HELD: Final = 64 * 1024 * 1024 + 12
+"""Bytes of one entry that are held in memory, and of one that is cut."""
+
+HEAD_LENGTHS: Final = (512, 1 << 16, 1 << 20, 1 << 24)
+"""Bytes of an entry that show its size: few at first, then more."""
+
 FREE_BYTES: Final = 256 * 1024 * 1024
 WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
+
+ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
 
 MISMATCH_REMARKS: Final = frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
 """Remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
@@ -70,6 +78,11 @@ class LogSurvey:
     remarks: Counter[str] = field(factory=Counter)
 
     @property
+    def damage_count(self) -> int:
+        """Return the number of damaged ranges."""
+        return len(self.damages)
+
+    @property
     def whole(self) -> bool:
         """Return True if every byte belongs to a valid entry."""
         return not self.damages and not self.tail
@@ -77,36 +90,73 @@ class LogSurvey:
 
 def survey_log(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
     """Survey all the bytes of a log; `row` is a format with a scan."""
-    return _survey(row, data, options, survey_items(row, data, options))
+    source = BytesSource(data)
+    return _survey(row, source, options, survey_items(row, source, options))
 
 
 def quick_survey(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
     """Survey all the bytes of a possible log, trusting every size."""
-    return _survey(row, data, options, formats.scan(row, _pieces(data, 0), options))
+    source = BytesSource(data)
+    return _survey(row, source, options, formats.scan(row, pieces(source, 0), options))
 
 
-def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item]) -> LogSurvey:
+def _survey(row: Format, source: ByteSource, options: Options, scanned: Iterator[Item]) -> LogSurvey:
     sound, proven, remarks = [0, 0], 0, Counter[str]()
     damages: list[DamagedRange] = []
-    order_of = stream_rules(row).order
-    order = order_of() if order_of is not None else None
+    checks = EntryChecks.of(row, source, options)
     tail = 0
     for item in scanned:
+        if item.kind == "frame":
+            sound[0] += 1
+            sound[1] += item.length
+            proven += item.length * _proven(item.value)
+            remarks.update(remark.cls for remark in item.remarks)
+        tail = item.length if item.kind == "tail" else 0
+        for found in checks.damages(item):
+            add_damage(damages, found)
+    needs = bytes_needed(row, source.read(source.size - tail, HEAD_LENGTHS[-1])) if tail else 0
+    return LogSurvey(source.size, sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
+
+
+@define
+class EntryChecks:
+    """The checks of the entries of a log, one after another.
+
+    Attributes:
+        number: the number of the next entry; a damaged range counts as one.
+    """
+
+    row: Format
+    source: ByteSource
+    options: Options
+    order: OrderCheck | None
+    number: int = 0
+
+    @classmethod
+    def of(cls, row: Format, source: ByteSource, options: Options) -> "EntryChecks":
+        """Begin with the first entry."""
+        order_of = stream_rules(row).order
+        return cls(row, source, options, order_of() if order_of is not None else None)
+
+    def damages(self, item: Item) -> tuple[DamagedRange, ...]:
+        """Return the damaged ranges of the next item; none for a sound entry and for a tail."""
+        number = self.number
+        self.number += item.kind != "tail"
         match item.kind:
             case "frame":
-                sound[0] += 1
-                sound[1] += item.length
-                proven += item.length * _proven(item.value)
-                remarks.update(remark.cls for remark in item.remarks)
-                damages += _misfits(item, sound[0] + len(damages) - 1)
-                if order is not None:
-                    damages += _disordered(order, item, sound[0] + len(damages) - 1)
+                faults = self.order.after(item, number) if self.order is not None else ()
+                return (*_misfits(item, number), *_disordered(faults, item.at, item.length, number))
             case "garbage":
-                _add(damages, _damage(row, data, item, options, sound[0] + len(damages)))
-            case "tail":
-                tail = item.length
-    needs = bytes_needed(row, data[len(data) - tail :]) if tail else 0
-    return LogSurvey(len(data), sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
+                return (_damage(self.row, self.source, item, self.options, number),)
+        return ()
+
+    def damages_of_row(self, row: EntryRow) -> tuple[DamagedRange, ...]:
+        """Return the damaged ranges of an entry that a fast decoder found valid: only its order is open."""
+        number = self.number
+        self.number += 1
+        if self.order is None:
+            return ()
+        return tuple(_disordered(self.order.after_row(row, number), row.at, row.length, number))
 
 
 def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
@@ -120,49 +170,84 @@ def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
 # --- items ---
 
 
-def survey_items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
-    """Yield the items of a scan, each damaged one no longer than the damage."""
-    at, spent = 0, 0
-    last: tuple[Any, ...] = ()
-    while at < len(data):
-        begun = at
-        for found in formats.scan(row, _pieces(data, begun), options):
-            item = evolve(found, at=begun + found.at)
+def survey_items(row: Format, source: ByteSource, options: Options, at: int = 0) -> Iterator[Item]:
+    """Yield the items of a scan from a position on, each damaged one no longer than the damage."""
+    begun, spent = at, 0
+    last: tuple[Any, ...] | None = None if at else ()
+    scan = _scan_record_by_record if stream_rules(row).unlimited else _scan_from
+    while at < source.size:
+        if zeros := long_zeros(source, at):
+            yield Item("garbage", at, zeros, cls="bad-length")
+            at += zeros
+            continue
+        for item in scan(row, source, at, options):
             at = item.at + item.length
             stop = 0
-            if item.kind != "frame" and spent <= FREE_BYTES + WORK_FACTOR * item.at:
+            if item.kind != "frame" and spent <= FREE_BYTES + WORK_FACTOR * (item.at - begun):
                 spent += item.length + stream_rules(row).lookahead
-                stop = _resumed(row, data, item, options, last)
+                stop = _resumed(row, source, item, options, last)
             last = (item.value,) if item.kind == "frame" else last
             if stop:
                 at = item.at + stop
                 yield Item("garbage", item.at, stop, cls="bad-length")
                 break
             yield item
+            if long_zeros(source, at):
+                break
 
 
-def _pieces(data: bytes, at: int) -> Iterator[bytes]:
-    return (data[place : place + PIECE_BYTES] for place in range(at, len(data), PIECE_BYTES))
+def _scan_from(row: Format, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
+    for item in formats.scan(row, pieces(source, at), options):
+        yield evolve(item, at=at + item.at)
 
 
-def _resumed(row: Format, data: bytes, item: Item, options: Options, last: tuple[Any, ...]) -> int:
+def _scan_record_by_record(row: Format, source: ByteSource, at: int, options: Options) -> Iterator[Item]:
+    """Yield the items of a stream whose entries have no greatest length: none that is cut is read whole."""
+    most = MAX_HELD if options.max_message is None else options.max_message
+    while at < source.size:
+        size = _entry_size(row, source, at)
+        if not size or at + size > source.size:
+            yield Item("tail", at, source.size - at)
+            return
+        if size > most:
+            yield Item("garbage", at, size, cls="limit-exceeded")
+        else:
+            for item in formats.scan(row, pieces(source, at, at + size), options):
+                yield evolve(item, at=at + item.at)
+        at += size
+
+
+def _entry_size(row: Format, source: ByteSource, at: int) -> int:
+    """Return the size of the entry at a position; 0 if its first bytes do not show it."""
+    for length in HEAD_LENGTHS:
+        if size := bytes_needed(row, source.read(at, length)):
+            return size
+    return 0
+
+
+def _resumed(
+    row: Format, source: ByteSource, item: Item, options: Options, last: tuple[Any, ...] | None
+) -> int:
     """Return the damaged bytes of an item; 0 for all of them."""
     rules = stream_rules(row)
-    if rules.damaged_length is None:
+    if rules.damaged_length is None or (item.kind == "garbage" and item.length > MAX_HELD):
         return 0
-    here = data[item.at : item.at + item.length + rules.lookahead]
-    return rules.damaged_length(row, here, item.length, options, last)
+    length = min(item.length, MAX_HELD)
+    here = source.read(item.at, length + rules.lookahead)
+    stop = rules.damaged_length(row, here, length, options, last)
+    return stop if stop < length or length == item.length else 0
 
 
 # --- damage ---
 
 
-def _damage(row: Format, data: bytes, item: Item, options: Options, number: int) -> DamagedRange:
+def _damage(row: Format, source: ByteSource, item: Item, options: Options, number: int) -> DamagedRange:
     """Describe garbage by the rejection of its first entry."""
     cls, end = item.cls or "other", item.at + item.length
-    try:
-        formats.decode(row, data[item.at : end], options)
-    except Rejected as refused:
+    if long_zeros(source, item.at) == item.length:
+        return DamagedRange(item.at, end, number, cls, item.at, "", ZEROS_TEXT)
+    refused = _rejection(row, source, item, options)
+    if refused is not None:
         path = refused.path.replace("[0]", f"[{number}]", 1)
         where = shift_position(refused.at, item.at) if refused.at is not None else item.at
         return DamagedRange(item.at, end, number, refused.cls, where, path, refused.text)
@@ -170,7 +255,19 @@ def _damage(row: Format, data: bytes, item: Item, options: Options, number: int)
     return DamagedRange(item.at, end, number, cls, item.at, "", text)
 
 
-def _add(damages: list[DamagedRange], one: DamagedRange) -> None:
+def _rejection(row: Format, source: ByteSource, item: Item, options: Options) -> Rejected | None:
+    """Return the rejection of the entry at the beginning of garbage, which is often much longer."""
+    for length in (min(item.length, HEAD_LENGTHS[-2]), min(item.length, MAX_HELD)):
+        try:
+            formats.decode(row, source.read(item.at, length), options)
+        except Rejected as refused:
+            return refused
+        if length == item.length:
+            break
+    return None
+
+
+def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
     """Add a range; bytes after a damaged entry that begin no entry belong to it."""
     if damages and damages[-1].end == one.at and one.cls in ("bad-length", "bad-magic", "bad-separator"):
         damages[-1] = evolve(damages[-1], end=one.end)
@@ -193,10 +290,9 @@ def _misfits(item: Item, number: int) -> Iterator[DamagedRange]:
             )
 
 
-def _disordered(order: OrderCheck, item: Item, number: int) -> Iterator[DamagedRange]:
-    for fault in order.after(item, number):
-        end = item.at + item.length
-        yield DamagedRange(item.at, end, number, fault.cls, fault.at, fault.path, fault.text)
+def _disordered(faults: Iterable[OrderFault], at: int, length: int, number: int) -> Iterator[DamagedRange]:
+    for fault in faults:
+        yield DamagedRange(at, at + length, number, fault.cls, fault.at, fault.path, fault.text)
 
 
 def shift_position(at: Position, base: int) -> Position:

@@ -32,7 +32,6 @@ HELP: Final = "run `wireproof --help` for the list"
 """The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "account": "account for every byte of Heka streams, with each of three ways to resynchronise",
     "adapters": "list adapters and whether each can run here; build drivers; probe claims",
     "baseline": "write, fix or check a file of known failures",
     "campaign": "generate cases on Spark and check codecs against them",

@@ -1,76 +1,195 @@
-"""`wireproof explain`: the fields of some bytes, the errors in them, and the most similar fixture."""
+"""`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
 import re
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any, Final, TextIO, cast, get_args
 
 import click
+from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.cases.byte_source import pieces, zeros_end
 from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
+from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
-from wireproof.cases.fixtures import cases_of_format
-from wireproof.cases.log_survey import MISMATCH_REMARKS
-from wireproof.cases.similar_cases import most_similar
+from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
+from wireproof.cli import explain_directory
 from wireproof.cli.options import with_fixtures
+from wireproof.family import object_at
 from wireproof.formats import Format
-from wireproof.report import damage_lines, index_file_view, remark_lines
-from wireproof.report.field_listing import field_lines
+from wireproof.report import index_file_view
+from wireproof.report.entry_output import JsonOutput, Listed, Place, Shown, TextOutput, as_json, summary_json
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.survey_lines import summary_lines
 from wireproof.runner import index_files
+from wireproof.runner.entry_list import EntryReading, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.wire.rejection import Remark
+from wireproof.runner.file_survey import survey_stream
+from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 
-LONGEST_PATH = 255
+LONGEST_PATH: Final = 255
 """Characters of the longest path; a longer argument is hex, and a file system would reject it as a name."""
 
-MAX_FITS = 4
-"""Number of formats that are named in addition to the best one."""
+SMALL: Final = 1 << 16
+"""Bytes of an input for which every format is tried."""
+
+LARGEST_VALUE: Final = 1 << 20
+LARGEST_NAMED_VALUE: Final = 1 << 24
+"""Bytes of an input that is one value and no stream; the second if its format is given."""
+
+SPOOLED: Final = 8 << 20
+"""Bytes of the listing that are kept in memory until the summary is printed; more are in a temporary file."""
+
+MODES: Final = get_args(ResyncMode)
 
 
-def bytes_of(source: str) -> bytes:
-    """Return the bytes of a file, of standard input (`-`), or of hex digits; raises `click.UsageError`."""
+@frozen
+class Request:
+    """What the command line asks for."""
+
+    shown: Shown
+    options: Options
+    rows: tuple[Format, ...]
+    as_json: bool
+    modes: tuple[ResyncMode, ...]
+    folders: tuple[Path, ...]
+
+    @property
+    def lists_entries(self) -> bool:
+        """Return whether a single entry is listed like those of a stream."""
+        return self.as_json or self.shown.detail == "records" or self.shown.begin is not None
+
+
+def formats_named(name: str | None) -> tuple[Format, ...]:
+    """Return the formats that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
+    if name is None:
+        return ()
+    form, _, revision = name.partition("/")
+    if revision:
+        return (formats.get(form, revision),)
+    found = tuple(row for row in formats.FORMATS.values() if row.name == form)
+    return found or (formats.get(form, "?"),)
+
+
+class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic since click 8.5
+    """The place where a listing begins: an offset, or `@` and the position of a byte."""
+
+    name = "place"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Place:
+        """Parse a place."""
+        if isinstance(value, Place):
+            return value
+        text = str(value)
+        try:
+            return Place(int(text.removeprefix("@"), 0), text.startswith("@"))
+        except ValueError:
+            self.fail(f"{text} is neither an offset, such as 1000, nor a position, such as @4096", param, ctx)
+
+
+@click.command("explain")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE|DIR|HEX|-…")
+@click.option(
+    "--format", "name", metavar="FORMAT", help="a format such as kafka.batch/v2  [default: try all]"
+)
+@click.option("--records", "detail", flag_value="records", help="list the records of each entry too")
+@click.option("--fields", "detail", flag_value="fields", help="list every field, down to the last byte")
+@click.option(
+    "--at",
+    "begin",
+    type=PlaceType(),
+    metavar="OFFSET|@POSITION",
+    help="begin the list at the entry that has this offset, or this byte",
+)
+@click.option("--limit", type=click.IntRange(min=0), metavar="N",
+              help="list at most N entries, records or fields  [default: all]")  # fmt: skip
+@click.option("--json", "as_json_lines", is_flag=True, help="print JSON lines, the summary last")
+@click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
+              help="maximum size of an entry  [default: that of the format]")  # fmt: skip
+@click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
+              help="count how this reader of Heka divides a stream; repeat it to compare two")  # fmt: skip
+@with_fixtures
+def command(
+    sources: tuple[str, ...],
+    name: str | None,
+    folders: tuple[Path, ...],
+    **more: Any,  # noqa: ANN401 - the options above
+) -> int:
+    """Show what some bytes are: a summary, a line for each entry, and what is wrong.
+
+    A compressed file is decompressed first. A stream is listed entry by entry, another value by its fields.
+    Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
+    or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
+    """
+    request = Request(
+        Shown(more["detail"] or "entries", more["begin"], more["limit"]),
+        evolve(DEFAULT_OPTIONS, max_message=more["max_message"]),
+        formats_named(name),
+        more["as_json_lines"],
+        cast("tuple[ResyncMode, ...]", tuple(dict.fromkeys(more["modes"]))),
+        folders,
+    )
+    codes = []
+    for source in sources:
+        if len(sources) > 1:
+            click.echo(escape_unsafe(f"== {source}"), err=request.as_json)
+        codes.append(_explain_source(source, request))
+    return deciding_code(codes)
+
+
+def _explain_source(source: str, request: Request) -> Exit:
+    path = Path(source) if len(source) <= LONGEST_PATH else Path()
+    if source != "-" and len(source) <= LONGEST_PATH and path.is_dir():
+        return explain_directory.command_for(path, as_json=request.as_json)
+    is_file = source != "-" and len(source) <= LONGEST_PATH and path.is_file()
+    if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
+        return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
+    if is_file and not request.rows and index_files.kind_of(path):
+        return _explain_index_file(path)
+    with _opened(source) as opened:
+        if not opened.source.size:
+            raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
+        found = evolve(opened, folder=path.resolve().parent.name if is_file else "")
+        code = _explain(source, path.name if is_file else "", found, request)
+    return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
+
+
+def _opened(source: str) -> AbstractContextManager[OpenInput]:
+    """Open a file, a pipe, standard input (`-`) or hex digits; raises `click.UsageError`."""
     if source == "-":
-        return sys.stdin.buffer.read()
-    if len(source) <= LONGEST_PATH and Path(source).is_file():
-        return Path(source).read_bytes()
+        return _opened_standard_input()
+    path = Path(source)
+    if len(source) <= LONGEST_PATH and (path.is_file() or path.is_fifo()):
+        return open_path(path)
     text = re.sub(r"[\s:]|0x", "", source)
     if text and re.fullmatch(r"([0-9a-fA-F]{2})+", text):
-        return bytes.fromhex(text)
+        return open_bytes(bytes.fromhex(text))
     raise click.UsageError(
         f"{source[:60] or '(nothing)'} is neither a file nor hex: give a path, or pairs of hex digits"
     )
 
 
-def formats_named(name: str | None) -> list[Format]:
-    """Return the formats that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
-    if name is None:
-        return []
-    form, _, revision = name.partition("/")
-    if revision:
-        return [formats.get(form, revision)]
-    return [row for row in formats.FORMATS.values() if row.name == form] or [formats.get(form, "?")]
+@contextmanager
+def _opened_standard_input() -> Iterator[OpenInput]:
+    with open_stream(sys.stdin.buffer) as found:
+        yield found
 
 
-@click.command("explain")
-@click.argument("source", metavar="FILE|HEX|-")
-@click.option(
-    "--format", "name", metavar="FORMAT", help="a format such as kafka.batch/v2  [default: try all]"
-)
-@with_fixtures
-def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
-    """Print the fields of the bytes in a file or in hex, damaged or not.
-
-    Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
-    or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
-    """
-    path = Path(source) if len(source) <= LONGEST_PATH else Path()
-    if name is None and path.is_file() and index_files.kind_of(path):
-        one = index_files.check_index_file(path)
-        for line in index_file_view.entry_lines(one):
-            click.echo(line)
-        return Exit.FAILS if one.errors else Exit.CONFORMS
-    code = _explain(source, name, folders)
-    return deciding_code([code, _beside(path)]) if path.is_file() else code
+def _explain_index_file(path: Path) -> Exit:
+    one = index_files.check_index_file(path)
+    for line in index_file_view.entry_lines(one):
+        click.echo(line)
+    return Exit.FAILS if one.errors else Exit.CONFORMS
 
 
 def _beside(log: Path) -> Exit:
@@ -81,100 +200,121 @@ def _beside(log: Path) -> Exit:
     return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS
 
 
-def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
-    data = bytes_of(source)
-    if not data:
-        raise click.UsageError(f"{source} is empty: there is nothing to explain")
-    file = Path(source).name if len(source) <= LONGEST_PATH else ""
-    if name is None and is_foreign(data, file):
-        raise click.UsageError(_unknown(source, data))
-    best, *others = rank_formats(data, formats_named(name), name=file)
-    if name is None and not is_identified(best, data):
-        raise click.UsageError(_unknown(source, data))
-    click.echo(f"{len(data)} bytes as {best.row.format_id}: {_said(best, len(data))}")
-    misfits = [one for one in _remarks(best) if one.cls in MISMATCH_REMARKS]
-    wrong = list(
-        damage_lines.damaged_place_lines(best.survey)
-        if best.survey is not None
-        else remark_lines.misfit_lines(misfits)
-    )
-    for line in wrong:
-        click.echo(line)
-    refused = best.layout.rejected
-    for shown in field_lines(best.layout, refused.at if refused else None):
-        click.echo(str(shown))
-    for line in remark_lines.remark_text_lines(
-        [one for one in _remarks(best) if one.cls not in MISMATCH_REMARKS]
-    ):
-        click.echo(line)
-    _others(best, others, len(data))
-    cases = cases_of_format(best.row.format_id, folders)
-    case = most_similar(data, best.row.format_id, refused.cls if refused else None, cases)
-    if case is not None:
-        click.echo(f"nearest fixture: {case.id}: {case.title}")
-    return Exit.CONFORMS if best.consumed == len(data) and not wrong else Exit.FAILS
+# --- one input ---
 
 
-def _unknown(source: str, data: bytes) -> str:
+def _explain(source: str, file: str, found: OpenInput, request: Request) -> Exit:
+    """Explain an input whose format is to be found."""
+    if request.modes:
+        return _compare_modes(found, request)
+    if found.source.size <= SMALL:
+        data = found.source.read(0, SMALL)
+        fits = _ranked(source, file, found, data, request)
+        if fits[0].row.scan is None and not (request.lists_entries and listing_of(fits[0].row)):
+            return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+        code = _explain_stream(fits[0].row, found, request)
+        if not request.as_json:
+            other_lines(fits, data, request.folders, similar=code != Exit.CONFORMS)
+        return code
+    return _explain_large(source, file, found, request)
+
+
+def _ranked(source: str, file: str, found: OpenInput, data: bytes, request: Request) -> list[FormatFit]:
+    """Return the formats in the order in which they fit; raises `click.UsageError` if none does."""
+    if not request.rows and is_foreign(data, file):
+        raise click.UsageError(_unknown(source, found, data))
+    fits = rank_formats(data, request.rows, request.options, name=file)
+    if not request.rows and not is_identified(fits[0], data):
+        raise click.UsageError(_unknown(source, found, data))
+    return fits
+
+
+def _explain_large(source: str, file: str, found: OpenInput, request: Request) -> Exit:
+    rows = [stream_of(row) for row in request.rows]
+    head = found.source.read(zeros_end(found.source, 0), SMALL)
+    if not rows and (not head or is_foreign(head, file)):
+        raise click.UsageError(_unknown(source, found, head))
+    streams = detect_stream(found.source, rows, request.options, file)
+    one = streams[0].row if streams else next((row for row in rows if row.scan is not None), None)
+    if one is not None:
+        code = _explain_stream(one, found, request)
+        if not request.as_json:
+            stream_fit_lines(streams)
+        return code
+    if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):
+        raise click.UsageError(
+            _too_large(source, found, request.rows) if rows else _unknown(source, found, head)
+        )
+    data = found.source.read(0, found.source.size)
+    fits = _ranked(source, file, found, data, request)
+    return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+
+
+def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
+    most = f"which is one value of at most {LARGEST_NAMED_VALUE}"
+    return f"{source}: {found.source.size} bytes are too many for {rows[0].format_id}, {most}"
+
+
+def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     """Return the message for bytes that no format fits."""
-    like = looks_like(data)
-    what = f"; they look like {like}" if like else ""
+    like = looks_like(head)
+    what = (
+        f"; they look like {like}"
+        if like and like != "an empty file"
+        else "; they look like zeros"
+        if like
+        else ""
+    )
     then = "unpack them first" if like in COMPRESSED_KINDS else "if they belong to one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
-    return f"{place}{len(data)} bytes: no format fits{what}; {then}"
+    packed = f" unpacked from {found.packed}" if found.packed else ""
+    stopped = f"; {found.stopped}" if found.stopped else ""
+    return f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
 
 
-def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
-    """Print the other formats that fit as well, and the revisions of the best one."""
-    same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
-    if also := [fit.row.format_id for fit in same]:
-        click.echo(f"also fits: {', '.join(also[:MAX_FITS])}")
-    if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
-        click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
-    for fit in _damaged(best, others):
-        click.echo(f"or else {fit.row.format_id}: {_said(fit, size)}")
+# --- streams ---
 
 
-def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
-    """Sort the revisions of a format in the order of the table."""
-    order = list(formats.FORMATS)
-    return sorted(revisions, key=lambda fit: order.index(fit.row.format_id))
+def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
+    """List a stream: the summary first, which is known last."""
+    fmt, listing = stream_of(row), listing_of(row)
+    assert listing is not None, "every stream has one"
+    reading = EntryReading(request.options, values=request.shown.detail == "records")
+    stream = Listed(fmt, listing, found.source, request.options, found.folder)
+    if request.as_json:
+        json_output = JsonOutput(stream, request.shown, sys.stdout)
+        survey = survey_stream(fmt, listing, found, reading, json_output.entry)
+        json_output.line(as_json(summary_json(survey)))
+    else:
+        with tempfile.SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8") as spool:
+            output = TextOutput(stream, request.shown, cast("TextIO", spool))
+            survey = survey_stream(fmt, listing, found, reading, output.entry)
+            for line in summary_lines(survey):
+                click.echo(line)
+            _copy(spool)
+        if output.left_out:
+            click.echo(f"… {output.left_out} more {listing.units} are not listed: see --limit and --at")
+    return Exit.CONFORMS if survey.ok else Exit.FAILS
 
 
-def _revision(fit: FormatFit) -> str:
-    """Describe how a revision fits: all bytes or some, its remarks, or its refusal."""
-    decoded, rejected = fit.layout.decoded, fit.layout.rejected
-    if rejected is not None:
-        return f"{fit.row.revision} not, {rejected.cls} at {rejected.at}"
-    assert decoded is not None
-    if not decoded.consumed:
-        return f"{fit.row.revision} not, nothing in it is whole"
-    part = "fits" if decoded.consumed == fit.size else f"fits {decoded.consumed} bytes"
-    remarks = ", ".join(sorted({remark.cls for remark in decoded.remarks}))
-    return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
+def _copy(spool: Any) -> None:  # noqa: ANN401 - a file of text
+    """Print what was spooled."""
+    spool.seek(0)
+    while piece := spool.read(1 << 20):
+        sys.stdout.write(piece)
 
 
-def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
-    """Return equally good formats of other systems for refused bytes that no checksum proves."""
-    if best.layout.decoded is not None or best.proven:
-        return []
-    others = [fit for fit in others if fit.sure]
-    systems = {best.row.name.partition(".")[0]: best}
-    for fit in others:
-        systems.setdefault(fit.row.name.partition(".")[0], fit)
-    return list(systems.values())[1:]
-
-
-def _said(fit: FormatFit, size: int) -> str:
-    """Return the verdict on the bytes as one line."""
-    if fit.survey is not None and fit.proven and not fit.survey.whole:
-        return damage_lines.survey_verdict(fit.survey)
-    if fit.layout.rejected is not None:
-        rejected = fit.layout.rejected
-        return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"
-    left = size - fit.consumed
-    return f"accepted, {fit.consumed} bytes" + (f", {left} more follow" if left else "")
-
-
-def _remarks(fit: FormatFit) -> tuple[Remark, ...]:
-    return fit.layout.decoded.remarks if fit.layout.decoded else ()
+def _compare_modes(found: OpenInput, request: Request) -> Exit:
+    """Print how readers divide a stream, for a family that has several."""
+    named = [stream_of(row) for row in request.rows] or list(formats.FORMATS.values())
+    listings = (listing_of(row) for row in named if row.scan is not None)
+    place = next((one.compare_modes for one in listings if one is not None and one.compare_modes), None)
+    if place is None:
+        raise click.UsageError("--resync is for streams of Heka: leave out --format, or name heka.stream")
+    most = 10 if request.shown.limit is None else request.shown.limit
+    lines = object_at(place)(pieces(found.source, 0), request.modes, request.options, most)
+    while True:
+        try:
+            click.echo(next(lines))
+        except StopIteration as end:
+            return Exit.CONFORMS if end.value else Exit.FAILS

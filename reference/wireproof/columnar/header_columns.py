@@ -48,8 +48,11 @@ ALL_COLUMNS: Final = tuple(HEADER_COLUMNS.names)
 
 REMARKS: Final = HEADER_COLUMNS.field("remarks").type
 
-_KINDS: Final = pa.array(KINDS)
-_NO_REMARKS: Final = pa.array([], pa.string())
+
+@cache
+def _kinds() -> pa.Array:
+    """Return the names of the kinds; made at the first use, for the first array imports pandas."""
+    return pa.array(KINDS)
 
 
 def read_header_columns(
@@ -104,7 +107,7 @@ def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
 def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
     if not any(item.remarks for item in frames.answers.values()):
         none = pa.array(np.zeros(len(frames) + 1, np.int32))
-        return pa.ListArray.from_arrays(none, _NO_REMARKS, type=REMARKS)
+        return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=REMARKS)
     remarks: list[list[str]] = [[]] * len(frames)
     for row, item in frames.answers.items():
         remarks[row] = [remark.cls for remark in item.remarks]
@@ -114,7 +117,7 @@ def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
 _ITEMS: Final[dict[str, Callable[[KafkaFrames], Any]]] = {
     "position": lambda frames: frames.position,
     "length": lambda frames: frames.length,
-    "kind": lambda frames: _KINDS.take(pa.array(frames.kind)),
+    "kind": lambda frames: _kinds().take(pa.array(frames.kind)),
     "fault": _faults,
     "remarks": _remarks,
     "by_reference": lambda frames: frames.by_reference,

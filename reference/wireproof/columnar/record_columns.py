@@ -16,8 +16,6 @@ RECORD_HEADER: Final = pa.struct(
     [pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary())]
 )
 
-NO_HEADERS: Final = pa.array([], RECORD_HEADER)
-
 RECORD_COLUMNS: Final = pa.schema(
     [
         pa.field("frame", pa.int64(), nullable=False),
@@ -88,7 +86,7 @@ def _binary(data: Octets, ends: Array, null: Array) -> pa.Array:
 def _headers(block: JudgedBlock, headers_at: Array, ends: Array) -> pa.Array:
     kind, size = RECORD_COLUMNS.field("headers").type, int(ends[-1])
     if not size:
-        return pa.ListArray.from_arrays(pa.array(ends), NO_HEADERS, type=kind)
+        return pa.ListArray.from_arrays(pa.array(ends), pa.array([], RECORD_HEADER), type=kind)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
     record_header_kernels.locate_headers(
         block.entries.wire, block.arena, headers_at, np.diff(ends), at, length

@@ -1,30 +1,62 @@
 """A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
 
-from wireproof.cases.log_survey import DamagedRange, LogSurvey
+from wireproof.cases.log_survey import DamagedRange
 from wireproof.report.sanitize import escape_unsafe
 
 MAX_PLACES: Final = 50
 """Number of places that are listed; the others are counted."""
 
 
-def survey_verdict(found: LogSurvey) -> str:
+class Survey(Protocol):
+    """The contents of a log: how much of it is sound, and where it is not."""
+
+    @property
+    def size(self) -> int:
+        """Return its bytes."""
+
+    @property
+    def entries(self) -> int:
+        """Return the number of sound entries."""
+
+    @property
+    def sound(self) -> int:
+        """Return their bytes."""
+
+    @property
+    def damages(self) -> Sequence[DamagedRange]:
+        """Return the first damaged ranges."""
+
+    @property
+    def damage_count(self) -> int:
+        """Return the number of all damaged ranges."""
+
+    @property
+    def tail(self) -> int:
+        """Return the bytes of a cut entry at the end."""
+
+    @property
+    def wanted(self) -> int:
+        """Return the bytes that this entry needs; 0 if that is unknown."""
+
+
+def survey_verdict(found: Survey) -> str:
     """Return how much of a log is sound, in one line."""
-    places = len(found.damages) + bool(found.tail)
+    places = found.damage_count + bool(found.tail)
     sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
     return f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
 
 
-def damaged_place_lines(found: LogSurvey) -> Iterator[str]:
+def damaged_place_lines(found: Survey) -> Iterator[str]:
     """Return one line for each damaged place."""
     shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):
         yield escape_unsafe(f"wrong: {_place(one)}; {_after(one, until, found)}")
-    if len(found.damages) > MAX_PLACES:
-        yield f"… {len(found.damages) - MAX_PLACES} more places"
+    if found.damage_count > MAX_PLACES:
+        yield f"… {found.damage_count - MAX_PLACES} more places"
     if found.tail:
         at = found.size - found.tail
         whole = f" of {found.wanted}" if found.wanted else ""
@@ -38,7 +70,7 @@ def _place(one: DamagedRange) -> str:
     return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
 
 
-def _after(one: DamagedRange, until: int, found: LogSurvey) -> str:
+def _after(one: DamagedRange, until: int, found: Survey) -> str:
     if until > one.end:
         return f"reading continues at {one.end}"
     return "nothing valid follows" if one.end >= found.size - found.tail else "another damaged place follows"

@@ -9,11 +9,14 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof.formats import TracedDecode
+from wireproof.wire.readable import octets
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import Cover, FieldSpan
 
 WIDEST: Final = 48
 """Characters of a value; longer values are cut, and their length is shown."""
+
+NO_NOTES: Final[Mapping[str, str]] = {}
 
 
 @frozen
@@ -27,6 +30,7 @@ class FieldLine:
         name: the last part of its path.
         type, value, cover: as in the trace, as text.
         marked: True if the marked position is in it.
+        note: what the value means, if it is stored in a short form.
     """
 
     depth: int
@@ -37,19 +41,40 @@ class FieldLine:
     value: str = ""
     cover: str = ""
     marked: bool = False
+    note: str = ""
 
     def __str__(self) -> str:
         """Return the line as text."""
         size = "" if self.size < 0 else str(self.size)
         head = f"{'>' if self.marked else ' '} {self.at:>9} {size:>6}  {'  ' * self.depth}{self.name}"
-        return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
+        note = f"= {self.note}" if self.note else ""
+        return "  ".join(part for part in (head, self.type, self.value, note, self.cover) if part)
 
 
-def field_lines(layout: TracedDecode, mark: Position | None = None) -> Iterator[FieldLine]:
-    """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
+def field_lines(
+    layout: TracedDecode, mark: Position | None = None, notes: Mapping[str, str] = NO_NOTES
+) -> Iterator[FieldLine]:
+    """Yield the tree of a layout in the order of the bytes.
+
+    `mark` is the position to point at; `notes` are what values mean, by the path of the field.
+    """
     marked = innermost(layout.spans, mark)
     for line, span in lines_with_spans(layout):
-        yield evolve(line, marked=True) if span is not None and span is marked else line
+        if span is None:
+            yield line
+        else:
+            yield evolve(line, marked=span is marked, note=notes.get(span.path, ""))
+
+
+def text_notes(spans: Sequence[FieldSpan]) -> dict[str, str]:
+    """Return the text of the fields of bytes that are text, by their path."""
+    notes = {}
+    for span in spans:
+        if isinstance(span.value, bytes | bytearray) and span.value:
+            shown = octets(bytes(span.value), WIDEST)
+            if shown[0] in "'\"":
+                notes[span.path] = shown
+    return notes
 
 
 def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpan | None]]:

@@ -14,11 +14,15 @@ def remark_text_lines(remarks: Sequence[Remark]) -> Iterator[str]:
     by_class: dict[str, list[Remark]] = {}
     for remark in remarks:
         by_class.setdefault(remark.cls, []).append(remark)
-    for cls, found in by_class.items():
-        first = found[0]
-        often = f"{len(found)} times, first at" if len(found) > 1 else "at"
-        meaning = REMARK_CLASSES[cls].meaning
-        yield f"remark {cls}, {often} {first.at} ({first.path}): {meaning}; {_allowed(first)}"
+    for found in by_class.values():
+        yield remark_line(found[0], len(found))
+
+
+def remark_line(first: Remark, count: int) -> str:
+    """Return the line of a class of remarks: its first one, and how many there are."""
+    often = f"{count} times, first at" if count > 1 else "at"
+    meaning = REMARK_CLASSES[first.cls].meaning
+    return f"remark {first.cls}, {often} {first.at} ({first.path}): {meaning}; {_allowed(first)}"
 
 
 def misfit_lines(remarks: Sequence[Remark]) -> Iterator[str]:

@@ -4,8 +4,10 @@ import bz2
 import gzip
 import lzma
 import random
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import cramjam
@@ -95,10 +97,6 @@ def test_explain_reads_json_and_the_base64_in_it(wireproof: Command) -> None:
         (b'{"', "JSON"),
         (b"\n" * 3000, "text"),
         (b"root:x:0:0:root:/root:/bin/sh\n" * 40, "text"),
-        (gzip.compress(b"hello" * 50, mtime=0), "gzip"),
-        (bz2.compress(b"hello" * 50), "bzip2"),
-        (lzma.compress(b"hello" * 50), "xz"),
-        (zstandard.compress(b"hello" * 50), "zstd"),
         (bytes(cramjam.lz4.compress(b"hello" * 50)), "lz4"),
         (b"PK\x03\x04" + bytes(range(90)), "a zip archive"),
         (b"\xca\xfe\xba\xbe" + bytes(range(90)), "a Java class"),
@@ -115,6 +113,46 @@ def test_bytes_of_no_format_are_not_given_fields_but_a_word_for_what_they_look_l
         assert (done.code, done.out) == (2, "")
         assert f"{len(data)} bytes: no format fits" in done.one_line()
         assert (f"they look like {like};" in done.err) == bool(like)
+
+
+PACKERS: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("gzip", gzip.compress),
+    ("bzip2", bz2.compress),
+    ("xz", lzma.compress),
+    ("zstd", zstandard.compress),
+]
+
+
+@pytest.mark.parametrize(("kind", "pack"), PACKERS)
+def test_a_compressed_file_is_unpacked_by_its_signature(
+    wireproof: Command, tmp_path: Path, kind: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "archive"
+    path.write_bytes(pack(logs.batch(b"one", 0) + logs.batch(b"two", 1)))
+    for source in (path, path.read_bytes().hex()):
+        done = wireproof("explain", source)
+        assert done.code == 0
+        assert f"142 bytes (unpacked from {kind}) as kafka.log/mixed: accepted, 142 bytes\n" in done.out
+    path.write_bytes(pack(b"hello" * 50))
+    line = wireproof("explain", path).one_line()
+    assert f"250 bytes unpacked from {kind}: no format fits; they look like text" in line
+
+
+@pytest.mark.parametrize(("kind", "pack"), PACKERS)
+def test_what_a_damaged_compressed_file_still_has_is_read(
+    wireproof: Command, tmp_path: Path, kind: str, pack: Callable[[bytes], bytes]
+) -> None:
+    rng = random.Random(4)
+    whole = b"".join(logs.batch(rng.randbytes(5000), offset) for offset in range(400))
+    path = tmp_path / "archive"
+    path.write_bytes(pack(whole)[:1_500_000])
+    done = wireproof("explain", path, "--limit", 0)
+    assert done.code == 1
+    assert f"(unpacked from {kind}) as kafka.log/mixed: " in done.out
+    (line,) = [line for line in done.out.splitlines() if "is damaged or cut" in line]
+    assert line.startswith(f"wrong: what is compressed with {kind} is damaged or cut: ")
+    (sound,) = re.findall(r"(\d+) entries are sound", done.out)
+    assert int(sound) > 150
 
 
 def test_bytes_of_no_format_are_read_as_the_one_that_is_named(wireproof: Command) -> None:

@@ -42,6 +42,7 @@ FAMILY: Final = Family(
     remarks=HEKA_REMARKS,
     marks=MARKS,
     file_names=FILE_NAMES,
+    listings={"heka.stream": "wireproof.heka.family.listing:LISTING"},
     strategies="wireproof.heka.family.strategies:VALUES",
     option_strategies="wireproof.heka.family.strategies:OPTIONS",
     sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},

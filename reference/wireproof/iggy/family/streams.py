@@ -20,6 +20,6 @@ def _bytes_needed(fmt: Format, tail: bytes) -> int:
 
 STREAMS: Final = {
     "iggy.log": StreamRules(
-        damaged_length=_damaged_length, lookahead=resync.LOOKAHEAD, bytes_needed=_bytes_needed
+        damaged_length=_damaged_length, lookahead=resync.LOOKAHEAD, bytes_needed=_bytes_needed, unlimited=True
     )
 }

@@ -81,6 +81,7 @@ FAMILY: Final = Family(
     marks=MARKS,
     file_names=FILE_NAMES,
     streams=STREAMS,
+    listings={"kafka.log": "wireproof.kafka.family.listing:LISTING"},
     capabilities=capabilities.of_bytes,
     value_capabilities=capabilities.of_value,
     strategies="wireproof.kafka.family.strategies:VALUES",
@@ -88,6 +89,7 @@ FAMILY: Final = Family(
     sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
     mutation="wireproof.kafka.family.mutation:RULES",
     generators="wireproof.kafka.family.generators:GENERATORS",
+    directories="wireproof.kafka.family.partitions:RULES",
     message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from wireproof.family import Format, OrderFault, StreamRules
+from wireproof.family import EntryRow, Format, OrderFault, StreamRules
 from wireproof.kafka import resync
+from wireproof.kafka.family.entry_cells import offsets_and_epoch
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
@@ -25,21 +26,25 @@ class EntryOrder:
         """Yield the faults in the order of the next entry."""
         match item.value:
             case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
-                if epoch < self.epoch or epoch < -1:
-                    text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
-                    path = f"batches[{number}].partitionLeaderEpoch"
-                    yield OrderFault(
-                        "leader-epoch-order", item.at + BATCH.offset("partitionLeaderEpoch"), path, text
-                    )
-                self.epoch = epoch
-                last = first + delta
+                yield from self._follow(first, first + delta, epoch, item.at, number)
             case Message(offset=last, messages=inner):
-                first = inner[0].offset if inner else last
-            case _:
-                return
+                yield from self._follow(inner[0].offset if inner else last, last, None, item.at, number)
+
+    def after_row(self, row: EntryRow, number: int) -> Iterator[OrderFault]:
+        """Yield the faults of an entry that the fast decoder returned."""
+        first, last, epoch = offsets_and_epoch(row.cells)
+        return self._follow(first, last, epoch, row.at, number)
+
+    def _follow(self, first: int, last: int, epoch: int | None, at: int, number: int) -> Iterator[OrderFault]:
+        if epoch is not None:
+            if epoch < self.epoch or epoch < -1:
+                text = f"epoch {epoch} after {self.epoch}: one of the two is damaged"
+                path = f"batches[{number}].partitionLeaderEpoch"
+                yield OrderFault("leader-epoch-order", at + BATCH.offset("partitionLeaderEpoch"), path, text)
+            self.epoch = epoch
         if self.last is not None and first <= self.last:
             text = f"offset {first} after {self.last}: one of the two is damaged"
-            yield OrderFault("offsets-not-monotonic", item.at, f"batches[{number}].baseOffset", text)
+            yield OrderFault("offsets-not-monotonic", at, f"batches[{number}].baseOffset", text)
         self.last = last
 
 

@@ -1,0 +1,143 @@
+"""The bytes of an input, read at any position: a file of any size is never in memory as a whole."""
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO, Final, Protocol
+
+from attrs import define, field, frozen
+
+PIECE_BYTES: Final = 1 << 16
+"""Bytes of the first piece; a longer look takes larger ones."""
+
+LARGEST_PIECE: Final = 1 << 20
+
+
+ZEROS: Final = bytes(LARGEST_PIECE)
+
+LONG_ZEROS: Final = 1 << 16
+"""Zeros that are a run, such as the rest of a preallocated segment."""
+
+FEW_ZEROS: Final = 64
+
+
+class ShrunkError(OSError):
+    """A file became shorter while it was read; `size` is what is left of it."""
+
+    def __init__(self, expected: int, size: int) -> None:
+        """Keep the size."""
+        super().__init__(f"the file shrank from {expected} to {size} bytes while it was read")
+        self.size = size
+
+
+class ByteSource(Protocol):
+    """Bytes with a known end."""
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes."""
+
+    def read(self, at: int, length: int, /) -> bytes:
+        """Return the bytes at a position, as far as they are before the end."""
+
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the same bytes in memory that the next view overwrites: new memory is slow."""
+
+
+@frozen
+class BytesSource:
+    """Bytes in memory."""
+
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes."""
+        return len(self.data)
+
+    def read(self, at: int, length: int, /) -> bytes:
+        """Return the bytes at a position."""
+        return self.data[at : at + length]
+
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the bytes at a position, without a copy."""
+        return memoryview(self.data)[at : at + length]
+
+
+@define
+class FileSource:
+    """The bytes that an open file had when it was opened.
+
+    Files are not mapped into memory: if a mapped file shrinks, the process is killed.
+    """
+
+    file: BinaryIO
+    size: int
+    _room: bytearray = field(factory=bytearray, init=False)
+
+    @classmethod
+    def of(cls, file: BinaryIO) -> "FileSource":
+        """Return the bytes of an open file."""
+        return cls(file, os.fstat(file.fileno()).st_size)
+
+    def read(self, at: int, length: int, /) -> bytes:
+        """Return the bytes at a position.
+
+        Raises:
+            ShrunkError: the file became shorter.
+        """
+        wanted = max(min(length, self.size - at), 0)
+        parts, got = [], 0
+        while got < wanted:
+            part = os.pread(self.file.fileno(), wanted - got, at + got)
+            if not part:
+                raise ShrunkError(self.size, min(os.fstat(self.file.fileno()).st_size, at + got))
+            parts.append(part)
+            got += len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the bytes at a position, in memory that the next view overwrites.
+
+        Raises:
+            ShrunkError: the file became shorter.
+        """
+        wanted = max(min(length, self.size - at), 0)
+        if len(self._room) < wanted:
+            self._room = bytearray(wanted)
+        room, got = memoryview(self._room)[:wanted], 0
+        while got < wanted:
+            count = os.preadv(self.file.fileno(), [room[got:]], at + got)
+            if not count:
+                raise ShrunkError(self.size, min(os.fstat(self.file.fileno()).st_size, at + got))
+            got += count
+        return room
+
+
+def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[bytes]:
+    """Yield the bytes from a position on, in pieces that become larger."""
+    size, end = PIECE_BYTES, source.size if end is None else end
+    while at < end:
+        piece = source.read(at, min(size, end - at))
+        yield piece
+        at, size = at + len(piece), min(2 * size, LARGEST_PIECE)
+
+
+def zeros_end(source: ByteSource, at: int) -> int:
+    """Return the position of the first byte from `at` on that is not 0; the end if all are 0."""
+    for piece in pieces(source, at):
+        if piece != ZEROS[: len(piece)]:
+            return at + len(piece) - len(piece.lstrip(b"\0"))
+        at += len(piece)
+    return source.size
+
+
+def long_zeros(source: ByteSource, at: int) -> int:
+    """Return the length of the run of zeros at a position, less the bytes in which an entry may begin.
+
+    It is 0 if the run is short.
+    """
+    for length in (FEW_ZEROS, LONG_ZEROS):
+        if source.read(at, length) != ZEROS[:length]:
+            return 0
+    end = zeros_end(source, at)
+    return (end if end == source.size else end - FEW_ZEROS) - at

@@ -1,0 +1,76 @@
+"""The cells of an entry in a listing, from the integers of its header: kafka.md §1.1, §2.1."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from wireproof.kafka import batch, message
+from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
+from wireproof.kafka.layouts import CODECS
+from wireproof.kafka.size_and_magic import MAGIC_AT
+
+COLUMNS: Final = (
+    "magic", "baseOffset", "lastOffset", "count", "codec", "timestampType", "baseTimestamp", "maxTimestamp",
+    "producerId", "producerEpoch", "baseSequence", "lastSequence", "transactional", "control",
+    "deleteHorizon", "partitionLeaderEpoch", "crc",
+)  # fmt: skip
+"""The names of the cells.
+
+`baseOffset` is that of the first message in a wrapper, null if it has none. `count` is that of the header of
+a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
+"""
+
+(
+    MAGIC, BASE_OFFSET, LAST_OFFSET, COUNT, CODEC, _, BASE_TIMESTAMP, MAX_TIMESTAMP, PRODUCER, _, _, _,
+    IS_TRANSACTIONAL, CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
+) = range(len(COLUMNS))  # fmt: skip
+
+HEADER_NAMES: Final = (
+    "baseOffset", "partitionLeaderEpoch", "crc", "attributes", "lastOffsetDelta", "baseTimestamp",
+    "maxTimestamp", "producerId", "producerEpoch", "baseSequence", "recordsCount",
+)  # fmt: skip
+"""The integers of a batch that the cells are made of, in the order of the wire."""
+
+_numbers = batch.HEADER.select(*HEADER_NAMES)
+
+_CODEC_NAMES: Final = tuple(CODECS.get(number, str(number)) for number in range(CODEC_MASK + 1))
+
+_SEQUENCES: Final = 1 << 31
+
+
+def header_numbers(head: bytes) -> Sequence[int]:
+    """Return these integers of the batch that begins with `head`."""
+    numbers: Sequence[int] = _numbers(batch.HEADER.peek(head, 0))
+    return numbers
+
+
+def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
+    """Return the cells of a batch: §1.1, §1.2."""
+    base, epoch, crc, attributes, delta, first_time, last_time, producer, generation, sequence, count = (
+        numbers
+    )
+    horizon = attributes & DELETE_HORIZON
+    return (
+        2, base, wrap64(base + delta), count, _CODEC_NAMES[attributes & CODEC_MASK],
+        "LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime", first_time, last_time,
+        producer, generation, sequence, -1 if sequence == -1 else (sequence + delta) % _SEQUENCES,
+        bool(attributes & TRANSACTIONAL), control, first_time if horizon else None, epoch, crc,
+    )  # fmt: skip
+
+
+def message_cells(head: bytes, first: int | None, count: int) -> tuple[Any, ...]:
+    """Return the cells of a message or a wrapper: §2.1, §2.2."""
+    magic = head[MAGIC_AT]
+    offset, _, crc, _, attributes, *rest = message.HEADS[magic].peek(head, 0)
+    timestamp = rest[0] if rest else message.NO_TIMESTAMP
+    kind = ("LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime") if magic else None
+    codec = _CODEC_NAMES[attributes & CODEC_MASK]
+    return (
+        magic, first, offset, count, codec, kind, timestamp, timestamp,
+        -1, -1, -1, -1, False, None, None, -1, crc,
+    )  # fmt: skip
+
+
+def offsets_and_epoch(cells: Sequence[Any]) -> tuple[int, int, int | None]:
+    """Return the first and the last offset, and the leader epoch; None for a message, which has none."""
+    first, last = cells[BASE_OFFSET], cells[LAST_OFFSET]
+    return (last if first is None else first), last, (cells[LEADER_EPOCH] if cells[MAGIC] > 1 else None)

@@ -1,0 +1,289 @@
+"""The listing of Kafka's logs: a row for each batch or message, and for each record. kafka.md §1, §2."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import define, field
+
+from wireproof.family import EntryListing
+from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
+from wireproof.kafka.control_types import CONTROL_TYPES
+from wireproof.kafka.family import entry_cells
+from wireproof.kafka.family.entry_cells import (
+    BASE_OFFSET,
+    BASE_TIMESTAMP,
+    CODEC,
+    CONTROL_TYPE,
+    COUNT,
+    HORIZON,
+    IS_TRANSACTIONAL,
+    LEADER_EPOCH,
+    MAGIC,
+    MAX_TIMESTAMP,
+    PRODUCER,
+)
+from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
+from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Flag
+from wireproof.wire.readable import instant, octets
+from wireproof.wire.scan_items import Item
+from wireproof.wire.trace import FieldSpan
+
+MAX_PRODUCERS: Final = 1 << 16
+"""Producers that are counted and whose transactions are followed; a segment has far fewer."""
+
+SHOWN_OPEN: Final = 5
+"""Open transactions that are named."""
+
+
+# --- an entry ---
+
+
+def control_name(batch: RecordBatch) -> str | None:
+    """Return the types of the control records of a batch; None if it has none: §1.9."""
+    types = dict.fromkeys(one.control.type for one in batch.records if one.control is not None)
+    return "+".join(CONTROL_TYPES.get(kind, f"type {kind}") for kind in types) or None
+
+
+def item_cells(item: Item, head: bytes) -> tuple[Any, ...]:
+    """Return the cells of an entry that the reference decoded."""
+    match item.value:
+        case RecordBatch() as batch:
+            return entry_cells.batch_cells(entry_cells.header_numbers(head), control_name(batch))
+        case Message(messages=None, offset=offset):
+            return entry_cells.message_cells(head, offset, 1)
+        case Message(messages=inner):
+            return entry_cells.message_cells(head, inner[0].offset if inner else None, len(inner or ()))
+    raise TypeError(f"{type(item.value).__name__} is no entry of a log")
+
+
+HEADING: Final = (
+    f"magic {'offsets':>23} {'count':>7} {'codec':6} {'first time':24} {'last time':24} "
+    f"{'producer':>14} {'sequence':>13} {'epoch':>5}  what"
+)
+
+
+def cells_line(cells: tuple[Any, ...]) -> str:
+    """Return the cells as a line under `HEADING`."""
+    (
+        magic, first, last, count, codec, kind, base_time, max_time, producer, generation, sequence,
+        last_sequence, transactional, control, horizon, epoch, _,
+    ) = cells  # fmt: skip
+    offsets = f"{'' if first is None else first}..{last}"
+    who = f"{producer}/{generation}" if producer >= 0 else "-"
+    sequences = f"{sequence}..{last_sequence}" if sequence >= 0 else "-"
+    what = control or ("in a transaction" if transactional else "")
+    if kind == "LogAppendTime":
+        what = f"{what}, append time" if what else "append time"
+    if horizon is not None:
+        what = f"{what}, delete horizon" if what else "delete horizon"
+    return (
+        f"v{magic}    {offsets:>23} {count:>7} {codec:6} {instant(base_time):24} {instant(max_time):24} "
+        f"{who:>14} {sequences:>13} {epoch if magic > 1 else '-':>5}  {what}"
+    )
+
+
+def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
+    first, last, _ = entry_cells.offsets_and_epoch(cells)
+    return min(first, last), last
+
+
+# --- records ---
+
+RECORD_COLUMNS: Final = (
+    "offset", "offsetDelta", "timestamp", "timestampDelta", "sequence", "key", "value", "headers", "control",
+)  # fmt: skip
+
+
+def item_records(item: Item) -> Iterator[tuple[Any, ...]]:
+    """Yield the cells of each record: §1.3, §2.2."""
+    match item.value:
+        case RecordBatch(records=records, base_sequence=sequence):
+            for one in records:
+                yield _record(one, sequence)
+        case Message(messages=inner) as message:
+            for part in (message,) if inner is None else inner:
+                yield part.offset, None, part.timestamp, None, None, part.key, part.value, (), None
+
+
+def _record(one: Record, base_sequence: int) -> tuple[Any, ...]:
+    sequence = None if base_sequence < 0 else (base_sequence + one.offset_delta) % (1 << 31)
+    control = None if one.control is None else CONTROL_TYPES.get(one.control.type, f"type {one.control.type}")
+    return (
+        one.offset, one.offset_delta, one.timestamp, one.timestamp_delta, sequence, one.key, one.value,
+        tuple(one.headers), control,
+    )  # fmt: skip
+
+
+def record_line(cells: tuple[Any, ...]) -> str:
+    """Return a record as a line."""
+    offset, delta, timestamp, time_delta, sequence, key, value, headers, control = cells
+    parts = [f"offset {offset}" + ("" if delta is None else f" (+{delta})")]
+    parts.append(instant(timestamp) + ("" if time_delta is None else f" ({time_delta:+d} ms)"))
+    if sequence is not None:
+        parts.append(f"sequence {sequence}")
+    parts += [control] if control else [f"key {octets(key)}", f"value {octets(value)}"]
+    if headers:
+        parts.append("headers " + ", ".join(f"{octets(name)}: {octets(data)}" for name, data in headers))
+    return "  ".join(parts)
+
+
+# --- totals ---
+
+
+@define
+class LogTotals:
+    """The counts of a log, and the transactions that are open at its end."""
+
+    entries: Counter[int] = field(factory=Counter)
+    codecs: Counter[str] = field(factory=Counter)
+    controls: Counter[str] = field(factory=Counter)
+    records: int = 0
+    offsets: tuple[int, int] | None = None
+    times: tuple[int, int] | None = None
+    epochs: tuple[int, int] | None = None
+    producers: set[int] = field(factory=set)
+    open: dict[int, int] = field(factory=dict)
+
+    def add(self, cells: tuple[Any, ...]) -> None:
+        """Add the next entry."""
+        self.entries[cells[MAGIC]] += 1
+        self.codecs[cells[CODEC]] += 1
+        self.records += cells[COUNT]
+        first, last = _offsets(cells)
+        self.offsets = (
+            (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
+        )
+        if cells[MAX_TIMESTAMP] >= 0:
+            low, high = self.times or (cells[MAX_TIMESTAMP], cells[MAX_TIMESTAMP])
+            is_horizon = cells[HORIZON] is not None
+            early = low if is_horizon or cells[BASE_TIMESTAMP] < 0 else cells[BASE_TIMESTAMP]
+            self.times = min(low, early), max(high, cells[MAX_TIMESTAMP])
+        if cells[MAGIC] > 1:
+            epoch = cells[LEADER_EPOCH]
+            self.epochs = (epoch, epoch) if self.epochs is None else (self.epochs[0], epoch)
+        if cells[PRODUCER] >= 0:
+            self._add_producer(cells)
+        elif cells[CONTROL_TYPE]:
+            self.controls[cells[CONTROL_TYPE]] += 1
+
+    def _add_producer(self, cells: tuple[Any, ...]) -> None:
+        producer = cells[PRODUCER]
+        if len(self.producers) < MAX_PRODUCERS:
+            self.producers.add(producer)
+        if cells[CONTROL_TYPE]:
+            self.controls[cells[CONTROL_TYPE]] += 1
+            self.open.pop(producer, None)
+        elif cells[IS_TRANSACTIONAL] and len(self.open) < MAX_PRODUCERS:
+            self.open.setdefault(producer, cells[BASE_OFFSET])
+
+    def json(self) -> dict[str, Json]:
+        """Return the counts, each under its name; what the log does not have is null."""
+        offsets, times, epochs = (pair or (None, None) for pair in (self.offsets, self.times, self.epochs))
+        return {
+            "batches": self.entries.total(),
+            "byMagic": {str(magic): count for magic, count in sorted(self.entries.items())},
+            "records": self.records,
+            "firstOffset": offsets[0],
+            "lastOffset": offsets[1],
+            "nextOffset": None if offsets[1] is None else wrap64(offsets[1] + 1),
+            "firstTimestamp": times[0],
+            "lastTimestamp": times[1],
+            "firstLeaderEpoch": epochs[0],
+            "lastLeaderEpoch": epochs[1],
+            "codecs": dict(sorted(self.codecs.items())),
+            "producers": len(self.producers),
+            "controlBatches": dict(sorted(self.controls.items())),
+            "openTransactions": {str(producer): first for producer, first in self.open.items()},
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the counts as lines."""
+        if self.offsets is None:
+            return
+        kinds = ", ".join(f"{count} of v{magic}" for magic, count in sorted(self.entries.items()))
+        yield f"{self.records} records in {self.entries.total()} batches ({kinds})"
+        yield f"offsets {self.offsets[0]} to {self.offsets[1]}, next {wrap64(self.offsets[1] + 1)}"
+        if self.times is not None:
+            yield f"times {instant(self.times[0])} to {instant(self.times[1])}"
+        if self.epochs is not None and self.epochs[1] >= 0:
+            same = self.epochs[0] == self.epochs[1]
+            yield f"leader epoch {self.epochs[0]}" + ("" if same else f" to {self.epochs[1]}")
+        yield "codecs: " + ", ".join(f"{name} {count}" for name, count in self.codecs.most_common())
+        if self.producers or self.controls:
+            ends = "".join(f", {name} {count}" for name, count in sorted(self.controls.items()))
+            yield f"producers with an id: {len(self.producers)}{ends}"
+        if self.open:
+            some = [
+                f"producer {who} since offset {first}" for who, first in list(self.open.items())[:SHOWN_OPEN]
+            ]
+            more = "" if len(self.open) <= SHOWN_OPEN else ", …"
+            yield f"transactions that do not end here: {len(self.open)} ({', '.join(some)}{more})"
+
+
+# --- notes of fields ---
+
+
+def flags_text(number: int, flags: Sequence[Flag]) -> str:
+    """Spell out the named bits of a number."""
+    parts = []
+    for flag in flags:
+        value = (number & flag.mask) // (flag.mask & -flag.mask)
+        if flag.codes is not None:
+            parts.append(f"{flag.name} {flag.codes.get(value, value)}")
+        elif value:
+            parts.append(flag.name)
+    return ", ".join(parts)
+
+
+def field_notes(spans: Sequence[FieldSpan]) -> Mapping[str, str]:
+    """Return what attributes, timestamps and deltas mean, by the path of the field: §1.2, §1.8, §1.10."""
+    values = {span.path: span.value for span in spans if isinstance(span.value, int)}
+    notes = {}
+    for path, value in values.items():
+        head, _, name = path.rpartition(".")
+        batch, _, _ = path.rpartition("records[")
+        if note := _note(name, value, {part: values.get(f"{batch}{part}") for part in _OF_BATCH}, head):
+            notes[path] = note
+    return notes
+
+
+_OF_BATCH: Final = ("baseOffset", "baseTimestamp", "maxTimestamp", "attributes")
+
+_NAMED_BITS: Final = (*BATCH_FLAGS,)
+
+
+def _note(name: str, value: int, batch: Mapping[str, int | None], head: str) -> str:
+    in_record = head.endswith("]") and "records[" in head
+    match name:
+        case "attributes" if not in_record:
+            return flags_text(value, _NAMED_BITS)
+        case "baseTimestamp" | "maxTimestamp" | "timestamp" if value >= 0:
+            return instant(value)
+        case "offsetDelta" if batch["baseOffset"] is not None:
+            return f"offset {wrap64(batch['baseOffset'] + value)}"
+        case "timestampDelta" if batch["baseTimestamp"] is not None:
+            appended = (batch["attributes"] or 0) & LOG_APPEND_TIME
+            return instant(batch["maxTimestamp"] if appended else wrap64(batch["baseTimestamp"] + value))
+    return ""
+
+
+LISTING: Final = EntryListing(
+    unit="batch",
+    units="batches",
+    columns=entry_cells.COLUMNS,
+    cells=item_cells,
+    heading=HEADING,
+    line=cells_line,
+    record_columns=RECORD_COLUMNS,
+    records=item_records,
+    record_line=record_line,
+    totals=LogTotals,
+    head_bytes=BATCH.fixed_size,
+    offsets=_offsets,
+    fast="wireproof.kafka.family.fast_listing:list_entries",
+    meaning="wireproof.kafka.family.internal_records:record_meaning",
+    notes=field_notes,
+)

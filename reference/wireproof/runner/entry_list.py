@@ -1,0 +1,205 @@
+"""The entries of a stream one after another, judged, with what is wrong: in bounded memory for any size.
+
+The fast decoder judges where it is installed and the input is large; the reference judges everything else.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any, Final
+
+from attrs import evolve, field, frozen
+
+from wireproof import formats
+from wireproof.cases.byte_source import ByteSource
+from wireproof.cases.log_survey import MAX_HELD, DamagedRange, EntryChecks, shift_position, survey_items
+from wireproof.family import EntryListing, EntryRow, object_at
+from wireproof.formats import Format
+from wireproof.wire.json_values import Json
+from wireproof.wire.layout import Repeated
+from wireproof.wire.options import Options
+from wireproof.wire.rejection import Remark
+from wireproof.wire.scan_items import Item
+
+FAST_FROM: Final = 1 << 20
+"""Bytes of an input from which on the fast decoder is used: to load it takes longer than to read less."""
+
+FAST_PACKAGES: Final = ("numba", "pyarrow", "numpy")
+
+
+@frozen
+class ListedEntry:
+    """A part of a stream: a whole entry, garbage or a tail.
+
+    Attributes:
+        kind: `frame`, `garbage` or `tail`, as of `Item`.
+        at, length: its bytes.
+        number: the number of entries and damaged ranges before it.
+        cells: of a whole entry.
+        damages: what is wrong with it.
+        remarks: positions and paths are those in the stream.
+        note: how it was read, if in an unusual way.
+        item: its value, if it was kept.
+    """
+
+    kind: str
+    at: int
+    length: int
+    number: int
+    cells: tuple[Any, ...] = ()
+    damages: tuple[DamagedRange, ...] = field(default=())
+    remarks: tuple[Remark, ...] = field(default=())
+    note: str = ""
+    item: Item | None = None
+
+
+class NoTotals:
+    """Counts nothing of the entries."""
+
+    def add(self, cells: tuple[Any, ...]) -> None:
+        """Pass over an entry."""
+
+    def json(self) -> dict[str, Json]:
+        """Return no counts."""
+        return {}
+
+    def lines(self) -> tuple[str, ...]:
+        """Return no lines."""
+        return ()
+
+
+PLAIN: Final = EntryListing(
+    unit="entry",
+    units="entries",
+    columns=(),
+    cells=lambda _, __: (),
+    heading="",
+    line=lambda _: "",
+    record_columns=(),
+    records=lambda _: iter(()),
+    record_line=lambda _: "",
+    totals=NoTotals,
+)
+"""The listing of a stream whose family has none: the position and the length of each entry."""
+
+
+def listing_of(fmt: Format) -> EntryListing | None:
+    """Return the listing of a stream, or of the stream that has entries of this format; None if none has."""
+    name = fmt.name if fmt.scan is not None else fmt.wrapped_by[0] if fmt.wrapped_by is not None else ""
+    if not name:
+        return None
+    place = formats.family_of(fmt).listings.get(name)
+    listing: EntryListing = PLAIN if place is None else object_at(place)
+    return listing
+
+
+def stream_of(fmt: Format) -> Format:
+    """Return the stream format of an entry, or the format itself if it is a stream."""
+    if fmt.scan is not None or fmt.wrapped_by is None:
+        return fmt
+    return formats.get(*fmt.wrapped_by[:2])
+
+
+def entry_prefix(fmt: Format) -> str:
+    """Return the name of the list of entries in the value of a stream."""
+    parts = fmt.layout.parts if fmt.layout is not None else ()
+    return next((part.name for part in parts if isinstance(part, Repeated)), "entries")
+
+
+def is_fast_installed() -> bool:
+    """Return whether the packages of the fast decoder are installed."""
+    return all(find_spec(name) is not None for name in FAST_PACKAGES)
+
+
+@frozen
+class EntryReading:
+    """The way to read a stream.
+
+    Attributes:
+        options: of the codecs.
+        values: whether entries keep their values.
+        fast: whether the fast decoder is used; None decides by the size of the input.
+    """
+
+    options: Options
+    values: bool = False
+    fast: bool | None = None
+
+
+def list_entries(
+    fmt: Format, listing: EntryListing, source: ByteSource, reading: EntryReading
+) -> Iterator[ListedEntry]:
+    """Yield the parts of a stream, in order and without gaps."""
+    checks = EntryChecks.of(fmt, source, reading.options)
+    prefix = entry_prefix(fmt)
+    for part in _parts(fmt, listing, source, reading):
+        if isinstance(part, EntryRow):
+            number = checks.number
+            damages = checks.damages_of_row(part)
+            yield ListedEntry("frame", part.at, part.length, number, part.cells, damages)
+        else:
+            yield _listed(fmt, listing, source, reading, checks, part, prefix)
+
+
+def _parts(
+    fmt: Format, listing: EntryListing, source: ByteSource, reading: EntryReading
+) -> Iterator[EntryRow | Item]:
+    fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
+    if fast and listing.fast and reading.options.profile == "reader" and is_fast_installed():
+        parts: Iterator[EntryRow | Item] = object_at(listing.fast)(
+            source, reading.options, values=reading.values
+        )
+        return parts
+    return survey_items(fmt, source, reading.options)
+
+
+def _listed(
+    fmt: Format,
+    listing: EntryListing,
+    source: ByteSource,
+    reading: EntryReading,
+    checks: EntryChecks,
+    found: Item,
+    prefix: str,
+) -> ListedEntry:
+    item, note = _read_again(fmt, listing, source, reading.options, found)
+    number = checks.number
+    damages = checks.damages(item)
+    if item.kind != "frame":
+        return ListedEntry(item.kind, item.at, item.length, number, (), damages)
+    cells = listing.cells(item, source.read(item.at, listing.head_bytes))
+    remarks = tuple(_placed(one, item, f"{prefix}[{number}]") for one in item.remarks)
+    kept = item if reading.values else None
+    return ListedEntry("frame", item.at, item.length, number, cells, damages, remarks, note, kept)
+
+
+def _placed(remark: Remark, item: Item, entry: str) -> Remark:
+    """Return the remark of an entry with its position and its path in the stream."""
+    place = str(remark.at).partition(">")[0]
+    inside = place.lstrip("-").isdecimal() and int(place) < item.at
+    at = shift_position(remark.at, item.at) if inside else remark.at
+    return evolve(remark, at=at, path=f"{entry}.{remark.path}" if remark.path else entry)
+
+
+def _read_again(
+    fmt: Format, listing: EntryListing, source: ByteSource, options: Options, item: Item
+) -> tuple[Item, str]:
+    """Return an entry that other options accept, and the words for it; else the item."""
+    if item.kind != "garbage" or item.length > MAX_HELD or not listing.also_read:
+        return item, ""
+    data = source.read(item.at, item.length)
+    for note, changes in listing.also_read:
+        found = _only_frame(fmt, data, _changed(options, changes))
+        if found is not None:
+            return evolve(found, at=item.at), note
+    return item, ""
+
+
+def _changed(options: Options, changes: Mapping[str, Any]) -> Options:
+    return evolve(options, **changes)
+
+
+def _only_frame(fmt: Format, data: bytes, options: Options) -> Item | None:
+    """Return the item of bytes that are exactly one whole entry under these options."""
+    first = next(iter(formats.scan(fmt, [data], options)), None)
+    whole = first is not None and first.kind == "frame" and first.length == len(data)
+    return first if whole else None

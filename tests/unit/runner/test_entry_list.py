@@ -1,0 +1,127 @@
+"""The entries of a stream one after another: the fast decoder and the reference list the same."""
+
+from pathlib import Path
+from random import Random
+
+import damaged_logs
+import kafka_bytes
+import logs
+import pytest
+from attrs import evolve
+from folders import SUPPORT
+
+from wireproof import formats
+from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
+from wireproof.runner.entry_list import EntryReading, ListedEntry, list_entries, listing_of
+from wireproof.runner.file_survey import survey_file
+from wireproof.wire.options import DEFAULT_OPTIONS
+
+LOG = formats.get("kafka.log", "mixed")
+SEGMENTS = sorted((SUPPORT / "segments").glob("*/*.log"))
+
+
+def listed(data: bytes, *, fast: bool, values: bool = False) -> list[ListedEntry]:
+    listing = listing_of(LOG)
+    assert listing is not None
+    reading = EntryReading(DEFAULT_OPTIONS, values=values, fast=fast)
+    return list(list_entries(LOG, listing, BytesSource(data), reading))
+
+
+def same(data: bytes) -> list[ListedEntry]:
+    """Return the entries, after a check that both ways give them and cover every byte."""
+    pytest.importorskip("numba")
+    slow, fast = (listed(data, fast=one) for one in (False, True))
+    assert fast == slow
+    ends = [one.at + one.length for one in slow]
+    assert [one.at for one in slow] == [0, *ends[:-1]]
+    assert ends[-1] == len(data)
+    slow_items, fast_items = (
+        [one.item for one in listed(data, fast=one, values=True)] for one in (False, True)
+    )
+    assert fast_items == slow_items
+    return slow
+
+
+@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: path.parent.name)
+def test_both_list_the_segments_of_a_broker_alike(path: Path) -> None:
+    assert all(one.kind == "frame" and not one.damages for one in same(path.read_bytes()))
+
+
+def test_both_list_damaged_logs_alike() -> None:
+    for _, data in damaged_logs.thirty_kafka()[:12]:
+        assert any(one.damages for one in same(data))
+
+
+def test_both_list_entries_that_go_back_alike() -> None:
+    entries = [logs.batch(bytes([n]) * 30, n) for n in range(5)]
+    found = same(entries[0] + entries[3] + entries[1] + entries[4])
+    assert [[damage.cls for damage in one.damages] for one in found] == [
+        [],
+        [],
+        ["offsets-not-monotonic"],
+        [],
+    ]
+
+
+def test_both_list_large_entries_and_garbage_and_a_tail_alike() -> None:
+    rng = Random(5)
+    large = [logs.batch(rng.randbytes(3 << 20), 2 * n) for n in range(2)]
+    data = large[0] + rng.randbytes(900) + large[1] + logs.batch(b"x", 9) + large[0][:70]
+    found = same(data)
+    assert [one.kind for one in found][-2:] == ["frame", "tail"]
+    assert sum(one.kind == "frame" for one in found) == 3
+
+
+def test_wrappers_and_control_batches_are_listed_alike() -> None:
+    marker = kafka_bytes.batch(
+        bytes.fromhex("20 00 00 00 08 00000001 0c 0000 00000007 00".replace(" ", "")),
+        attributes=0x30, producer=5, epoch=1, base=3,
+    )  # fmt: skip
+    (one,) = same(marker)
+    columns = dict(zip(listing_of(LOG).columns, one.cells, strict=True))  # type: ignore[union-attr]
+    assert (columns["control"], columns["transactional"], columns["producerId"]) == ("COMMIT", True, 5)
+
+
+# --- sources ---
+
+
+def test_zeros_end_where_a_byte_is_set() -> None:
+    source = BytesSource(bytes(200_000) + b"x" + bytes(100_000))
+    assert zeros_end(source, 0) == 200_000
+    assert zeros_end(source, 200_001) == source.size
+    assert long_zeros(source, 0) == 200_000 - 64
+    assert long_zeros(source, 200_001) == 100_000
+    assert long_zeros(source, 190_000) == 0
+    assert long_zeros(source, 200_000) == 0
+
+
+def test_a_source_that_shrinks_says_how_much_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(1000))
+    with path.open("rb") as file:
+        source = FileSource.of(file)
+        assert b"".join(pieces(source, 10)) == bytes(990)
+        path.write_bytes(bytes(300))
+        with pytest.raises(ShrunkError, match="from 1000 to 300 bytes"):
+            source.read(200, 500)
+
+
+# --- one file ---
+
+
+def test_the_survey_of_a_file_has_its_offsets_and_epochs_and_what_is_open() -> None:
+    found = survey_file(SUPPORT / "segments" / "compacted" / "00000000000000000000.log")
+    assert (found.format_id, found.ok, found.entries) == ("kafka.log/mixed", True, 14)
+    assert (found.totals["firstOffset"], found.totals["nextOffset"]) == (8, 52)
+    assert found.totals["openTransactions"] == {"89": 50}
+    assert found.totals["firstLeaderEpoch"] == found.totals["lastLeaderEpoch"] == 0
+    assert found.remarks["producer-fields"].count == 4
+
+
+def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("nothing of the kind\n" * 9000)
+    found = survey_file(path)
+    assert (found.format_id, found.ok) == ("", False)
+    assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
+    assert evolve(found, format_id="x", message="").ok
