@@ -21,6 +21,7 @@ PINNED = {
     "tests/peers/heka/heka-go": "Heka is not developed any more",
     "tests/peers/heka/heka-go/_toml": "the same",
     "tests/peers/heka/heka-node": "the same",
+    "tests/live/brokers/kafka39": "the last Kafka that takes messages of v0 and v1",
     "tests/peers/iggy/iggy-rust-0.0.60": "crates of 2023",
     "tests/peers/iggy/iggy-rust-0.10": "the crate in the versions 0.7 to 0.10",
 }

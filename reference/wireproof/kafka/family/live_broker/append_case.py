@@ -149,7 +149,7 @@ def _outcome(request: Request, partition: Partition, done: _Append) -> Outcome:
         breaches["error"] = _name(done.answer.code)
     value = {**_value(done, partition, appended), **breaches}
     _note_end(partition, done, entries)
-    partition.retired = bool(breaches) or "unreadable" in value
+    partition.retired = bool(breaches) or "unreadable" in value or not grown
     return Accepted(value if request.format == "kafka.log" else _only_entry(value, breaches))
 
 
