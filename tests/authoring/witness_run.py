@@ -14,11 +14,12 @@ from attrs import asdict, frozen
 
 from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
-from wireproof.adapters import peers
+from wireproof.adapters import broker_address, peers
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
 from wireproof.cases.witness_reasons import reasons_of, without_witness
+from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.run import Selection, run
@@ -28,6 +29,9 @@ LIBRARIES: Final[Mapping[str, Callable[[Sequence[Case]], Mapping[tuple[str, str]
     "headers": header_witnesses.agreeing,
 }
 """Names that stand for libraries, which are run on a part of an input; each with what they agree with."""
+
+BROKERS: Final = frozenset({"apache-kafka"})
+"""Names of brokers that share no code with this package."""
 
 AGREES = ("pass", "pass-unclassified")
 
@@ -65,11 +69,19 @@ def refusal(spec: str) -> str:
     """Return why an adapter is no independent implementation, or nothing.
 
     Only peers of this repository are known to run another library: `reference`, `columnar` and an object or
-    command of somebody's own may be the codec of this package, which agrees with itself.
+    command of somebody's own may be the codec of this package, which agrees with itself. So may a server, unless
+    its properties file says that it is one of `BROKERS`.
     """
-    if spec in LIBRARIES or spec in peers.files():
+    if spec in LIBRARIES or spec in peers.files() or _name_of_broker(spec) in BROKERS:
         return ""
     return f"{spec}: is no witness: only the peers of tests/peers are known to run the code of others"
+
+
+def _name_of_broker(spec: str) -> str:
+    """Return the name that the properties file of a live broker gives it; empty for every other adapter."""
+    if not spec.startswith(f"{broker_address.KIND}:"):
+        return ""
+    return read_properties(broker_address.BrokerAddress.of(spec).properties).name
 
 
 def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agreement]:
@@ -81,7 +93,7 @@ def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agree
     with Engine(spec) as engine:
         plan = Selection.of(engine.hello, cases, suite, families=False)
         agreed = tuple(event.id for event in run(engine, plan) if agrees(event))
-        yield Agreement(spec, engine.hello.version, agreed)
+        yield Agreement(_name_of_broker(spec) or spec, engine.hello.version, agreed)
 
 
 def agrees(event: CaseEvent) -> bool:

@@ -1,8 +1,8 @@
-"""Compare payloads with `DumpLogSegments`: `PYTHONPATH=tests/support python tests/broker/compare_payloads.py DIR`.
+"""Compare payloads with `DumpLogSegments`: `python -m tests.broker.compare_payloads DIR`.
 
 DIR is the data directory of a broker. The segments and the snapshots of its internal topics are decoded by
-Kafka's tool with the decoder of their topic, and by wireproof; the fields of each record are compared. The exit
-code is 1 if one differs.
+Kafka's tool with the decoder of their topic, and by wireproof; the fields of each record are compared. The
+exit code is 1 if one differs.
 """
 
 import argparse
@@ -15,15 +15,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ground
-from dump import TOOL
-from kafka_payloads import kafka_json
-
+from tests.broker import ground
+from tests.support.kafka_payloads import kafka_json
 from wireproof import formats
 from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
+from wireproof.kafka.payloads.codes import REMOTE_SEGMENT_STATES
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.options import Options
-from wireproof.wire.struct_codec import HeldStruct
+from wireproof.wire.struct_codec import HeldStruct, StructValues
+from wireproof.wire.struct_json import uuid_text
+
+TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
 DECODERS = {
     "__consumer_offsets": "--offsets-decoder",
@@ -40,12 +42,20 @@ def printed(path: Path, topic: str) -> dict[int, tuple[Any, Any]]:
     """Return the key and the value of each record as the tool prints them, by offset."""
     command = ground.tool(TOOL, "--deep-iteration", DECODERS[topic], "--files", str(path))
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    found = filter(None, map(_RECORD.match, done.stdout.decode().splitlines()))
+    return parsed(done.stdout.decode())
+
+
+def parsed(output: str) -> dict[int, tuple[Any, Any]]:
+    """Return the key and the value of each record in the tool's output, by offset."""
+    found = filter(None, map(_RECORD.match, output.splitlines()))
     return {int(one[1]): (one[2] and json.loads(one[2]), _json(one[3])) for one in found}
 
 
 def _json(text: str) -> Any:
-    return None if text == "<DELETE>" else json.loads(text)
+    """Return what the tool prints: JSON, or the text of an object of the remote log."""
+    if text == "<DELETE>":
+        return None
+    return json.loads(text) if text.startswith("{") else text
 
 
 def decoded(path: Path, topic: str) -> Iterator[tuple[int, Payload]]:
@@ -66,8 +76,47 @@ def in_words_of_the_tool(payload: Payload) -> tuple[Any, Any]:
         value = payload.value and {"version": str(payload.version), "data": _fields(payload.value)}
         return key, value
     assert payload.value is not None, "a framed record has a value"
+    if payload.name in _REMOTE:
+        return None, _remote(payload.name, payload.value.values)
     name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", payload.name).upper()
     return None, {"type": name, "version": payload.version, "data": _fields(payload.value)}
+
+
+_PARTITION = "{id[topicIdPartition][id]}:{id[topicIdPartition][name]}-{id[topicIdPartition][partition]}"
+_SEGMENT = f"remoteLogSegmentId=RemoteLogSegmentId{{{{topicIdPartition={_PARTITION}, id={{id[id]}}}}}}"
+
+_REMOTE = {
+    "RemoteLogSegmentMetadataRecord": (
+        f"RemoteLogSegmentMetadata{{{{{_SEGMENT}, startOffset={{startOffset}}, endOffset={{endOffset}}, "
+        "brokerId={brokerId}, maxTimestampMs={maxTimestampMs}, eventTimestampMs={eventTimestampMs}, "
+        "segmentLeaderEpochs={{{epochs}}}, segmentSizeInBytes={segmentSizeInBytes}, "
+        "customMetadata={custom}, state={state}, txnIdxEmpty={empty}}}"
+    ),
+    "RemoteLogSegmentMetadataUpdateRecord": (
+        f"RemoteLogSegmentMetadataUpdate{{{{{_SEGMENT}, customMetadata={{custom}}, state={{state}}, "
+        "eventTimestampMs={eventTimestampMs}, brokerId={brokerId}}}"
+    ),
+}
+"""The texts that the tool prints of the records of a remote log."""
+
+
+def _remote(name: str, values: StructValues) -> str:
+    """Return the text that the tool prints of a record of a remote log."""
+    segment = values["remoteLogSegmentId"]
+    partition = segment["topicIdPartition"]
+    custom = values["customMetadata"]
+    epochs = (f"{one['leaderEpoch']}={one['offset']}" for one in values.get("segmentLeaderEpochs", ()))
+    return _REMOTE[name].format(
+        **values,
+        id={
+            "id": uuid_text(segment["id"]),
+            "topicIdPartition": {**partition, "id": uuid_text(partition["id"])},
+        },
+        custom="Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]",
+        epochs=", ".join(epochs),
+        state=REMOTE_SEGMENT_STATES[values["remoteLogSegmentState"]],
+        empty=str(values.get("txnIndexEmpty")).lower(),
+    )
 
 
 def _fields(part: PayloadPart) -> Any:

@@ -63,7 +63,7 @@ class RawClient(AbstractContextManager["RawClient"]):
         self._socket.close()
 
     def create(self, topic: str, partitions: int, configs: Mapping[str, str]) -> int:
-        """Create a topic; return the error code."""
+        """Create a topic and wait until its partitions can be used; return the error code."""
         wanted = CreateTopicsRequest.CreatableTopic(
             name=topic,
             num_partitions=partitions,
@@ -76,6 +76,9 @@ class RawClient(AbstractContextManager["RawClient"]):
         )
         request = CreateTopicsRequest[4](topics=[wanted], timeout_ms=TIMEOUT_MS, validate_only=False)
         (result,) = self.send(request).topics
+        if not result.error_code:
+            for index in range(partitions):
+                self.end(topic, index)
         return int(result.error_code)
 
     def delete(self, *topics: str) -> list[int]:
@@ -123,7 +126,7 @@ class RawClient(AbstractContextManager["RawClient"]):
         return answer.error_code, answer.high_watermark, bytes(answer.records or b"")
 
     def end(self, topic: str, index: int) -> int:
-        """Return the offset of the next record; wait for a topic whose partition has no leader yet."""
+        """Return the offset of the next record; wait for a partition that has no leader yet."""
         topics = ListOffsetsRequest.ListOffsetsTopic
         partition = topics.ListOffsetsPartition(partition_index=index, timestamp=LATEST)
         deadline = time.monotonic() + SECONDS
@@ -138,7 +141,7 @@ class RawClient(AbstractContextManager["RawClient"]):
                 raise TimeoutError(f"{topic}/{index}: ListOffsets answers error {answer.error_code}")
             time.sleep(LOOK_SECONDS)
 
-    def send(self, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+    def send(self, request: Any) -> Any:
         """Send a request and return its reply; raises `OSError` if the broker is gone."""
         self._correlation += 1
         request.with_header(correlation_id=self._correlation, client_id="wireproof-test")

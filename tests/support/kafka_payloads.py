@@ -3,8 +3,9 @@
 import json
 import subprocess
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,10 +114,14 @@ def _kafka_json(kind: Kind, version: int, value: Any) -> Any:
             return [_kafka_json(of, version, element) for element in value]
         case VersionedStruct():
             return kafka_json(kind, version, value)
-        case "uuid":
-            return uuid_text(value)
-        case "bytes":
-            return b64encode(value.data if isinstance(value, HeldStruct) else value).decode()
-        case "string":
-            return value.encode(errors="surrogateescape").decode(errors="replace")
-    return value
+    return _FORMS.get(kind, lambda one: one)(value)
+
+
+_FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "uuid": uuid_text,
+    "bytes": lambda value: b64encode(value.data if isinstance(value, HeldStruct) else value).decode(),
+    "string": lambda value: value.encode(errors="surrogateescape").decode(errors="replace"),
+    "float64": lambda value: value if isfinite(value) else NOT_FINITE[str(value)],
+}
+
+NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}

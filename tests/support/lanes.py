@@ -14,6 +14,7 @@ LANES: Final = {
     "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a marker",
     "spark": "sources, scans and campaigns in a session of Spark; a few of them run without the marker",
     "cluster": "Spark sessions and clusters of their own, which take minutes",
+    "live": "brokers that are started on the loopback, real ones and mocks with a fault, judged by the suite",
     "largest": "cases of tens of MiB or very many records on codecs with a planted bug: in `.ci/full`",
 }
 """Markers whose tests the README's test command leaves out; `.ci/run` runs after it all but `FULL`."""

@@ -14,7 +14,6 @@ from folders import TOP
 from goldens import load, stored_cases
 
 import wireproof as package
-from tests.mutants.__main__ import main as run_mutants
 from wireproof.adapters import claim_check
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
@@ -121,4 +120,6 @@ def kill(
     fixtures_read_once: None,  # noqa: ARG001 - for what it does
 ) -> Command:
     """`python -m tests.mutants`, in this process."""
+    from tests.mutants.__main__ import main as run_mutants  # noqa: PLC0415 - few tests need its half second
+
     return _program(run_mutants, monkeypatch, capfd)

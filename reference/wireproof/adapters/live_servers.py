@@ -9,18 +9,21 @@ from typing import Final
 
 import click
 
+from wireproof.adapters.broker_address import KIND, BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.kafka_broker.address import KIND, BrokerAddress
 from wireproof.adapters.registry_entry import Entry
 from wireproof.install_hint import install_command
 
 KAFKA: Final = KIND
 
+PROGRAMS: Final = "wireproof.kafka.family.live_broker"
+"""The package of the programs `worker` and `cleanup`: it belongs to the family, so nothing imports it."""
+
 START_SECONDS: Final = 60.0
 """Time limit of a hello, before which the first topic is created."""
 
 CLEANUP_SECONDS: Final = 60.0
-TOKEN_BYTES: Final = 4
+TOKEN_BYTES: Final = 8
 
 
 def entry_of_broker(spec: str) -> Entry:
@@ -41,7 +44,7 @@ def entry_of_broker(spec: str) -> Entry:
 
 
 def _python(module: str, *arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", f"wireproof.adapters.kafka_broker.{module}", *arguments)
+    return (sys.executable, "-m", f"{PROGRAMS}.{module}", *arguments)
 
 
 def check_modules(entry: Entry) -> None:

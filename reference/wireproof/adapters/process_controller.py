@@ -83,7 +83,7 @@ class Program:
         memory: resident bytes of the whole tree above which it is killed; None sets no limit.
         hello_seconds: time limit of its hello.
         stderr: called with all bytes that it writes to stderr.
-        cleanup: called once after its end.
+        cleanup: called once after its end, unless its hello was an error.
     """
 
     name: str
@@ -114,6 +114,7 @@ class Process:
         self._stderr = bytearray()
         self._ended = False
         self._closed = False
+        self._started = True
         self._fault: MessageError | None = None
         self._stray = ""
         self._looked = time.monotonic()
@@ -135,7 +136,9 @@ class Process:
     def _greet(self) -> Hello:
         self._write(self._out.pack(OPENING))
         try:
-            return hello_of(self._first_packet(time.monotonic() + self._program.hello_seconds))
+            packet = self._first_packet(time.monotonic() + self._program.hello_seconds)
+            self._started = not _is_error(packet)
+            return hello_of(packet)
         except Broken as broken:
             raise AdapterStartError(f"{self._program.name} {broken.outcome.text}, before its hello") from None
         except MessageError as error:
@@ -166,7 +169,8 @@ class Process:
         for pipe in (self._child.stdout, self._child.stderr):
             if pipe is not None:
                 pipe.close()
-        self._program.cleanup()
+        if self._started:
+            self._program.cleanup()
 
     def _kill(self) -> None:
         """End the adapter and every process that it started."""
@@ -457,6 +461,12 @@ def _opened(program: Program, command: Sequence[str], *passed: int) -> "subproce
         os.set_blocking(_pipe(pipe), False)
     child_process.widen(_pipe(child.stdin))
     return child
+
+
+def _is_error(hello: Packet) -> bool:
+    """Return True for the hello of a process that did not start, which left nothing behind."""
+    content = hello.head.get("hello")
+    return isinstance(content, dict) and "error" in content
 
 
 def _pipe(pipe: IO[bytes] | None) -> int:

@@ -4,7 +4,7 @@ reference, columnar           an adapter of this package: `builtin`
 kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
-kafka-broker:HOST:PORT        a running Kafka broker: `kafka_broker`
+kafka-broker:HOST:PORT        a running Kafka broker: `live_servers`
 jsonl:command arguments       a process that exchanges JSON lines
 """
 

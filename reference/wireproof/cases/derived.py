@@ -23,6 +23,7 @@ from wireproof.cases.edit_bytes import (
 )
 from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation
 from wireproof.cases.refusal_levels import with_refusal_level
+from wireproof.cases.size_fields import size_kind
 from wireproof.cases.stream_prefix import StreamFrames, stream_frames, stream_value
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.reject_classes import RejectClass
@@ -50,9 +51,6 @@ CLASS_BY_CHECKSUM: Final[dict[CoverKind, RejectClass]] = {
     "hmac": "auth-failed",
 }
 """The class that a flip under a checksum or signature must be rejected as, by its kind."""
-
-SIZE_SUFFIXES: Final = {"length": "length", "len": "length", "size": "length", "count": "count"}
-"""Suffixes of the names of lengths and counts; codecs trace covers for the outer fields only."""
 
 SAMPLE_FROM_FIRST: Final = 64
 """Number of first members of a family from which a sample is drawn."""
@@ -202,7 +200,8 @@ def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
 
 def _lengths(parent: ParentCase) -> frozenset[int]:
     """Return the positions of every length in the outermost bytes."""
-    spans = (span for span in parent.spans if not span.space and _size_kind(span) == "length")
+    layout = parent.fmt.layout
+    spans = (span for span in parent.spans if not span.space and size_kind(span, layout) == "length")
     return frozenset(at for span in spans for at in range(span.start, span.end))
 
 
@@ -243,7 +242,7 @@ def _append(parent: ParentCase) -> Iterator[DerivedInput]:
 
 def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[DerivedInput]:
     for span in parent.spans:
-        if span.space or not isinstance(span.value, int) or _size_kind(span) != kind:
+        if span.space or not isinstance(span.value, int) or size_kind(span, parent.fmt.layout) != kind:
             continue
         for step in (-1, 1):
             new = encode_field(span, span.value + step)
@@ -255,14 +254,6 @@ def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[Derive
             yield DerivedInput(
                 damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}"
             )
-
-
-def _size_kind(span: FieldSpan) -> str:
-    """Return whether a field is a `length` or a `count`, by its cover; without a cover by its name."""
-    if span.cover is not None:
-        return span.cover.kind
-    name = span.path.rpartition(".")[2].lower()
-    return next((kind for end, kind in SIZE_SUFFIXES.items() if name.endswith(end)), "")
 
 
 def _length_edits(parent: ParentCase) -> Iterator[DerivedInput]:

@@ -17,6 +17,7 @@ from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, 
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
+from wireproof.cli import explain_directory
 from wireproof.cli.options import with_fixtures
 from wireproof.family import object_at
 from wireproof.formats import Format
@@ -148,7 +149,11 @@ def command(
 
 def _explain_source(source: str, request: Request) -> Exit:
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
+    if source != "-" and len(source) <= LONGEST_PATH and path.is_dir():
+        return explain_directory.command_for(path, as_json=request.as_json)
     is_file = source != "-" and len(source) <= LONGEST_PATH and path.is_file()
+    if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
+        return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
     if is_file and not request.rows and index_files.kind_of(path):
         return _explain_index_file(path)
     with _opened(source) as opened:

@@ -45,7 +45,7 @@ def peek_bits(data: Octets, at: Pos, count: Pos) -> Pos:
 
 
 @compile_kernel
-def is_complete(lengths: Array, first: int, last: int) -> Flag:
+def is_complete(lengths: Array, first: Int, last: Int) -> Flag:
     """Return whether codewords of these lengths use all words of bits, and none of them twice."""
     share = 0
     for index in range(first, last):
@@ -74,7 +74,7 @@ def fill_table(lengths: Array, table: Array) -> None:
 
 
 @compile_kernel
-def read_code_lengths(data: Octets, at: Pos, table: Array, lengths: Array, count: int) -> Int:
+def read_code_lengths(data: Octets, at: Pos, table: Array, lengths: Array, count: Int) -> Int:
     """Read `count` code lengths from the bit position `at`; return how many were read: others are invalid."""
     found = 0
     while found < count:

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from wireproof.columnar import kernels
 from wireproof.columnar.entry_index import EntryIndex
+from wireproof.columnar.garbage_search import garbage_item
 from wireproof.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
 from wireproof.columnar.kernels import BROKEN, BUFFER_END, CUT, Array
 from wireproof.columnar.optional_deps import np
@@ -25,8 +26,6 @@ FRAME, GARBAGE, TAIL = 0, 1, 2
 KINDS: Final = ("frame", "garbage", "tail")
 ENTRIES_PER_CALL: Final = 1 << 16
 """Entries found by one call of the kernel."""
-REFERENCE_PIECE: Final = 1 << 16
-"""Bytes that the reference gets at a time while it searches for the next entry."""
 
 
 @frozen
@@ -65,7 +64,7 @@ def scan_steps(
             yield ScanStep(None, {0: Item("tail", at, view.nbytes - at)})
             return
         if reason == BROKEN:
-            item = evolve(next(reference_scan(_pieces(view, at), options)), at=at)
+            item = _item_at(view, at, options)
             yield ScanStep(None, {0: item})
             at += item.length
 
@@ -86,9 +85,10 @@ def _entries(room: EntryIndex, at: int, most: int) -> tuple[EntryIndex, int, int
     return room.part(0, found), int(stop), reason
 
 
-def _pieces(view: memoryview, at: int) -> Iterator[bytes]:
-    for start in range(at, view.nbytes, REFERENCE_PIECE):
-        yield bytes(view[start : start + REFERENCE_PIECE])
+def _item_at(view: memoryview, at: int, options: Options) -> Item:
+    """Return the item at `at`, where the header is impossible or cut."""
+    found = garbage_item(lambda start, length: view[start : start + length], at, view.nbytes, options)
+    return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
 
 
 def _judged_steps(entries: EntryIndex, options: Options, *, keep: RecordForm) -> Iterator[ScanStep]:

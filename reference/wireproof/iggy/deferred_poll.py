@@ -49,7 +49,7 @@ LIMITS: Final = Layout(
     "Limits",
     (
         Number("wait_us", "uint64le", meaning="microseconds"),
-        Number("min_count", "uint32le", meaning="the messages to wait for"),
+        Number("min_count", "uint32le", asks_for="messages", meaning="the messages to wait for"),
         Number("max_bytes", "uint32le"),
         Number("request_timeout_us", "uint64le", meaning="microseconds"),
     ),

@@ -65,8 +65,8 @@ LIMITS: Final = Layout(
     (
         Number("wait_us", "uint64le", meaning="microseconds"),
         Number("request_timeout_us", "uint64le", meaning="microseconds"),
-        Number("min_count", "uint32le", meaning="the messages to wait for"),
-        Number("count", "uint32le", meaning="the most messages"),
+        Number("min_count", "uint32le", asks_for="messages", meaning="the messages to wait for"),
+        Number("count", "uint32le", asks_for="messages", meaning="the most messages"),
         Number("max_bytes", "uint32le"),
     ),
     cites="iggy.md §6.2",

@@ -166,7 +166,7 @@ def _request(value: type[Any], consumer: Layout, *flag: Part, cites: str) -> Lay
         *flag,
         Number("partition_id", "uint32le"),
         Nested("strategy", of=STRATEGY),
-        Number("count", "uint32le", meaning="the most messages"),
+        Number("count", "uint32le", asks_for="messages", meaning="the most messages"),
         AUTO_COMMIT,
     )
     return Layout("PollMessages", parts, value=value, cites=cites)

@@ -50,10 +50,10 @@ def read_tag(reader: Reader, tags: Mapping[int, Tag]) -> Tag:
 def read_value(reader: Reader, tag: Tag) -> bytes:
     """Read the length and the value; refuse a length that the kind does not allow as `bad-length`."""
     length = reader.uint8("length")
+    reader.cover_next("length", length)
     if length not in tag.lengths:
         text = f"{length} bytes for {tag.name}"
         raise reader.reject("bad-length", "length", text, at=reader.pos - 1, detail=tag.detail)
-    reader.cover("length", "length", reader.pos, reader.pos + length)
     return reader.take("value", length)
 
 

@@ -1,10 +1,11 @@
 """Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import evolve
 
-from wireproof.kafka import batch, consumer_view, entry, producer_rules
+from wireproof.kafka import append, batch, consumer_view, entry, producer_rules
 from wireproof.kafka.attribute_bits import CONTROL, wrap64
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_whole_entry, peek_whole_segment_entry
 from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
@@ -29,13 +30,24 @@ def decode(reader: Reader, options: Options) -> Log:
         _read_all(reader, options, entries)
         if options.profile == "produce":
             producer_rules.check_request(reader, entries)
+            if options.topic is not None:
+                return _appended(reader, entries, options.topic)
     except Rejected as rejected:
+        if options.topic is not None:
+            raise rejected.with_before(Log(())) from None  # a broker stores all or nothing
         partial = [] if rejected.before is None else [rejected.before]
         raise rejected.with_before(_delivered([*entries, *partial], options)) from None
     following = _next_offset(entries)
     if following is not None and reader.remarks:
         _allow_after_last_record(reader, len(entries) - 1, entries[-1], following)
     return evolve(_delivered(entries, options), next_offset=following)
+
+
+def _appended(reader: Reader, entries: list[LogEntry], topic: Mapping[str, str]) -> Log:
+    """Return the log as stored; the remarks are about bytes that the broker reads and writes anew."""
+    log = append.stored(reader, entries, topic)
+    reader.remarks.clear()
+    return log
 
 
 def _delivered(entries: list[LogEntry], options: Options) -> Log:

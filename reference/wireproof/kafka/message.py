@@ -175,6 +175,7 @@ def _wrapper(entry: Reader, head: MessageHeader) -> Message:
         head.remarks.add(entry, "wrapper-key", "key", entry.pos - len(key))
     at = entry.pos
     length = entry.int32("valueLength")
+    entry.cover_next("valueLength", length)
     if length < 0:  # L16
         raise entry.reject("null-not-allowed", "value", "null", at=at, detail="WRAPPER_NULL_VALUE")
     if length == 0:  # L17

@@ -101,8 +101,6 @@ def _read(reader: Reader, context: BatchContext, end: int) -> Record:
     if reader.pos != stop:
         text = f"length {length}, {reader.pos - stop + length} bytes read"
         raise reader.reject("length-mismatch", "length", text, at=start, detail="RECORD_LENGTH_MISMATCH")
-    if reader.tracing:
-        reader.cover("length", "length", stop - length, stop)
     if attributes:  # §1.11: R09, R10, R45
         context.remarks.add(reader, "record-attrs", "attributes", attributes_at)
     typed = control_record.parse(reader, key, key_at, value, value_at) if context.control else None
@@ -148,6 +146,8 @@ def _length(reader: Reader, context: BatchContext, end: int) -> int:
         if context.defect is not None and rejected.cls == reader.short:
             raise context.defect from None
         raise
+    if reader.tracing:
+        reader.cover_next("length", length)
     if length >= MIN_LENGTH and length <= end - reader.pos:
         return length
     text = f"length {length}, {end - reader.pos} left"

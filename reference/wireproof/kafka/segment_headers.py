@@ -4,7 +4,8 @@ kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. 
 large, so nothing is decompressed and no checksum is computed; only control batches are decoded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from attrs import field, frozen
 
@@ -15,7 +16,18 @@ from wireproof.kafka.size_and_magic import SizeAndMagic, peek_size_and_magic, pe
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-_numbers = batch.HEADER.select("baseOffset", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId")
+HEADER_BYTES: Final = batch.HEADER.packing.size
+"""Bytes of the longest header of an entry: §1.1."""
+
+PIECE_BYTES: Final = 1 << 16
+"""Bytes that are read in one go: the headers of many small entries, and little of a large one."""
+
+ReadAt: TypeAlias = Callable[[int, int], bytes]
+"""Returns the bytes at a position up to a length."""
+
+_numbers = batch.HEADER.select(
+    "baseOffset", "partitionLeaderEpoch", "attributes", "lastOffsetDelta", "maxTimestamp", "producerId"
+)
 """The integers of a batch that a segment entry is made of."""
 
 
@@ -33,6 +45,7 @@ class SegmentEntry:
         producer: the producer id, or -1.
         transactional: True if its records belong to a transaction.
         marker: `ABORT` or `COMMIT` for a batch that ends a transaction; None for others.
+        epoch: the leader epoch of a batch; -1 if it is unknown, as for messages.
     """
 
     position: int
@@ -44,6 +57,7 @@ class SegmentEntry:
     producer: int = -1
     transactional: bool = False
     marker: int | None = None
+    epoch: int = -1
 
 
 @frozen
@@ -65,38 +79,70 @@ class SegmentHeaders:
 
 def read(data: bytes) -> SegmentHeaders:
     """Return the headers of a segment up to the first invalid entry; raise nothing."""
-    reader = Reader(data)
+    return read_in_pieces(lambda at, length: data[at : at + length], len(data))
+
+
+def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
+    """Do as `read`, of a segment of which only the headers are read.
+
+    Args:
+        read_at: returns the bytes at a position up to a length; fewer if the file shrank.
+        size: of the segment, in bytes.
+
+    Raises:
+        OSError: the system cannot read it.
+    """
+    window = _Window(read_at, size)
     heads: list[SegmentEntry] = []
+    at = 0
     try:
-        for head in _heads(reader):
-            heads.append(head)  # noqa: PERF402 - the headers before a rejection are kept
+        while at < size:
+            reader = Reader(window.at(at, HEADER_BYTES))
+            reader.end = size - at  # an entry is cut by the end of the file, not by that of its header
+            prefix = None if window.shrank else peek_whole_entry(reader)
+            if prefix is None:
+                break
+            heads.append((_batch_head if prefix.magic > 1 else _message_head)(window, at, prefix))
+            at += prefix.total
     except Rejected as rejected:
-        return SegmentHeaders(tuple(heads), len(data), reader.pos, f"{rejected.cls} at {rejected.at}")
-    cut = "" if reader.pos == len(data) else f"{len(data) - reader.pos} bytes of an entry that is cut"
-    return SegmentHeaders(tuple(heads), len(data), reader.pos, cut)
+        return SegmentHeaders(tuple(heads), size, at, f"{rejected.cls} at {at + int(rejected.at or 0)}")
+    cut = "" if at == size else f"{size - at} bytes of an entry that is cut"
+    return SegmentHeaders(tuple(heads), size, at, "the file shrank while it was read" * window.shrank or cut)
 
 
-def _heads(reader: Reader) -> Iterator[SegmentEntry]:
-    while (prefix := peek_whole_entry(reader)) is not None:
-        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix)
-        reader.pos += prefix.total
-        yield head
+class _Window:
+    """The piece of a segment that was read last, because many headers are in one piece."""
+
+    def __init__(self, read_at: ReadAt, size: int) -> None:
+        """Begin with no bytes."""
+        self._read_at, self._size = read_at, size
+        self._begin, self._data = 0, b""
+        self.shrank = False
+
+    def at(self, position: int, length: int) -> bytes:
+        """Return the bytes at a position up to a length, fewer at the end of the segment."""
+        length = min(length, self._size - position)
+        first = position - self._begin
+        if first < 0 or first + length > len(self._data):
+            self._data = self._read_at(position, max(length, PIECE_BYTES))
+            self._begin, first = position, 0
+            self.shrank = self.shrank or len(self._data) < length
+        return self._data[first : first + length]
 
 
-def _batch_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
+def _batch_head(window: _Window, at: int, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
-    at, size = reader.pos, prefix.total
-    base, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(reader.data, at))
-    marker = _marker(reader, size) if attributes & CONTROL else None
+    size, header = prefix.total, window.at(at, HEADER_BYTES)
+    base, epoch, attributes, delta, timestamp, producer = _numbers(batch.HEADER.peek(header, 0))
+    marker = _marker(window.at(at, size)) if attributes & CONTROL else None
     transactional = bool(attributes & TRANSACTIONAL)
     last = wrap64(base + delta)
-    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker)
+    return SegmentEntry(at, size, prefix.magic, base, last, timestamp, producer, transactional, marker, epoch)
 
 
-def _marker(reader: Reader, size: int) -> int | None:
+def _marker(data: bytes) -> int | None:
     """Return the type of a control batch's first record: §1.9; None if it does not end a transaction."""
-    data = reader.data[reader.pos : reader.pos + size]
-    inner = Reader(bytes(data))
+    inner = Reader(data)
     prefix = peek_size_and_magic(inner)
     assert prefix is not None
     records = batch.read(inner, prefix).records
@@ -104,8 +150,8 @@ def _marker(reader: Reader, size: int) -> int | None:
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
-def _message_head(reader: Reader, prefix: SizeAndMagic) -> SegmentEntry:
+def _message_head(window: _Window, at: int, prefix: SizeAndMagic) -> SegmentEntry:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
-    at, magic = reader.pos, prefix.magic
-    offset, *_, last = message.HEADS[magic].peek(reader.data, at)
+    magic = prefix.magic
+    offset, *_, last = message.HEADS[magic].peek(window.at(at, HEADER_BYTES), 0)
     return SegmentEntry(at, prefix.total, magic, offset, offset, last if magic else message.NO_TIMESTAMP)

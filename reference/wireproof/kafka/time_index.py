@@ -94,9 +94,12 @@ def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[Ind
     """Check the entries against the log; with a wrong entry a search by time misses records."""
     latest = list(accumulate((head.timestamp for head in segment.heads), max, initial=NO_TIMESTAMP))
     numbers = {head.position: number for number, head in enumerate(segment.heads)}
+    untimed: list[TimeEntry] = []
     for entry in index.entries:
         head = entry_with_offset(segment, entry.offset)
-        if head is not None:
+        if head is not None and not head.magic:
+            untimed.append(entry)
+        elif head is not None:
             yield from _timestamp(entry, head, latest[numbers[head.position]])
         elif is_past_readable_end(segment, entry.offset):
             text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
@@ -105,6 +108,11 @@ def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[Ind
             )
         else:
             yield IndexFinding(entry.at + _OFFSET_AT, f"no entry of the log holds offset {entry.offset}")
+    if (
+        untimed
+    ):  # of a topic with LogAppendTime in message format v0: the broker indexes times that no message has
+        text = f"{len(untimed)} entries lead to messages of v0, which have no timestamp"
+        yield IndexFinding(untimed[0].at, text, "", is_error=False)
     yield from _last(index, latest[-1], segment)
 
 

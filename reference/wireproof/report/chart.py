@@ -1,7 +1,7 @@
 """Lanes of bars as SVG in a page: each lane has its own scale, so that the rare is seen beside the common."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -10,15 +10,8 @@ from wireproof.report.html_template import render_template
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-WIDTH: Final = 960
-LEFT: Final = 250
-"""Where bars begin; left of it stand the names, and of each the value of its highest bar."""
-
-RIGHT: Final = WIDTH - 10
 LANE: Final = 28
-GAP: Final = 6
-LONGEST: Final = 34
-"""Characters of a name."""
+"""The height of a lane. Its width is that of the page, so the page stretches its bars."""
 
 
 @frozen
@@ -49,44 +42,22 @@ class Chart:
 
 
 def svg(chart: Chart) -> "Markup":
-    """Render the chart as an HTML figure."""
-    height = len(chart.lanes) * (LANE + GAP) + 20
-    return render_template(
-        "chart.html",
-        chart=chart,
-        width=WIDTH,
-        height=height,
-        left=LEFT,
-        right=RIGHT,
-        lane_height=LANE,
-        foot=height - 6,
-        lanes=[_lane(row, lane) for row, lane in enumerate(chart.lanes)],
-    )
+    """Render the chart as an HTML figure; labels are text of the page, so a phone does not scale them."""
+    lanes = [
+        {"lane": lane, "count": max(1, len(lane.bars)), "bars": list(_bars(lane))} for lane in chart.lanes
+    ]
+    return render_template("chart.html", chart=chart, lane_height=LANE, lanes=lanes)
 
 
-def _lane(row: int, lane: Lane) -> dict[str, Any]:
-    """Return the values of a lane in the template."""
-    top = row * (LANE + GAP) + 2
-    return {
-        "top": top,
-        "label": lane.name if len(lane.name) <= LONGEST else f"{lane.name[: LONGEST - 1]}…",
-        "name": lane.name,
-        "most": lane.most,
-        "colour": lane.colour,
-        "bars": list(_bars(lane, top)),
-    }
-
-
-def _bars(lane: Lane, top: int) -> Iterator[dict[str, str]]:
-    """Yield the values of each bar above 0 in the template."""
-    most, width = max(lane.bars, default=0), (RIGHT - LEFT) / max(1, len(lane.bars))
+def _bars(lane: Lane) -> Iterator[dict[str, str]]:
+    """Yield the values of each bar above 0 in the template; a bar is one wide."""
+    most = max(lane.bars, default=0)
     for number, value in enumerate(lane.bars):
         if value > 0:
             high = max(1.0, LANE * value / most)
             yield {
-                "x": f"{LEFT + number * width:.2f}",
-                "y": f"{top + LANE - high:.2f}",
-                "width": f"{max(0.5, width):.2f}",
+                "x": str(number),
+                "y": f"{LANE - high:.2f}",
                 "height": f"{high:.2f}",
                 "value": f"{value:,.6g}",
             }

@@ -1,13 +1,14 @@
 """The index files beside an Iggy segment, checked against its records. `iggy.index_file` has the layouts."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import BytesSource
+from wireproof.cases.byte_source import FileSource, ShrunkError
 from wireproof.cases.log_survey import quick_survey, survey_items
 from wireproof.formats import Format
 from wireproof.iggy import index_file
@@ -68,17 +69,32 @@ def log_format(head: bytes) -> Format | None:
 
 
 def read_log(log: Path) -> SegmentRecords | None:
-    """Read the records of a segment of Iggy; None for another file."""
+    """Read the records of a segment of Iggy; None for another file.
+
+    The result for the last log is kept, because each of its index files needs it.
+    """
+    state = log.stat()
+    return _read_log(log, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _read_log(log: Path, size: int, _: int) -> SegmentRecords | None:
+    """Read the records one after another; only their positions are kept."""
     with log.open("rb") as file:
         fmt = log_format(file.read(HEAD_BYTES))
-    if fmt is None:
-        return None
-    data = log.read_bytes()
-    found = list(survey_items(fmt, BytesSource(data), DEFAULT_OPTIONS))
-    places = tuple(_place(item) for item in found if item.kind == "frame")
-    fault = next((item for item in found if item.kind != "frame"), None)
-    why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"
-    return SegmentRecords(fmt.revision, places, len(data), why)
+        if fmt is None:
+            return None
+        places: list[RecordPosition] = []
+        why = ""
+        try:
+            for item in survey_items(fmt, FileSource.of(file), DEFAULT_OPTIONS):
+                if item.kind == "frame":
+                    places.append(_place(item))
+                else:
+                    why = why or f"{item.cls or 'torn'} at {item.at}"
+        except ShrunkError as error:
+            why = str(error)
+    return SegmentRecords(fmt.revision, tuple(places), size, why)
 
 
 def check_index(

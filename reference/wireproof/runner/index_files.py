@@ -6,9 +6,9 @@ Iggy gives its segments the same names: the log beside an index file, or its own
 identify the system.
 """
 
-import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +21,11 @@ from wireproof.kafka.segment_headers import SegmentHeaders
 from wireproof.runner import iggy_index_files
 from wireproof.runner.iggy_index_files import SegmentRecords
 
-FILE_NAME: Final = re.compile(r"(\d{1,20})(\.(?:index|timeindex|txnindex|log))(\.(?:deleted|cleaned|swap))?")
-"""Base offset, kind, and the state that Kafka adds while it deletes or compacts."""
+FILE_NAME: Final = re.compile(
+    r"(\d{1,20})(?:[-_][A-Za-z0-9_-]{22})?(\.(?:index|timeindex|txnindex|log))(\.(?:deleted|cleaned|swap))?"
+)
+"""Base offset, the id of a remote segment (kafka.md §14.6), kind, and the state that Kafka adds while it
+deletes or compacts."""
 
 KINDS: Final = (".index", ".timeindex", ".txnindex")
 
@@ -202,12 +205,21 @@ def _check_iggy(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
 
 
 def read_segment(log: Path) -> SegmentHeaders:
-    """Read the batch headers of a log, which is mapped, not read into memory."""
+    """Read the batch headers of a log; those of the last log are kept, because its index files need them."""
+    state = log.stat()
+    return _read_segment(log, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _read_segment(log: Path, size: int, _: int) -> SegmentHeaders:
+    """Read the batch headers of a log; the file is not mapped, because it may shrink."""
     with log.open("rb") as file:
-        if not log.stat().st_size:
-            return segment_headers.read(b"")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return segment_headers.read(data)  # type: ignore[arg-type] # a map is read as bytes are
+
+        def read_at(position: int, length: int) -> bytes:
+            file.seek(position)
+            return file.read(length)
+
+        return segment_headers.read_in_pieces(read_at, size)
 
 
 def _bytes(name: SegmentFileName) -> bytes:

@@ -83,12 +83,13 @@ def task_speed(folder: Path) -> Iterator[Chart]:
     seconds = [_seconds(folder, number) for number in range(len(sizes))]
     if unit != "MiB" or len(sizes) < 2 or min(seconds) <= 0:
         return
-    total, count = sum(sizes), min(BARS, len(sizes))
+    total, widest = sum(sizes), max(sizes)
+    count = _bar_count(total, widest)
     done, spent = [0.0] * count, [0.0] * count
     for size, end, time in zip(sizes, accumulate(sizes), seconds, strict=True):
-        bar = min(count - 1, (end - size // 2) * count // max(total, 1))
-        done[bar] += size / MIB
-        spent[bar] += time
+        for bar, share in _shares(end - size, end, total, count):
+            done[bar] += share * size / MIB
+            spent[bar] += share * time
     bars = [size / time if time else 0.0 for size, time in zip(done, spent, strict=True)]
     text = f"at most {max(bars):,.0f}, on average {sum(done) / sum(spent):,.0f}"
     yield Chart("throughput of a task over the whole job", [Lane("MiB/s", bars, "", text)], "0", f"{total:,}")
@@ -113,20 +114,32 @@ def _verdict_chart(title: str, names: Sequence[str], positions: TableRows) -> Ch
     ends = accumulate(sizes.values(), initial=0)  # one element more than there are objects
     starts = dict(zip(names, ends, strict=False))
     total = sum(sizes.values())
-    count = min(BARS, max(1, total // min(row["end"] - row["start"] for row in rows)))
+    count = _bar_count(total, max(row["end"] - row["start"] for row in rows))
     lanes: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * count)
     for row in rows:
-        middle = starts[row["object"]] + (row["start"] + row["end"]) // 2
-        lanes[row["implementation"], row["verdict"]][middle * count // total] += row["count"]
+        before, lane = starts[row["object"]], lanes[row["implementation"], row["verdict"]]
+        for bar, share in _shares(before + row["start"], before + row["end"], total, count):
+            lane[bar] += share * row["count"]
     order = sorted(lanes, key=lambda key: (_quiet(key[1]), key))
     return Chart(title, [_lane(*key, lanes[key]) for key in order[:LANES]], "0", f"{total:,}")
 
 
+def _bar_count(total: int, widest: int) -> int:
+    """Return the number of bars of one width, none narrower than the widest part that is drawn."""
+    return min(BARS, max(1, total // max(widest, 1)))
+
+
+def _shares(start: int, end: int, total: int, count: int) -> Iterator[tuple[int, float]]:
+    """Yield each of `count` bars over `total` bytes that the range touches, and its share of the range."""
+    for bar in range(start * count // total, -(-end * count // total)):
+        first, last = max(start * count, bar * total), min(end * count, (bar + 1) * total)
+        yield bar, (last - first) / (count * (end - start))
+
+
 def _lane(implementation: str, verdict: str, bars: list[float]) -> Lane:
     colour = "pass" if _quiet(verdict) else "mild" if verdict == "tail" else "bad"
-    return Lane(
-        f"{implementation}: {verdict}", bars, colour, f"{sum(bars):,.0f} in total, at most {max(bars):,.0f}"
-    )
+    most = f"{max(bars):,.1f}".removesuffix(".0")
+    return Lane(f"{implementation}: {verdict}", bars, colour, f"{sum(bars):,.0f} in total, at most {most}")
 
 
 def _quiet(verdict: str) -> bool:

@@ -99,7 +99,7 @@ class LogSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a stream over growing logs."""
-        source = source_settings.parse(self.KIND, self.options)
+        source = source_settings.for_stream(source_settings.parse(self.KIND, self.options))
         return LogStreamReader(source, make_request(source, schema))
 
 

@@ -180,3 +180,8 @@ class PieceReader(Iterator[bytes]):
     def forget(self, position: int) -> None:
         """Drop the kept bytes before a position."""
         del self._kept[: max(position - (self.position - len(self._kept)), 0)]
+
+    def skip(self, position: int) -> None:
+        """Continue at a later position, without the bytes before it."""
+        self.position = position
+        self._kept.clear()

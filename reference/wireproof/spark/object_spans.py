@@ -107,19 +107,18 @@ def choose_split_points(
 
 
 def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[ObjectSpan, ...]]:
-    """Group spans into tasks of about `grain` bytes, in order, so that a task reads adjacent bytes."""
+    """Group spans into tasks of about `grain` bytes, in order, so that a task reads adjacent bytes.
+
+    A larger span, such as a compressed object that cannot be split, is a task of its own.
+    """
     task: list[ObjectSpan] = []
     weight = 0
     for span in spans:
-        alone = span.place.compression is not None
-        if task and (alone or weight + span.weight > grain + grain // SLACK_FRACTION):
+        if task and weight + span.weight > grain + grain // SLACK_FRACTION:
             yield tuple(task)
             task, weight = [], 0
         task.append(span)
         weight += span.weight
-        if alone:
-            yield tuple(task)
-            task, weight = [], 0
     if task:
         yield tuple(task)
 

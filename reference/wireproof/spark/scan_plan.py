@@ -11,10 +11,13 @@ from wireproof.spark import checkpointed_job, source_settings
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import EMPTY, ObjectPlace, SkippedObject, current_size, list_objects
 from wireproof.spark.object_spans import ObjectSpan, group_spans, split_range, whole_objects
-from wireproof.spark.source_settings import SourceSettings
+from wireproof.spark.source_settings import TASKS_PER_CORE, SourceSettings
 
 SPAN_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a span. An interruption loses up to that many for each core."""
+
+MIN_TASK_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of a task, below which starting it costs more than reading them: about a tenth of a second."""
 
 SAMPLES: Final = 3
 
@@ -60,10 +63,16 @@ class ScanPlan:
         return checkpointed_job.commit_file(self.out, number)
 
     def tasks(self, count: int) -> list[list[int]]:
-        """Return the remaining spans as about `count` tasks of about the same weight, in order."""
+        """Return the remaining spans as about `count` tasks of about the same weight, in order.
+
+        Small tasks become fewer, down to one for each core, because the reference alone reads them in less
+        time than Spark needs to start them. If adapters are asked, even a few bytes take long.
+        """
         remaining = self.remaining
         total = sum(self.spans[number].weight for number in remaining)
         numbers = {id(self.spans[number]): number for number in remaining}
+        if not self.adapters:
+            count = min(count, max(-(-total // MIN_TASK_BYTES), count // TASKS_PER_CORE))
         grain = max(1, -(-total // max(count, 1)))
         tasks = group_spans((self.spans[number] for number in remaining), grain)
         return [[numbers[id(span)] for span in task] for task in tasks]

@@ -24,6 +24,7 @@ class SourceKind:
         revision_of: returns the revision of an object that begins with these bytes; None if they do not prove
             that it is such a log.
         index_files: whether index files may be beside the logs.
+        stream_max_message: the `max_message` of a stream if none is given; None is the limit of the format.
     """
 
     name: str
@@ -33,6 +34,7 @@ class SourceKind:
     suffixes: tuple[str, ...] = ()
     revision_of: Callable[[bytes], str | None] = lambda _: None
     index_files: bool = False
+    stream_max_message: int | None = None
 
     @property
     def short_name(self) -> str:

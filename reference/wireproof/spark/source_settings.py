@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, get_args
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
@@ -45,6 +45,7 @@ class SourceSettings:
         max_unpacked: the greatest number of decompressed bytes of one compressed object.
         max_bytes, max_files: the limits of one micro-batch of a stream; None is no limit.
         options: of the codec.
+        assumed_max_message: the `max_message` that `for_stream` chose; None if it was given or not needed.
     """
 
     kind: SourceKind
@@ -57,6 +58,7 @@ class SourceSettings:
     max_bytes: int | None
     max_files: int | None
     options: Options
+    assumed_max_message: int | None = None
 
 
 def _number(name: str, text: str) -> int:
@@ -139,6 +141,14 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         max_files=parsed.get("maxfilespertrigger"),
         options=Options(**{name: parsed[name] for name in CODEC_OPTIONS & parsed.keys()}),
     )
+
+
+def for_stream(source: SourceSettings) -> SourceSettings:
+    """Return the settings for a stream, where a large limit makes it wait long after a damaged size."""
+    most = source.kind.stream_max_message
+    if most is None or source.options.max_message is not None:
+        return source
+    return evolve(source, options=evolve(source.options, max_message=most), assumed_max_message=most)
 
 
 def _framing(kind: SourceKind, revision: str) -> StreamFraming:

@@ -100,14 +100,14 @@ def recover_by_item(fmt: Format, pieces: PieceReader, options: Options) -> Itera
     start = pieces.position
     for item in formats.scan(fmt, pieces, options):
         checked = recheck_item(fmt, pieces, evolve(item, at=start + item.at), options)
-        settled = not pieces.ended or checked.kind != item.kind or _is_certain(fmt, pieces, checked, options)
+        settled = not pieces.ended or checked.kind != item.kind or is_certain(fmt, pieces, checked, options)
         pieces.forget(checked.at + checked.length)
         yield SplitPoint(checked.at + checked.length, settled)
         if checked.kind != item.kind:
             return
 
 
-def _is_certain(fmt: Format, pieces: PieceReader, garbage: Item, options: Options) -> bool:
+def is_certain(fmt: Format, pieces: PieceReader, garbage: Item, options: Options) -> bool:
     """Return whether garbage certainly ends here, although bytes in it look like a cut entry."""
     end = garbage.at + garbage.length
     proves = stream_rules(fmt).entries_begin_at

@@ -2,7 +2,8 @@
 
 Each byte is read once. The offset of a log is a settled split point: bytes that arrive later cannot change
 the items before it. A cut tail is left until it is complete, and garbage until something valid follows it.
-If a log has to wait for more bytes, this is logged, once for each position.
+If a log has to wait for more bytes, this is logged, once for each position. So is the limit of an entry that
+a stream assumes if the option `max_message` is not given.
 """
 
 import logging
@@ -47,6 +48,7 @@ class OffsetTracker:
     stop: dict[str, int] | None = None
     _reached: dict[str, tuple[int, int, int]] = field(factory=dict, init=False)
     _logged: set[tuple[str, int]] = field(factory=set, init=False)
+    _assumption_logged: bool = field(default=False, init=False)
 
     def freeze(self) -> None:
         """Ignore bytes that are appended from now on."""
@@ -54,6 +56,7 @@ class OffsetTracker:
 
     def latest(self, start: Committed, limit: StepLimit) -> dict[str, int]:
         """Return the offset after one step from `start`."""
+        self._log_assumption()
         grown = [
             place for place in self._places_to_stop() if _has_grown(place, start.get(place.display_name, 0))
         ]
@@ -110,6 +113,19 @@ class OffsetTracker:
         if share is None:
             self._reached[place.display_name] = (start, place.size, reached)
         return reached
+
+    def _log_assumption(self) -> None:
+        """Log the limit that nobody gave, once."""
+        most = self.source.assumed_max_message
+        if most is not None and not self._assumption_logged:
+            self._assumption_logged = True
+            LOG.warning(
+                "%s: entries are assumed to have at most %d bytes, the default of max.message.bytes; larger "
+                "ones are read as garbage with the fault limit-exceeded: if the topic allows more, set the "
+                "option max_message",
+                self.source.kind.name,
+                most,
+            )
 
     def _log_waiting(self, place: ObjectPlace, stored: ObjectReader, at: int) -> None:
         """Log that a log waits for more bytes."""

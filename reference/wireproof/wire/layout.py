@@ -85,6 +85,7 @@ class Number:
         most: the largest number that it may have, if `kind` has room for larger ones.
         codes: the names of its numbers, if it is a code.
         flags: its named bits, if it has any.
+        asks_for: in a request, the list of the reply whose number of elements it limits; empty for others.
         meaning: one line for the field tables.
     """
 
@@ -95,6 +96,7 @@ class Number:
     most: int | None = None
     codes: Mapping[int, str] | None = None
     flags: tuple[Flag, ...] = ()
+    asks_for: str = ""
 
     def mask(self, flag: str) -> int:
         """Return the bits of the flag with this name."""

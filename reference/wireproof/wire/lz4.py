@@ -156,6 +156,7 @@ def _block(reader: Reader, out: OutputBuffer, frame: FrameDescriptor) -> bytes |
     at = reader.pos
     word = reader.uint32le("length")
     length = word & ~STORED_FLAG
+    reader.cover_next("length", length, word & STORED_FLAG)
     if not length:
         if word:  # X10: an empty stored block counts as EndMark
             reader.remark("lz4-endmark-stored", "length", at=at)
@@ -164,7 +165,6 @@ def _block(reader: Reader, out: OutputBuffer, frame: FrameDescriptor) -> bytes |
         raise decompress_failed(reader, "length", f"{length} bytes in a block, {frame.max_block} allowed", at)
     start, stored = reader.pos, bool(word & STORED_FLAG)
     reader.skip("data", length)
-    reader.cover("length", "length", start, reader.pos, word & STORED_FLAG)
     reader.region("data", "stored" if stored else "lz4-block", start, reader.pos)
     block = memoryview(reader.data)[start : reader.pos]
     if frame.flags & BLOCK_CHECKSUM:

@@ -44,8 +44,8 @@ class Options:
         fetch_offset: Kafka: records below this offset are not delivered.
         isolation: Kafka: `read_uncommitted` or `read_committed`.
         aborted: Kafka: (producerId, firstOffset) of each aborted transaction.
-        topic: Kafka, profile `produce`: the configuration of the topic to which a log is appended; the value is
-            then the log as stored. With None it is the log as sent.
+        topic: Kafka, profile `produce`: the configuration of the topic to which a log is appended; the value
+            is then the log as stored. With None it is the log as sent.
         source: Kafka: whose rules decide how a log ends, those for `fetch` responses or `segment` files.
     """
 

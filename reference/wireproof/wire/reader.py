@@ -111,6 +111,9 @@ class Reader(Cursor):
     def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Record that the field `name`, already read, is the `kind` of the bytes `start` to `end`."""
 
+    def cover_next(self, name: str, length: int, bias: int = 0) -> None:
+        """Record that the field `name`, already read, is the length of the next bytes, if they are there."""
+
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
         """Record a span that contains other spans, or that the codec read without a primitive."""
 
@@ -292,6 +295,11 @@ class TracingReader(Reader):
         index = self._last_index.get((self.space, self.path(name)))
         if index is not None:
             self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
+
+    def cover_next(self, name: str, length: int, bias: int = 0) -> None:
+        """Add a `Cover` of the next `length` bytes to the field `name`; none if the window ends before."""
+        if 0 <= length <= self.left:
+            self.cover(name, "length", self.pos, self.pos + length, bias)
 
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
         """Record a span that the codec describes itself."""

@@ -67,12 +67,12 @@ def _chunk(reader: Reader, out: OutputBuffer) -> None:
     """Read a chunk: length and raw block. Z07, Z09, Z10, Z12, X13."""
     at = reader.pos
     length = reader.int32("length")
+    reader.cover_next("length", length)
     if length <= 0:
         raise decompress_failed(reader, "length", f"length {length}", at)
     if length > reader.left:
         out.check_budget("length", length, at)
         raise decompress_failed(reader, "length", f"length {length}, {reader.left} left", at)
-    reader.cover("length", "length", reader.pos, reader.pos + length)
     decompress_block(reader, out, "block", length)
 
 

@@ -23,6 +23,7 @@ from wireproof.wire.struct_table import (
     ListOf,
     StructField,
     VersionedStruct,
+    every_tag,
     least_size,
     tagged_fields,
     untagged_fields,
@@ -42,7 +43,8 @@ MAX_LENGTH: Final = 0x7FFF_FFFF
 """The largest number that Kafka reads as an unsigned varint without a change of its sign."""
 
 MAX_ELEMENTS: Final = 1_000_000
-"""The most elements of a list that Kafka's classes read, since 4.4."""
+"""The most elements of a list that Kafka's classes read, since 4.4; here the most of all lists of a value and of
+its tagged fields together, which bounds the memory."""
 
 MAX_TAGS: Final = 10_000
 """The most tagged fields of a struct that Kafka's classes read, since 4.4."""
@@ -88,14 +90,16 @@ class _Decoder:
 
     Attributes:
         root: the fields of the outermost struct so far.
+        room: the number of elements and tagged fields that it may still have.
     """
 
-    __slots__ = ("flexible", "root", "version")
+    __slots__ = ("flexible", "room", "root", "version")
 
     def __init__(self, struct: VersionedStruct, version: int) -> None:
         self.version = version
         self.flexible = version in struct.flexible
         self.root: StructValues = {}
+        self.room = MAX_ELEMENTS
 
     def struct(self, reader: Reader, struct: VersionedStruct, values: StructValues) -> StructValues:
         for one in untagged_fields(struct, self.version):
@@ -176,17 +180,18 @@ class _Decoder:
         if count < 0:
             return None
         if count * least_size(kind.of, self.version, flexible=self.flexible) > reader.left:
-            raise reader.reject(
-                "length-past-end", label, f"{count} elements, {reader.left} bytes left", at=start
-            )
-        if count > MAX_ELEMENTS:
-            raise reader.reject(
-                "limit-exceeded", label, f"{count} elements, at most {MAX_ELEMENTS}", at=start
-            )
+            raise _past_end(reader, label, f"{count} elements", start)
+        self._take_room(reader, label, count, start)
         first = reader.pos
         elements = self._elements(reader, name, count, kind.of)
         reader.cover(label, "count", first, reader.pos, int(self.flexible))
         return elements
+
+    def _take_room(self, reader: Reader, label: str, count: int, at: int) -> None:
+        self.room -= count
+        if self.room < 0:
+            text = f"{count} elements; a value has at most {MAX_ELEMENTS} in all its lists"
+            raise reader.reject("limit-exceeded", label, text, at=at)
 
     def _elements(self, reader: Reader, name: str, count: int, kind: "str | VersionedStruct") -> list[Any]:
         match kind:
@@ -213,12 +218,15 @@ class _Decoder:
         start = reader.pos
         count = _uvarint(reader, "tagCount")
         if 2 * count > reader.left:
-            text = f"{count} fields, {reader.left} bytes left"
-            raise reader.reject("length-past-end", "tagCount", text, at=start)
+            raise _past_end(reader, "tagCount", f"{count} fields", start)
         if count > MAX_TAGS:
             raise reader.reject("limit-exceeded", "tagCount", f"{count} fields, at most {MAX_TAGS}", at=start)
+        self._take_room(reader, "tagCount", count, start)
         for _ in range(count):
+            start = reader.pos
             tag = _uvarint(reader, "tag")
+            if tag not in known and tag in every_tag(struct):
+                raise reader.reject("unknown-field", "tag", f"tag {tag} is of other versions", at=start)
             size = _uvarint(reader, "tagSize")
             if tag in known:
                 values[known[tag].name] = self._tagged_field(reader, known[tag], size)
@@ -226,7 +234,10 @@ class _Decoder:
                 values.setdefault(UNKNOWN_TAGS, []).append((tag, reader.take("tagged", size)))
 
     def _tagged_field(self, reader: Reader, one: StructField, size: int) -> Any:  # noqa: ANN401 - of any type
-        inner = reader.window(one.name, size)
+        if size > reader.left:
+            text = f"a tagged field of {size} bytes, {reader.left} left"
+            raise reader.reject(reader.short, "tagSize", text, detail="TAGGED_FIELD_PAST_END")
+        inner = reader.window(one.name, size, "length-mismatch")
         reader.cover("tagSize", "length", inner.pos, inner.end)
         value = self._field(inner, one)
         if inner.left:
@@ -235,9 +246,18 @@ class _Decoder:
         return value
 
 
+def _past_end(reader: Reader, name: str, what: str, at: int) -> Rejected:
+    """Return the refusal of a count of more elements than the bytes left can hold."""
+    cls = "length-past-end" if reader.short == "truncated" else reader.short
+    return reader.reject(cls, name, f"{what}, {reader.left} bytes left", at=at)
+
+
 def _uvarint(reader: Reader, name: str) -> int:
     """Read an unsigned varint of 32 bits."""
     start = reader.pos
+    if not reader.tracing and start < reader.end and (byte := reader.data[start]) < 0x80:
+        reader.pos = start + 1
+        return byte
     number = reader.uvarint(name)
     if reader.pos - start > VARINT_BYTES or number > MAX_LENGTH:
         raise reader.reject("bad-varint", name, f"more than {MAX_LENGTH}, or overlong", at=start)

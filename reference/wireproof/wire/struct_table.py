@@ -44,10 +44,17 @@ class Versions:
         return self.first <= version and (self.last is None or version <= self.last)
 
 
-def versions_of(text: str) -> Versions:
-    """Return the range that a text means: `0-4`, `1+`, `2` or `none`."""
+ALL_VERSIONS: Final = Versions(0, None)
+
+NO_VERSION: Final = Versions(0, -1)
+
+
+def versions_of(text: str | Versions) -> Versions:
+    """Return the range that a text means: `0-4`, `1+`, `2` or `none`; a range is returned unchanged."""
+    if isinstance(text, Versions):
+        return text
     if text == "none":
-        return Versions(0, -1)
+        return NO_VERSION
     if text.endswith("+"):
         return Versions(int(text[:-1]), None)
     first, _, last = text.partition("-")
@@ -84,8 +91,8 @@ class StructField:
 
     name: str = field(kw_only=False)
     kind: Kind = field(kw_only=False)
-    versions: Versions = field(default="0+", converter=versions_of, kw_only=False)
-    nullable: Versions = field(default="none", converter=versions_of)
+    versions: Versions = field(default=ALL_VERSIONS, converter=versions_of, kw_only=False)
+    nullable: Versions = field(default=NO_VERSION, converter=versions_of)
     tag: int | None = None
     default: Any = OF_TYPE
     codes: Mapping[int, str] | None = None
@@ -110,8 +117,8 @@ class VersionedStruct:
 
     name: str = field(kw_only=False)
     fields: tuple[StructField, ...] = field(kw_only=False)
-    versions: Versions = field(default="0+", converter=versions_of)
-    flexible: Versions = field(default="none", converter=versions_of)
+    versions: Versions = field(default=ALL_VERSIONS, converter=versions_of)
+    flexible: Versions = field(default=NO_VERSION, converter=versions_of)
 
     @property
     def newest(self) -> int:
@@ -130,6 +137,12 @@ def tagged_fields(struct: VersionedStruct, version: int) -> Mapping[int, StructF
     """Return the tagged fields of a version by tag, in the order in which they are written."""
     found = [one for one in struct.fields if one.tag is not None and version in one.versions]
     return {one.tag: one for one in sorted(found, key=lambda one: one.tag or 0) if one.tag is not None}
+
+
+@cache
+def every_tag(struct: VersionedStruct) -> frozenset[int]:
+    """Return the tags of all versions."""
+    return frozenset(one.tag for one in struct.fields if one.tag is not None)
 
 
 def fields_in(struct: VersionedStruct, version: int) -> Iterator[StructField]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka import append as stored_by_topic
 from tests.authoring.kafka.entry_bytes import batch, batch_value, message, record, record_value
 from tests.authoring.kafka.log import log, old, one
 
@@ -49,9 +50,11 @@ def _largest(s: CaseBuilder) -> None:
 
 def _trimmed(s: CaseBuilder) -> None:
     """§1.7: trailing partial bytes of a request are trimmed."""
-    held = {"profile": "produce", "needs": ["feature:partial-tail"], "doc": "kafka.md §1.7", "why": "What is trimmed was never acknowledged: the broker stores the whole entries."}
-    for name, entry, size in (("batch", one(0), 70), ("message", old(1, 0), 36)):
-        raw, value = entry
+    held = {"profile": "produce", "doc": "kafka.md §1.7, §1.12", "why": "What is trimmed was never acknowledged: the broker stores the whole entries."}
+    stored = stored_by_topic.Sent((stored_by_topic.Row(),)).stored()
+    for name, entry, size, topic in (("batch", one(0), 70, stored_by_topic.APPENDED), ("message", old(1, 0), 36, stored_by_topic.OLD)):
+        raw, value = entry[0], stored
+        held |= {**topic, "needs": [*topic["needs"], "feature:partial-tail"]}
         s.accepts(f"produce/{name}-then-cut", f"A whole {name}, then 20 bytes of another", raw + raw[:20], log(value), consumed=size, rules=("kafka.produce.trimmed",), **held)
 
 

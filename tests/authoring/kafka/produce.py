@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka import append as stored_by_topic
 from tests.authoring.kafka.entry_bytes import (
     TWO,
     T,
@@ -142,11 +143,13 @@ def _odd_wrapper(s: CaseBuilder) -> None:
 def _requests(s: CaseBuilder) -> None:
     """LogValidator takes the first batch of a compressed set and refuses a second one."""
     fields = {"offset": 1, "attributes": 1, "ts": T + 1}
-    raw, value = message(1, None, gzip(pair(1)[0]), **fields), message_value(1, None, None, messages=pair_value(1, (0, 1)), **fields)
+    raw = message(1, None, gzip(pair(1)[0]), **fields)
+    value = stored_by_topic.Sent(stored_by_topic.rows(stored_by_topic.Row(b"a", b"1"), stored_by_topic.Row(b"b", b"2", ts=1))).rebuilt(1)
+    held = {**stored_by_topic.OLD, "needs": [WRAPPED[0], *stored_by_topic.OLD["needs"], WRAPPED[1]]}
     rules = ("kafka.produce.one-wrapper",)
-    s.accepts("produce/one-wrapper", "A request of one wrapper", raw, log(value), doc="kafka.md §1.7", rules=rules, needs=WRAPPED, why="What brokers take.", **HELD)
+    s.accepts("produce/one-wrapper", "A request of one wrapper", raw, log(value), doc="kafka.md §1.7, §1.12", rules=rules, why="What brokers take.", **HELD, **held)
     for name, title, data in (("two-wrappers", "A request of two wrappers", raw * 2), ("wrapper-then-message", "A wrapper, and a message that is not packed", raw + message(1, b"k", b"v", offset=2))):
-        s.rejects(f"produce/{name}", title, data, "not-permitted", at=len(data), twin="produce/one-wrapper", doc="kafka.md §1.7", rules=rules, needs=WRAPPED, also=("bad-offset", "count-mismatch"),
+        s.rejects(f"produce/{name}", title, data, "not-permitted", at=len(data), twin="produce/one-wrapper", doc="kafka.md §1.7", rules=rules, also=("bad-offset", "count-mismatch"), **stored_by_topic.NOTHING, **held,
              why="A compressed set is one wrapper: the broker refuses the request.", **HELD)
 
 
@@ -170,8 +173,8 @@ def _limits(s: CaseBuilder, builders: dict[int, CaseBuilder], logs: CaseBuilder)
     why = "The broker refuses the whole request: nothing of it is stored."
     def accepts(name, title, raw, value, rules, remarks=()):
         s.accepts(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, remarks=remarks, profile="produce")
-    def rejects(name, title, raw, at, rule, twin="produce/good", builder=s, cls="not-permitted", also=("bad-offset", "count-mismatch")):
-        builder.rejects(f"produce/{name}", title, raw, cls, at=at, twin=twin, doc="kafka.md §1.7", rules=(rule,), why=why, profile="produce", also=also)
+    def rejects(name, title, raw, at, rule, twin="produce/good", builder=s, cls="not-permitted", also=("bad-offset", "count-mismatch"), **more):
+        builder.rejects(f"produce/{name}", title, raw, cls, at=at, twin=twin, doc="kafka.md §1.7", rules=(rule,), why=why, profile="produce", also=also, **more)
     one_record = record(b"k", b"v")
     count, sequence, append = "kafka.produce.count", "kafka.produce.sequence", "kafka.produce.append-time"
     three = b"".join(record(b"k", b"v", off=n) for n in range(3))
@@ -189,13 +192,13 @@ def _limits(s: CaseBuilder, builders: dict[int, CaseBuilder], logs: CaseBuilder)
     accepts("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), timed, ("produce-append-time",))
     fields = {"attributes": 8, "max_ts": 0}
     accepts("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), timed, ("produce-append-time",))
-    rejects("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=())
+    rejects("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=("invalid-value",))
     accepts("create-time-none", "No time at all", batch(one_record, 1, base_ts=-1, max_ts=-1), batch_value([record_value(b"k", b"v", base_ts=-1)], base_ts=-1, max_ts=-1), (append,))
     v1 = builders[1]
     v1.accepts("produce/append-time-0", "LogAppendTime with the time 0", message(1, b"k", b"v", attributes=8, ts=0), message_value(1, b"k", b"v", attributes=8, ts=0), doc="kafka.md §1.7",
           why="0 is a time.", rules=timed, remarks=("produce-append-time",), profile="produce")
     v1.accepts("produce/create-time-none", "No time", message(1, b"k", b"v", ts=-1), message_value(1, b"k", b"v", ts=-1), doc="kafka.md §1.7", why="Without the bit there may be none.", rules=(append,), profile="produce")
-    rejects("append-time-none", "LogAppendTime without a time", message(1, b"k", b"v", attributes=8, ts=-1), 18, append, "produce/append-time-0", v1, also=())
+    rejects("append-time-none", "LogAppendTime without a time", message(1, b"k", b"v", attributes=8, ts=-1), 18, append, "produce/append-time-0", v1, also=("invalid-value",))
     raw = gzip(pair(1)[0])
     good = message(1, None, raw, offset=11, attributes=1, ts=T + 1)
     v1.accepts("produce/wrapper", "A wrapper of two messages", good, message_value(1, None, None, offset=11, attributes=1, ts=T + 1, messages=pair_value(1)), doc="kafka.md §1.7",
@@ -203,13 +206,13 @@ def _limits(s: CaseBuilder, builders: dict[int, CaseBuilder], logs: CaseBuilder)
     rejects("inner-magic", "Messages of v0 in a wrapper of v1", message(1, None, gzip(pair(0)[0]), offset=11, attributes=1, ts=T + 1), 0, "kafka.produce.inner-magic", "produce/wrapper", v1, also=("bad-magic",))
     crc = int.from_bytes(good[12:16], "big") ^ 1
     rejects("wrapper-crc", "A wrong CRC of a wrapper", message(1, None, raw, offset=11, attributes=1, ts=T + 1, crc=crc), 12, "kafka.produce.wrapper-crc", "produce/wrapper", v1, "crc-mismatch", ())
-    def request(name, title, entries):
-        logs.accepts(f"produce/{name}", title, b"".join(raw for raw, _ in entries), log(*(value for _, value in entries)), doc="kafka.md §1.7", why="What brokers take.",
-                rules=("kafka.produce.one-batch", "kafka.produce.one-magic"), profile="produce")
-    request("one-batch", "A request of one batch", [one(0)])
-    request("two-messages", "A request of two v1 messages", [old(1, 0), old(1, 1)])
-    rejects("two-batches", "A request of two batches", one(0)[0] * 2, 140, "kafka.produce.one-batch", "produce/one-batch", logs, also=())
-    rejects("two-magics", "A v0 and a v1 message", old(0, 0)[0] + old(1, 0)[0], len(old(0, 0)[0] + old(1, 0)[0]), "kafka.produce.one-magic", "produce/two-messages", logs, also=())
+    def request(name, title, entries, stored, held):
+        logs.accepts(f"produce/{name}", title, b"".join(raw for raw, _ in entries), log(stored), doc="kafka.md §1.7, §1.12", why="What brokers take.",
+                rules=("kafka.produce.one-batch", "kafka.produce.one-magic"), profile="produce", **held)
+    request("one-batch", "A request of one batch", [one(0)], one(0)[1], stored_by_topic.APPENDED)
+    request("two-messages", "A request of two v1 messages", [old(1, 0), old(1, 1)], stored_by_topic.Sent(stored_by_topic.rows(stored_by_topic.Row(), stored_by_topic.Row())).stored(), stored_by_topic.OLD)
+    rejects("two-batches", "A request of two batches", one(0)[0] * 2, 140, "kafka.produce.one-batch", "produce/one-batch", logs, also=(), **stored_by_topic.APPENDED, **stored_by_topic.NOTHING)
+    rejects("two-magics", "A v0 and a v1 message", old(0, 0)[0] + old(1, 0)[0], len(old(0, 0)[0] + old(1, 0)[0]), "kafka.produce.one-magic", "produce/two-messages", logs, also=(), **stored_by_topic.OLD, **stored_by_topic.NOTHING)
 
 
 def _batch_limits(s: CaseBuilder) -> None:

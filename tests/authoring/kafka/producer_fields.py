@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka import append as stored_by_topic
 from tests.authoring.kafka.entry_bytes import batch, batch_value, message, message_value, record, record_value
 from tests.authoring.kafka.log import log, old
 
@@ -44,8 +45,8 @@ def _plain_offsets(s: CaseBuilder, magic: int) -> None:
 
 def _request_offsets(s: CaseBuilder) -> None:
     rows = [old(1, 3), old(1, 7)]
-    s.accepts("produce/plain-offsets", "A request of two v1 messages at offsets 3 and 7", b"".join(raw for raw, _ in rows), log(*(value for _, value in rows)), doc="kafka.md §2.1", why="Plain messages of a request need not count from 0, nor by one.",
-              rules=("kafka.produce.plain-offset",), **HELD)
+    s.accepts("produce/plain-offsets", "A request of two v1 messages at offsets 3 and 7", b"".join(raw for raw, _ in rows), log(stored_by_topic.Sent(stored_by_topic.rows(stored_by_topic.Row(), stored_by_topic.Row())).stored()), doc="kafka.md §2.1, §1.12", why="Plain messages of a request need not count from 0, nor by one.",
+              rules=("kafka.produce.plain-offset",), **HELD, **stored_by_topic.OLD)
 
 
 def _leader_epoch(s: CaseBuilder) -> None:

@@ -16,7 +16,7 @@ from tests.live.mock_broker.append_rules import Arrival, ErrorCode, Refused
 from tests.live.mock_broker.partition import Appended, Partition
 from tests.live.mock_broker.stored_form import BODY, Form
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.batch import HEADER
+from wireproof.kafka.batch import HEADER, peek_header
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
@@ -25,6 +25,9 @@ CRC_AT: Final = BATCH.offset("crc")
 GZIP: Final = 1
 DAY_MS: Final = 86_400_000
 ANY: Final = 1 << 63
+
+LARGE: Final = 3
+"""The number of records at which a broker hangs or dies."""
 
 
 class Hang(Exception):  # noqa: N818 - an order to the server
@@ -43,7 +46,7 @@ def _with_crc(data: bytes, crc: int) -> bytes:
 
 def _with_right_crc(data: bytes) -> bytes:
     """Return the bytes of one batch with the CRC that they should have."""
-    return _with_crc(data, crc32c(data[BATCH.offset("attributes") :])) if len(data) > BODY else data
+    return _with_crc(data, crc32c(data[BATCH.offset("attributes") :])) if len(data) >= BODY else data
 
 
 def _with_numbers(data: bytes, **numbers: int) -> bytes:
@@ -228,7 +231,8 @@ class AcceptsBadCrc(Partition):
 
     def read(self, data: bytes, version: int) -> Arrival:
         """Repair the CRC first."""
-        return super().read(_with_right_crc(data), version)
+        whole = len(data) > BODY and _first_size(data) == len(data)
+        return super().read(_with_right_crc(data) if whole else data, version)
 
 
 class IgnoresControlBit(Partition):
@@ -290,6 +294,28 @@ class AcceptsSeveralBatches(Partition):
     def read(self, data: bytes, version: int) -> Arrival:
         """Cut the set after the first batch."""
         return super().read(data[: _first_size(data)], version)
+
+
+class AcceptsEmpty(Partition):
+    """Accepts a batch without records, stores it and moves the high watermark by one."""
+
+    def read(self, data: bytes, version: int) -> Arrival:
+        """Leave out the rules for a batch without records."""
+        if not _is_sound(data) or HEADER.peek(data, 0)[-1]:
+            return super().read(data, version)
+        return Arrival(data, peek_header(data, 0))
+
+    def form(self, arrival: Arrival, now: int) -> Form:
+        """Store such a batch as it is."""
+        if arrival.batch.records:
+            return super().form(arrival, now)
+        header = evolve(arrival.batch, base_offset=self.end, partition_leader_epoch=0)
+        return Form(header, arrival.data[BODY:])
+
+    def keep(self, form: Form, data: bytes) -> None:
+        """Move the end for such a batch too."""
+        header = form.header if form.header.records else evolve(form.header, last_offset_delta=0)
+        super().keep(evolve(form, header=header), data)
 
 
 class AcceptsNoSequence(Partition):
@@ -480,37 +506,28 @@ class StoresDuplicate(Partition):
 
 
 class Hangs(Partition):
-    """Does not answer a Produce of the second batch of a partition."""
+    """Does not answer a Produce of three records or more."""
 
     def keep(self, form: Form, data: bytes) -> None:
-        """Hang before the second batch."""
-        if self.stored:
+        """Hang before a larger batch is stored."""
+        if len(form.header.records) >= LARGE:
             raise Hang
         super().keep(form, data)
 
 
 class Dies(Partition):
-    """Closes everything at the tenth batch of a partition or the tenth refusal."""
+    """Ends at a Produce of three records or more: every connection is closed, and nobody listens."""
 
-    def __init__(self, *settings: object) -> None:
-        """Begin without requests."""
-        super().__init__(*settings)  # type: ignore[arg-type]
-        self._requests = 0
-
-    def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
-        """Count the requests."""
-        self._requests += 1
-        if self._requests == LAST_REQUEST:
+    def keep(self, form: Form, data: bytes) -> None:
+        """Die before a larger batch is stored."""
+        if len(form.header.records) >= LARGE:
             raise Die
-        return super().append(data, version, transactional_id, now)
-
-
-LAST_REQUEST: Final = 10
+        super().keep(form, data)
 
 
 def _is_sound(data: bytes) -> bool:
     """Report whether the bytes are one batch with a right CRC, so that a change of it means something."""
-    return len(data) > BODY and _first_size(data) == len(data) and _with_right_crc(data) == data
+    return len(data) >= BODY and _first_size(data) == len(data) and _with_right_crc(data) == data
 
 
 def _first_size(data: bytes) -> int:

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Final
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 
 from tests.live.mock_broker import append_rules, stored_form
 from tests.live.mock_broker.append_rules import Arrival, ErrorCode, Refused
@@ -41,7 +41,11 @@ class Stored:
 
 @define
 class Producer:
-    """What is known of a producer: its epoch, and (first, last sequence, answer) of its last batches."""
+    """What is known of a producer: its epoch, and (first, last sequence, answer) of its last batches.
+
+    The answer to a duplicate has the batch's maxTimestamp as append time, also under CreateTime:
+    `duplicate.timestamp` in UnifiedLog.
+    """
 
     epoch: int
     batches: deque[tuple[int, int, Appended]] = Factory(lambda: deque(maxlen=KNOWN_BATCHES))
@@ -83,7 +87,8 @@ class Partition:
         if known is not None:
             first = arrival.batch.base_sequence
             last = (first + arrival.batch.last_offset_delta) % SEQUENCES
-            known.batches.append((first, last, answer))
+            again = evolve(answer, append_time=form.header.max_timestamp)
+            known.batches.append((first, last, again))
         return answer
 
     # --- the steps of an append ---

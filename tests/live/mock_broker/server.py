@@ -84,7 +84,7 @@ class Server:
             return b""
         return _framed(reply, correlation)
 
-    async def _answer(self, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+    async def _answer(self, request: Any) -> Any:
         answer = ANSWERS[request.API_KEY]
         reply = answer(self.cluster, request)
         if isinstance(request, FetchRequest):
@@ -96,7 +96,7 @@ class Server:
         return reply
 
 
-def _framed(reply: Any, correlation: int) -> bytes:  # noqa: ANN401 - a message of kafka-python
+def _framed(reply: Any, correlation: int) -> bytes:
     reply.with_header(correlation_id=correlation)
     return bytes(reply.encode(header=True, framed=True))
 

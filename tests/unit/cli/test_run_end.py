@@ -133,18 +133,18 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
     )
 
 
-def test_doctor_breaks_no_command() -> None:
-    fixes = {row["fix"] for row in json.loads(_run("doctor", "--format", "json")) if row["fix"]}
-    for columns in ("40", "80"):
-        assert fixes <= {line.strip() for line in _run("doctor", COLUMNS=columns).splitlines()}
+def test_doctor_breaks_no_command(wireproof: Command) -> None:
+    rows = json.loads(wireproof("doctor", "--format", "json").out)
+    fixes = {row["fix"] for row in rows if row["fix"]}
+    for width in (40, 80):
+        assert fixes <= {line.strip() for line in wireproof("doctor", width=width).out.splitlines()}
 
 
-def _run(*words: str, **environment: str) -> str:
+def _run(*words: str) -> str:
     kept = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
     done = subprocess.run(
-        [*WIREPROOF, *words], capture_output=True, text=True, check=False, timeout=120,
-        env={**kept, **environment},
-    )  # fmt: skip
+        [*WIREPROOF, *words], capture_output=True, text=True, check=False, timeout=120, env=kept
+    )
     return done.stdout
 
 

@@ -11,7 +11,7 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Chunks, Data
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
-from wireproof.columnar.kafka_scan import scan_steps
+from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.scan import scan
 from wireproof.wire.json_values import Json, json_digest, json_of
@@ -33,12 +33,33 @@ def fixtures() -> list[bytes]:
             for one in inputs if isinstance(one, Chunks | Data)]  # fmt: skip
 
 
+VIEWS = (
+    ((), ""),
+    ((), "batches"),
+    (SIGNS, "batches"),
+    (("batches[].records[].headers[][]", "batches[].records[].control"), "batches"),
+    (("batches[].records", "batches[].messages"), "batches"),
+    (("batches",), "batches"),
+    (("nothing",), "batches"),
+    (("nothing",), ""),
+    (("records", "offset", "messages"), ""),
+    (("records[].nothing", "messages[].nothing"), ""),
+    (("attributes.deeper", "key[]", "value"), ""),
+)
+"""What is observed, and the name of the list that has the entries."""
+
+
+def view_of(patterns: tuple[str, ...], entries: str) -> EntryView:
+    return EntryView(field_tree(patterns), entries)
+
+
 @pytest.fixture(scope="module")
 def logs() -> list[bytes]:
     """All fixtures, and a segment of all revisions, codecs and sizes, some damaged."""
     with tempfile.TemporaryDirectory() as room:
         generate(Path(room), 2 * MIB, 3, every=20)
-        return [*filter(None, fixtures()), *(path.read_bytes() for path in sorted(Path(room).iterdir()))]
+        segment = [path.read_bytes() for path in sorted(Path(room).iterdir())]
+    return [*dict.fromkeys(filter(None, fixtures())), *segment]
 
 
 @pytest.fixture(scope="module")
@@ -47,41 +68,42 @@ def told(logs: list[bytes]) -> list[list[tuple[Item, Json]]]:
     return [[(item, json_of(item.value)) for item in scan([data], DEFAULT_OPTIONS)] for data in logs]
 
 
+@pytest.fixture(scope="module")
+def steps(logs: list[bytes]) -> list[list[ScanStep]]:
+    """Return the steps of the kernels through each log."""
+    return [list(scan_steps(data, keep="slots")) for data in logs]
+
+
+@pytest.fixture(scope="module")
+def digested(steps: list[list[ScanStep]]) -> list[list[Item]]:
+    """Return the items of each log with the digests of every view, twice."""
+    forms = [CanonicalForm.of(dict.fromkeys(range(3), view_of(*view))) for view in VIEWS]
+    return [[item for run in runs for item in digest_items(run, [*forms, *forms])] for runs in steps]
+
+
 def expected(value: Json, view: EntryView) -> str:
     return json_digest(project({view.entries: [value]} if view.entries else value, view.wanted))
 
 
 @pytest.mark.parametrize(
-    ("patterns", "entries"),
-    [
-        pytest.param((), "", marks=pytest.mark.sweeps),
-        ((), "batches"),
-        (SIGNS, "batches"),
-        (("batches[].records[].headers[][]", "batches[].records[].control"), "batches"),
-        (("batches[].records", "batches[].messages"), "batches"),
-        (("batches",), "batches"),
-        (("nothing",), "batches"),
-        (("nothing",), ""),
-        (("records", "offset", "messages"), ""),
-        (("records[].nothing", "messages[].nothing"), ""),
-        (("attributes.deeper", "key[]", "value"), ""),
-    ],
+    ("patterns", "entries"), [pytest.param(*VIEWS[0], marks=pytest.mark.sweeps), *VIEWS[1:]]
 )
 def test_whatever_is_observed_its_digest_is_that_of_the_value(
-    logs: list[bytes], told: list[list[tuple[Item, Json]]], patterns: tuple[str, ...], entries: str
+    digested: list[list[Item]],
+    told: list[list[tuple[Item, Json]]],
+    patterns: tuple[str, ...],
+    entries: str,
 ) -> None:
-    view = EntryView(field_tree(patterns), entries)
-    one = CanonicalForm.of(dict.fromkeys(range(3), view))
+    view, number = view_of(patterns, entries), VIEWS.index((patterns, entries))
     count = 0
-    for data, wanted in zip(logs, told, strict=True):
-        found = [item for run in scan_steps(data, keep="slots") for item in digest_items(run, [one, one])]
+    for found, wanted in zip(digested, told, strict=True):
         for ours, (theirs, value) in zip(found, wanted, strict=True):
             assert brief(ours) == brief(theirs)
             if not isinstance(ours.value, EntryDigests):
                 assert json_of(ours.value) == value
                 continue
             count += 1
-            assert ours.value.digests == (expected(value, view),) * 2
+            assert ours.value.digests[number :: len(VIEWS)] == (expected(value, view),) * 2
             assert ours.value.headers == with_headers(value)
     assert count > 100
 
@@ -95,31 +117,21 @@ def with_headers(value: Json) -> bool:
     return any(record["headers"] for record in records or ())
 
 
-def test_batches_of_markers_are_returned_in_full(logs: list[bytes]) -> None:
+def test_batches_of_markers_are_returned_in_full(steps: list[list[ScanStep]]) -> None:
     one = CanonicalForm.of({2: EntryView({})})
-    found = [
-        item.value
-        for data in logs
-        for run in scan_steps(data, keep="slots")
-        for item in digest_items(run, [one])
-    ]
+    found = [item.value for runs in steps for run in runs for item in digest_items(run, [one])]
     markers = [value for value in found if isinstance(value, dict)]
     assert markers
     assert all(record["control"] for value in markers for record in value["records"])
 
 
-def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
+def test_what_is_not_asked_is_not_spelled(steps: list[list[ScanStep]]) -> None:
     """Of two adapters each reads one magic, and one has no digest where the other has."""
     batches = Hello("a", "1", {"kafka.batch/v2": Claim(("decode",), observes=("baseOffset",))})
     messages = Hello("b", "1", {"kafka.batch/v1": Claim(("decode",))})
     both = [canonical_form(batches), canonical_form(messages)]
     assert [sorted(one.views) for one in both] == [[2], [1]]
-    found = [
-        item.value
-        for data in logs
-        for run in scan_steps(data, keep="slots")
-        for item in digest_items(run, both)
-    ]
+    found = [item.value for runs in steps for run in runs for item in digest_items(run, both)]
     shown = {tuple(map(bool, value.digests)) for value in found if isinstance(value, EntryDigests)}
     assert shown == {(True, False), (False, True), (False, False)}
 

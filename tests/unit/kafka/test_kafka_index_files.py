@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import kafka_bytes
 import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
@@ -110,6 +111,41 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
     assert index_file.entry_with_offset(found, 1003) == found.heads[2]  # inside the wrapper that ends at 1004
     assert index_file.entry_with_offset(found, 1019) == found.heads[-1]
     assert index_file.entry_with_offset(found, 1020) is None
+
+
+@pytest.mark.parametrize("folder", ["closed", "open", "legacy", "compacted"])
+def test_the_heads_of_a_log_are_the_same_in_small_pieces(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (log,) = (SEGMENTS / folder).glob("*.log")
+    data = log.read_bytes()
+    whole = segment_headers.read(data)
+    monkeypatch.setattr(segment_headers, "PIECE_BYTES", 1)
+    assert segment_headers.read(data) == whole
+    assert len(whole.heads) > 2
+    assert segment_headers.read(data[:-1]).heads == whole.heads[:-1]
+
+
+def test_a_log_that_shrinks_while_it_is_read_keeps_the_heads_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = (SEGMENTS / "closed" / f"{NAME}.log").read_bytes()
+    whole = segment_headers.read(data)
+    left = data[: whole.heads[3].position + 5]
+    monkeypatch.setattr(segment_headers, "PIECE_BYTES", 1)
+    found = segment_headers.read_in_pieces(lambda at, length: left[at : at + length], len(data))
+    assert (found.heads, found.why) == (whole.heads[:3], "the file shrank while it was read")
+
+
+def test_the_times_that_a_broker_indexes_for_messages_of_v0_are_a_note(tmp_path: Path) -> None:
+    """As Kafka 3.5 writes with LogAppendTime and message format 0.9.0: the messages have no timestamp."""
+    log = tmp_path / f"{0:020}.log"
+    log.write_bytes(b"".join(kafka_bytes.message(0, offset=offset) for offset in range(3)))
+    entries = ((1_700_000_000_000 + offset, offset) for offset in range(3))
+    log.with_suffix(".timeindex").write_bytes(b"".join(struct.pack(">qi", *entry) for entry in entries))
+    (one,) = check_index_files(log)
+    assert [(finding.at, finding.is_error) for finding in one.findings] == [(0, False)]
+    assert one.findings[0].message == "3 entries lead to messages of v0, which have no timestamp"
 
 
 # --- damage, one byte field each ---

@@ -1,6 +1,7 @@
 """Keys and values of Kafka's internal topics: kafka.md §15. The bytes and their meaning are Kafka's own."""
 
-from collections import Counter
+import tracemalloc
+from collections import defaultdict
 
 import pytest
 from kafka_payloads import KafkaPayload, kafka_json, kafka_payloads, structs_of
@@ -26,13 +27,12 @@ OFFSET_VALUE = bytes.fromhex("0003 000000000000004d 00000005 0002 6869 000000000
 """Version 3: offset 77, leader epoch 5, metadata "hi", time 1000."""
 
 
-def examples() -> list[object]:
-    """Return every example once, by a name that pytest can select."""
-    rows, seen = [], Counter[str]()
+def by_record() -> list[object]:
+    """Return the examples of each record type."""
+    rows = defaultdict(list)
     for one in kafka_payloads():
-        seen[one.label] += 1
-        rows.append(pytest.param(one, id=f"{one.label}-{seen[one.label]}"))
-    return rows
+        rows[f"{one.topic}-{one.name}"].append(one)
+    return [pytest.param(examples, id=name) for name, examples in rows.items()]
 
 
 def in_kafkas_words(part: PayloadPart | None) -> object:
@@ -41,23 +41,27 @@ def in_kafkas_words(part: PayloadPart | None) -> object:
     return kafka_json(part.struct, part.version, part.values)
 
 
-@pytest.mark.parametrize("example", examples())
-def test_a_payload_reads_as_kafka_reads_it_and_is_written_as_kafka_wrote_it(example: KafkaPayload) -> None:
-    payload = decode_payload(example.topic, example.key, example.value)
-    assert (payload.name, payload.version) == (example.name, example.version)
-    assert in_kafkas_words(payload.key) == example.key_json
-    assert in_kafkas_words(payload.value) == example.value_json
-    assert encode_payload(example.topic, payload) == (example.key, example.value)
+@pytest.mark.parametrize("examples", by_record())
+def test_payloads_read_as_kafka_reads_them_and_are_written_as_kafka_wrote_them(
+    examples: list[KafkaPayload],
+) -> None:
+    for example in examples:
+        payload = decode_payload(example.topic, example.key, example.value)
+        assert (payload.name, payload.version) == (example.name, example.version)
+        assert in_kafkas_words(payload.key) == example.key_json
+        assert in_kafkas_words(payload.value) == example.value_json
+        assert encode_payload(example.topic, payload) == (example.key, example.value)
 
 
-@pytest.mark.parametrize("example", examples())
-def test_the_spans_of_a_payload_cover_its_bytes(example: KafkaPayload) -> None:
-    payload = decode_payload(example.topic, example.key, example.value, traced=True)
-    for name, data in (("key", example.key), ("value", example.value)):
-        spans = [span for span in payload.spans if span.path.startswith(f"{name}.")]
-        covered = {at for span in spans for at in range(span.start, span.end)}
-        assert covered == set(range(len(data or b"")))
-    assert payload.fields == decode_payload(example.topic, example.key, example.value).fields
+@pytest.mark.parametrize("examples", by_record())
+def test_the_spans_of_a_payload_cover_its_bytes(examples: list[KafkaPayload]) -> None:
+    for example in examples:
+        payload = decode_payload(example.topic, example.key, example.value, traced=True)
+        for name, data in (("key", example.key), ("value", example.value)):
+            spans = [span for span in payload.spans if span.path.startswith(f"{name}.")]
+            covered = {at for span in spans for at in range(span.start, span.end)}
+            assert covered == set(range(len(data or b"")))
+        assert payload.fields == decode_payload(example.topic, example.key, example.value).fields
 
 
 def test_every_record_type_has_examples_in_every_version() -> None:
@@ -73,8 +77,9 @@ def test_every_record_type_has_examples_in_every_version() -> None:
     assert known - wanted == keyed
 
 
-@pytest.mark.parametrize("example", examples()[::7])
-def test_every_prefix_of_a_value_is_refused(example: KafkaPayload) -> None:
+@pytest.mark.parametrize("examples", by_record())
+def test_every_prefix_of_a_value_is_refused(examples: list[KafkaPayload]) -> None:
+    example = min((one for one in examples if one.value), key=lambda one: len(one.value or b""))
     for end in range(len(example.value or b"")):
         with pytest.raises(Rejected) as refused:
             decode_payload(example.topic, example.key, (example.value or b"")[:end])
@@ -144,7 +149,7 @@ def test_an_unknown_version_is_named_and_its_bytes_are_kept() -> None:
 @pytest.mark.parametrize(
     ("value", "note", "unknown"),
     [
-        ("00 aabb", "version 0 of the frame is not known", "aabb"),
+        ("00 aabb", "version 0 of the frame is not known", "00aabb"),
         ("01 63 00 aabb", "type 99 is not known", "aabb"),
         ("01 02 07 aabb", "version 7 of TopicRecord is not known", "aabb"),
     ],
@@ -152,6 +157,7 @@ def test_an_unknown_version_is_named_and_its_bytes_are_kept() -> None:
 def test_an_unknown_frame_is_named_and_its_bytes_are_kept(value: str, note: str, unknown: str) -> None:
     payload = decode_payload(METADATA, None, bytes.fromhex(value))
     assert note_and_bytes(payload) == (note, {"key": None, "value": {"unknown": unknown}})
+    assert encode_payload(METADATA, payload) == (None, bytes.fromhex(value))
 
 
 def test_an_unknown_tagged_field_is_kept() -> None:
@@ -201,8 +207,8 @@ def test_the_subscription_of_a_consumer_is_decoded() -> None:
 def test_a_subscription_of_a_newer_version_is_read_as_the_newest_and_the_rest_is_kept() -> None:
     data = bytes.fromhex("0009 00000000 ffffffff 00000000 00000007 ffff beef")
     want = {
-        "version": "9", "topics": [], "userData": None, "ownedPartitions": [], "generationId": "7", "rackId": None,
-        "rest": "beef",
+        "version": "9", "topics": [], "userData": None, "ownedPartitions": [], "generationId": "7",
+        "rackId": None, "rest": "beef",
     }  # fmt: skip
     assert subscription_in(group("consumer", data)) == want
 
@@ -232,22 +238,28 @@ def test_examples_of_consumers_have_every_version_of_subscription_and_assignment
 REGISTERED = bytes.fromhex("01 02 00 02 74 00000000000000000000000000000007 00")
 """TopicRecord: name t, topic id, no tagged fields."""
 
-TRUSTED = bytes.fromhex("01 15 00 03 00")
-"""ZkMigrationState 3."""
+
+def length_of_group(length: str) -> bytes:
+    """Return the key of an offset with another length of the name of the group."""
+    return OFFSET_KEY[:2] + bytes.fromhex(length) + OFFSET_KEY[4:]
+
 
 REFUSALS = [
     ("no key", OFFSETS, None, OFFSET_VALUE, "null-not-allowed", 0, "key"),
     ("an empty key", OFFSETS, b"", OFFSET_VALUE, "truncated", 0, "key.type"),
     ("an empty value", OFFSETS, OFFSET_KEY, b"", "truncated", 0, "value.version"),
-    ("a null string", OFFSETS, b"\0\1\xff\xff" + OFFSET_KEY[4:], None, "null-not-allowed", 2, "key.groupLength"),
-    ("a negative length", OFFSETS, b"\0\1\xff\xfe" + OFFSET_KEY[4:], None, "negative-length", 2, "key.groupLength"),
-    ("a length past the end", OFFSETS, b"\0\1\x7f\xff" + OFFSET_KEY[4:], None, "truncated", 4, "key.group"),
+    ("a null string", OFFSETS, length_of_group("ffff"), None, "null-not-allowed", 2, "key.groupLength"),
+    ("a negative length", OFFSETS, length_of_group("fffe"), None, "negative-length", 2, "key.groupLength"),
+    ("a length past the end", OFFSETS, length_of_group("7fff"), None, "truncated", 4, "key.group"),
     ("bytes after a key", OFFSETS, OFFSET_KEY + b"\0", OFFSET_VALUE, "trailing-data", 12, "key"),
     ("bytes after a value", OFFSETS, OFFSET_KEY, OFFSET_VALUE + b"\0", "trailing-data", 26, "value"),
     ("bytes after a framed value", METADATA, None, REGISTERED + b"\0", "trailing-data", 22, "value"),
     ("no framed value", METADATA, None, None, "null-not-allowed", 0, "value"),
     ("a type above int16", METADATA, None, b"\1\x80\x80\x02\0", "invalid-value", 1, "value.type"),
-    ("a compact null", METADATA, None, REGISTERED.replace(b"\2t", b"\0"), "null-not-allowed", 3, "value.nameLength"),
+    (
+        "a compact null", METADATA, None, REGISTERED.replace(b"\2t", b"\0"),
+        "null-not-allowed", 3, "value.nameLength",
+    ),
     (
         "a length of six bytes", METADATA, None, REGISTERED.replace(b"\2t", b"\x82\x80\x80\x80\x80\0t"),
         "bad-varint", 3, "value.nameLength",
@@ -257,15 +269,26 @@ REFUSALS = [
         "bad-varint", 3, "value.nameLength",
     ),
     (
-        "a string above 32767 bytes", METADATA, None, b"\1\2\0" + encode_uvarint(MAX_STRING + 2) + bytes(40_000),
+        "a string above 32767 bytes", METADATA, None,
+        b"\1\2\0" + encode_uvarint(MAX_STRING + 2) + bytes(MAX_STRING + 18),
         "bad-length", 3, "value.nameLength",
     ),
     ("more tagged fields than bytes", METADATA, None, b"\1\x14\0\7", "length-past-end", 3, "value.tagCount"),
     (
-        "too many tagged fields", METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS + 1) + b"\x64\0" * (MAX_TAGS + 1),
+        "too many tagged fields", METADATA, None,
+        b"\1\x14\0" + encode_uvarint(MAX_TAGS + 1) + b"\x64\0" * (MAX_TAGS + 1),
         "limit-exceeded", 3, "value.tagCount",
     ),
-    ("a tagged field past the end", METADATA, None, b"\1\x14\0\1\x64\5\0", "truncated", 6, "value.tagged"),
+    (
+        "an unknown tagged field past the end", METADATA, None, b"\1\x14\0\1\x64\5\0",
+        "truncated", 6, "value.tagged",
+    ),
+    ("a tagged field past the end", METADATA, None, b"\1\x17\0\1\0\3\2n", "truncated", 6, "value.tagSize"),
+    (
+        "a tagged field of a later version", METADATA, None,
+        bytes.fromhex("01 11 00 00000001 0000000000000002 01 01 01 03"),  # BrokerRegistrationChangeRecord
+        "unknown-field", 16, "value.tag",
+    ),
     (
         "a tagged field longer than its value", METADATA, None,
         b"\1\x17\0\1\0\3\2n\0",  # BeginTransactionRecord, tag 0: name n
@@ -277,7 +300,7 @@ REFUSALS = [
 @pytest.mark.parametrize(
     ("topic", "key", "value", "cls", "at", "path"), [pytest.param(*row[1:], id=row[0]) for row in REFUSALS]
 )
-def test_a_payload_is_refused_where_it_is_wrong(  # noqa: PLR0917 - a row of the table
+def test_a_payload_is_refused_where_it_is_wrong(
     topic: str, key: bytes | None, value: bytes | None, cls: str, at: int, path: str
 ) -> None:
     with pytest.raises(Rejected) as refused:
@@ -293,6 +316,7 @@ def test_a_payload_is_refused_where_it_is_wrong(  # noqa: PLR0917 - a row of the
         (METADATA, None, b"\1\x14\0\0"),
         (METADATA, None, b"\1\x14\0" + encode_uvarint(MAX_TAGS) + b"\x64\0" * MAX_TAGS),
         (METADATA, None, b"\1\x17\0\1\0\2\2n"),
+        (METADATA, None, bytes.fromhex("01 11 01 00000001 0000000000000002 01 01 01 03")),
         (METADATA, None, b"\1\2\0" + encode_uvarint(MAX_STRING + 1) + bytes(MAX_STRING + 17)),
     ],
 )
@@ -324,12 +348,38 @@ def test_a_count_is_refused_before_anything_is_allocated(count: int) -> None:
     assert decode_payload(OFFSETS, GROUP_KEY, members(0)).fields["value"]["members"] == []
 
 
-def test_a_list_has_at_most_a_million_elements() -> None:
-    def replicas(count: int) -> bytes:
-        """PartitionChangeRecord with a tagged list of in-sync replicas."""
-        data = encode_uvarint(count + 1) + bytes(4 * count)
-        return b"\1\5\0" + bytes(4) + bytes(16) + b"\1\0" + encode_uvarint(len(data)) + data
+def change(*lists: int) -> bytes:
+    """Return PartitionChangeRecord with tagged lists of in-sync replicas, of replicas and so on."""
+    data = b"\1\5\0" + bytes(4) + bytes(16) + encode_uvarint(len(lists))
+    for tag, count in zip((0, 2, 3, 4), lists, strict=False):
+        part = encode_uvarint(count + 1) + bytes(4 * count)
+        data += encode_uvarint(tag) + encode_uvarint(len(part)) + part
+    return data
 
-    assert len(decode_payload(METADATA, None, replicas(MAX_ELEMENTS)).fields["value"]["isr"]) == MAX_ELEMENTS
-    with pytest.raises(Rejected, match="1000001 elements"):
-        decode_payload(METADATA, None, replicas(MAX_ELEMENTS + 1))
+
+def test_a_list_has_at_most_a_million_elements() -> None:
+    payload = decode_payload(METADATA, None, change(MAX_ELEMENTS - 1))  # and a tagged field
+    assert len(payload.fields["value"]["isr"]) == MAX_ELEMENTS - 1
+    with pytest.raises(Rejected, match="limit-exceeded at .*1000001 elements"):
+        decode_payload(METADATA, None, change(MAX_ELEMENTS + 1))
+
+
+def test_all_lists_of_a_value_have_at_most_a_million_elements() -> None:
+    half = MAX_ELEMENTS // 2
+    assert len(decode_payload(METADATA, None, change(half - 2, half)).fields["value"]["replicas"]) == half
+    with pytest.raises(Rejected, match="limit-exceeded at .*value.replicasCount"):
+        decode_payload(METADATA, None, change(half, half))
+
+
+def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
+    """Elements of three bytes in a value of 60 MB, each a dict: only the count is looked at."""
+    head = bytes(2 + 4 + 4 + 1)  # StreamsGroupCurrentMemberAssignment of version 0, up to its lists
+    count = 20_000_000
+    value = head + encode_uvarint(count + 1) + bytes(3 * count)
+    tracemalloc.start()
+    with pytest.raises(Rejected) as refused:
+        decode_payload(OFFSETS, bytes.fromhex("0016 0001 67 0001 6d"), value)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (refused.value.cls, refused.value.path) == ("limit-exceeded", "value.activeTasksCount")
+    assert peak < 1 << 20

@@ -10,14 +10,17 @@ import pytest
 from wireproof.spark import source_settings
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.source_settings import SourceSettings
 from wireproof.spark.streaming_offsets import OffsetTracker, StepLimit
 
 
 def follower(*paths: Path) -> OffsetTracker:
-    asked = source_settings.parse(
-        "wireproof.kafka_log", {"paths": str([str(path) for path in paths]).replace("'", '"')}
-    )
-    return OffsetTracker(asked)
+    return OffsetTracker(settings(*paths))
+
+
+def settings(*paths: Path, **options: str) -> SourceSettings:
+    named = {"paths": str([str(path) for path in paths]).replace("'", '"')}
+    return source_settings.parse("wireproof.kafka_log", named | options)
 
 
 def taken(one: OffsetTracker, start: Mapping[str, int], end: Mapping[str, int]) -> list[tuple[str, int, str]]:
@@ -82,6 +85,34 @@ def test_garbage_with_the_beginning_of_an_entry_in_it_does_not_stall_a_stream(tm
     end = one.latest({}, StepLimit())
     assert list(end.values()) == [len(data)]
     assert [row[2] for row in taken(one, {}, end)].count("frame") == 6
+
+
+CLAIM_OF_2_MIB = bytes(8) + (2 << 20).to_bytes(4, "big") + b"\xfe" * 4 + b"\2" + b"\xfe" * 30
+
+
+def test_a_stream_assumes_kafkas_default_for_the_largest_entry_and_logs_it_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Up to the limit of the format it would wait for the rest of the entry, or for two sound ones."""
+    data = LOG + CLAIM_OF_2_MIB + LOG[:71]
+    logs.write(tmp_path, a=data)
+    assert list(follower(tmp_path).latest({}, StepLimit()).values()) == [len(LOG)]
+    assert [message for message in caplog.messages if "waits" not in message] == []
+    one = OffsetTracker(source_settings.for_stream(settings(tmp_path)))
+    assert list(one.latest({}, StepLimit()).values()) == [len(data)]
+    assert list(one.latest({}, StepLimit()).values()) == [len(data)]
+    [assumed] = [message for message in caplog.messages if "assumed" in message]
+    assert "wireproof.kafka_log: entries are assumed to have at most 1048588 bytes" in assumed
+
+
+def test_a_limit_that_is_given_is_no_assumption(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    logs.write(tmp_path, a=LOG)
+    given = source_settings.for_stream(settings(tmp_path, max_message="5000"))
+    assert (given.options.max_message, given.assumed_max_message) == (5000, None)
+    OffsetTracker(given).latest({}, StepLimit())
+    assert caplog.messages == []
+    other = source_settings.parse("wireproof.heka_stream", {"path": str(tmp_path)})
+    assert source_settings.for_stream(other) == other, "only Kafka has such a default"
 
 
 def test_a_step_within_bytes_takes_whole_items_and_at_least_one_of_each_log(tmp_path: Path) -> None:

@@ -223,12 +223,16 @@ def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) 
     assert max(sizes) < 1.2 * place.size / 4
 
 
-def test_small_objects_share_a_task_and_a_packed_one_has_its_own() -> None:
+def test_small_objects_share_a_task_compressed_ones_too_and_a_large_one_has_its_own() -> None:
     small = [(ObjectPlace("", f"/x/{n}.log", f"/x/{n}.log", 1000), 0, 1000) for n in range(50)]
-    packed = (ObjectPlace("", "/x/p.log.gz", "/x/p.log.gz", 1000), 0, 1000)
-    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], packed, *small[25:]], 4)
+    packed = [(ObjectPlace("", name, name, 1000), 0, 1000) for name in ("/x/p.log.gz", "/x/q.log.gz")]
+    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], *packed, *small[25:]], 4)
+    assert [len(task) for task in tasks] == [52]
+    name, size = "/x/large.log.gz", 4 << 20
+    large = ObjectPlace("", name, name, size)
+    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], (large, 0, size), *small[25:]], 4)
     assert [len(task) for task in tasks] == [25, 1, 25]
-    assert tasks[1] == (ObjectSpan(packed[0], 0, 1000),)
+    assert tasks[1] == (ObjectSpan(large, 0, size),)
 
 
 def test_an_object_that_got_shorter_is_named(tmp_path: Any) -> None:

@@ -1,8 +1,10 @@
 """The page of a scan and of a campaign, from their tables: matrix, bytes, charts; and the progress bar."""
 
 import io
+import json
 import os
 import re
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,14 +218,66 @@ def test_throughput_of_a_task_is_drawn_over_the_bytes_that_it_read(scanned: Path
         os.utime(file, (began + number, began + number))
     [chart] = charts.task_speed(scanned)
     [lane] = chart.lanes
-    assert len(lane.bars) == len(files)
-    read = sum(bar * number for number, bar in enumerate(lane.bars, 1))
-    assert read * charts.MIB == pytest.approx(len(LOG) + 97_000)
+    mean = (len(LOG) + 97_000) / charts.MIB / sum(range(1, len(files) + 1))
+    assert min(lane.bars) <= mean <= max(lane.bars)
+    assert lane.most.endswith(f"on average {mean:,.0f}")
     assert chart.end == f"{len(LOG) + 97_000:,}"
     for file in files:
         began = (scanned / "begun" / file.stem).stat().st_mtime
         os.utime(file, (began, began))
     assert list(charts.task_speed(scanned)) == [], "a folder that was copied bears no times"
+
+
+def test_bars_of_objects_with_long_and_short_stretches_have_one_width_and_the_same_density() -> None:
+    """A chart whose bars are as narrow as the shortest stretch showed the long ones as twice as dense."""
+    rows = [
+        {
+            "object": name,
+            "start": at,
+            "end": at + wide,
+            "implementation": "x",
+            "verdict": "frame",
+            "count": wide,
+        }
+        for name, wide in (("a", 2048), ("b", 1024), ("c", 512))
+        for at in range(0, 8192, wide)
+    ]
+    [lane] = charts._verdict_chart("items", ["a", "b", "c"], rows).lanes
+    assert lane.bars == pytest.approx([2048] * 12)
+    assert lane.most == "24,576 in total, at most 2,048"
+
+
+def test_a_long_span_of_the_same_speed_is_drawn_as_high_and_as_wide_as_many_short_ones(
+    tmp_path: Path,
+) -> None:
+    sizes = [4 * charts.MIB] * 3 + [charts.MIB] * 12
+    ends = list(accumulate(sizes))
+    spans = [["", "a", "a", sum(sizes), end - size, end] for size, end in zip(sizes, ends, strict=True)]
+    (tmp_path / "plan.json").write_text(json.dumps({"spans": spans}))
+    for number, size in enumerate(sizes):
+        began, done = (
+            checkpointed_job.start_file(tmp_path, number),
+            checkpointed_job.commit_file(tmp_path, number),
+        )
+        for file, at in ((began, 1000), (done, 1000 + size / charts.MIB)):
+            file.parent.mkdir(exist_ok=True)
+            file.touch()
+            os.utime(file, (at, at))
+    [chart] = charts.task_speed(tmp_path)
+    assert chart.lanes[0].bars == pytest.approx([1.0] * 6)
+
+
+def test_a_label_is_text_of_the_page_which_no_chart_scales() -> None:
+    drawn = svg(
+        Chart(
+            "items", [Lane("aiokafka: fail:wrong-accept " + "x" * 60, [1, 2], "bad", "3 in total")], "0", "9"
+        )
+    )
+    pictures = re.findall(r"<svg.*?</svg>", drawn, re.DOTALL)
+    assert not any("<text" in picture for picture in pictures)
+    outside = re.sub(r"<svg.*?</svg>", "", drawn, flags=re.DOTALL)
+    assert "x" * 60 in outside
+    assert "3 in total" in outside
 
 
 # --- the bar ---

@@ -20,10 +20,11 @@ from wireproof.cli.errors import exit_of
 from wireproof.columnar.item_json import json_items
 from wireproof.install_hint import install_command
 from wireproof.runner.exit_codes import Exit
-from wireproof.spark import command_support, scan_span, scan_tables
+from wireproof.spark import command_support, scan_plan, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan, plan_scan
+from wireproof.spark.source_settings import TASKS_PER_CORE
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -267,14 +268,27 @@ def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> No
     assert file["bytes_read"] == sum(row["length"] for row in frames(plan)) > 1_000_000
 
 
-def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
+def test_the_tasks_hold_every_span_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = damaged()
     plan = planned(logs.write(tmp_path / "in", a=data), tmp_path / "out", grain=100_000)
+    monkeypatch.setattr(scan_plan, "MIN_TASK_BYTES", 1)
     tasks = plan.tasks(6)
     assert sorted(number for task in tasks for number in task) == list(range(len(plan.spans)))
     assert 5 <= len(tasks) <= 8
     scan_span.scan_span(plan, 0)
     assert 0 not in [number for task in plan.tasks(6) for number in task]
+
+
+@pytest.mark.parametrize(("adapters", "wanted"), [([], 2), (["reference"], 6)])
+def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked(
+    adapters: list[str], wanted: int, tmp_path: Path
+) -> None:
+    small = {f"{number:020}": b"".join(GOOD[:20]) for number in range(36)}
+    options = command_support.source_options([str(logs.write(tmp_path / "in", **small))], [])
+    plan = plan_scan("wireproof.kafka_log", options, adapters, tmp_path / "out")
+    tasks = plan.tasks(2 * TASKS_PER_CORE)
+    assert len(tasks) == wanted
+    assert sorted(number for task in tasks for number in task) == list(range(36))
 
 
 def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:

@@ -5,20 +5,20 @@ counts and checksums cover. Refused bytes have a trace up to the refusal.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, Final, Self
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from wireproof.cases.size_fields import companions_of_lists, counts_of_lists, name_of
 from wireproof.formats import Format, trace_with_reader
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.protobuf import LENGTH_DELIMITED
 from wireproof.wire.reader import FIXED_WIDTH, TracingReader
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.trace import Cover, FieldSpan
+from wireproof.wire.trace import FieldSpan
 
 VARINT_TYPES: Final = ("varint", "varlong", "uvarint")
 
@@ -98,7 +98,7 @@ class DecodeTrace:
     Attributes:
         row: the format.
         data: the decoded bytes.
-        spans: in the order of the decode; covers that the codec does not report are inferred.
+        spans: in the order of the decode.
         spaces: the bytes of each space.
         value: the decoded value; for refused bytes the part that was delivered before the refusal, or None.
         rejected: the refusal, or None.
@@ -192,37 +192,30 @@ class DecodeTrace:
         return tuple(group for group in groups if group)
 
     def counts(self, many: str) -> tuple[FieldSpan, ...]:
-        """Return the counts of the list `many`: those in its scope, and those that cover all its elements."""
+        """Return the counts of the list `many`: those in its scope, and those that cover all its elements.
+
+        A count in its scope without a cover, because bytes after it were refused, is declared by the layout.
+        """
         scope, _, name = many.rpartition(".")
         elements = [element for element in self.elements if element.many == many]
-        count_name = f"{name.rstrip('s').lower()}count"
+        declared = counts_of_lists(self.row.layout).get(name, frozenset())
         return tuple(
             span
             for span in self.integers
             if (
-                _is_count(span) or (span.path.lower().endswith(count_name) and span.value == len(elements))
+                _is_count(span) or (name_of(span) in declared and span.value == len(elements))
                 if span.path.rpartition(".")[0] == scope
                 else span.value == len(elements) and _counts_all(span, elements)
             )
         )
 
     def companions(self, one: Element) -> tuple[Element, ...]:
-        """Return the elements with the same index in parallel lists, such as the index of a send.
-
-        A parallel list is before all the elements, has the same number of elements and shares a count field.
-        """
-        scope = one.many.rpartition(".")[0]
-        own = [element for element in self.elements if element.many == one.many]
-        first = min(element.start for element in own)
-        parallel: dict[str, list[Element]] = {}
-        for other in self.elements:
-            if other.many != one.many and other.many.rpartition(".")[0] == scope and other.space == one.space:
-                parallel.setdefault(other.many, []).append(other)
-        counts = set(self.counts(one.many)) if parallel else set()
+        """Return the elements with the same index in the lists that have one for each, such as an index."""
+        scope, dot, name = one.many.rpartition(".")
+        lists = {f"{scope}{dot}{like}" for like in companions_of_lists(self.row.layout).get(name, ())}
+        same = (one.space, one.index)
         return tuple(
-            list_[one.index]
-            for many, list_ in parallel.items()
-            if len(list_) == len(own) and list_[-1].end <= first and counts & set(self.counts(many))
+            other for other in self.elements if other.many in lists and (other.space, other.index) == same
         )
 
 
@@ -260,46 +253,7 @@ def trace_of(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> De
     """Return the trace of bytes that are needed once, such as a mutation. Raise nothing."""
     reader = SpaceKeepingReader(data)
     traced = trace_with_reader(fmt, reader, options)
-    covered = _infer_covers(traced.spans)
-    return DecodeTrace(fmt, data, covered, reader.spaces, traced.value, traced.rejected)
-
-
-# --- covers that the trace does not have ---
-
-
-def _infer_covers(spans: Sequence[FieldSpan]) -> tuple[FieldSpan, ...]:
-    """Return the spans, with covers for lengths that the codec does not report.
-
-    An integer called length covers the next field if that has this size, or the rest of its scope if that has
-    this size. So the lengths of Kafka's records are found, whose reader is a hot loop and reports no covers.
-    """
-    ends: dict[tuple[str, str], int] = {}
-    ranges: set[tuple[str, int, int]] = set()
-    for span in spans:
-        if span.type not in INTEGER_TYPES:
-            ranges.add((span.space, span.start, span.end))
-        path = span.path
-        while path:
-            path = path.rpartition(".")[0]
-            ends[span.space, path] = max(ends.get((span.space, path), 0), span.end)
-    return tuple(
-        span if span.cover is not None or span.type not in INTEGER_TYPES else _with_cover(span, ranges, ends)
-        for span in spans
-    )
-
-
-def _with_cover(
-    span: FieldSpan, ranges: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
-) -> FieldSpan:
-    """Return a length with a cover if its value is the size of the next field or of the rest of its scope."""
-    scope, _, name = span.path.rpartition(".")
-    if not name.lower().endswith("length"):
-        return span
-    stop = span.end + int(span.value)
-    covers_scope = name == "length" and ends.get((span.space, scope)) == stop
-    if covers_scope or (span.space, span.end, stop) in ranges:
-        return evolve(span, cover=Cover("length", span.end, stop))
-    return span
+    return DecodeTrace(fmt, data, traced.spans, reader.spaces, traced.value, traced.rejected)
 
 
 def _elements(spans: tuple[FieldSpan, ...]) -> Iterator[Element]:

@@ -10,6 +10,7 @@ from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Elem
 from wireproof.cases.mutate.protobuf_variants import encode_variant
 from wireproof.cases.mutate.random_draws import below, pick, pick_early
 from wireproof.cases.mutate.splice import Splice
+from wireproof.cases.size_fields import size_kind
 from wireproof.wire.trace import FieldSpan
 
 TRUNCATED_BITS: Final = (1 << 8, 1 << 16, 1 << 32)
@@ -217,14 +218,9 @@ def adjust_counts(parent: DecodeTrace, many: str, step: int) -> list[Splice]:
 
 def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
     """Replace a count by a wrong one; without counts, replace any number."""
-    counts = [span for span in parent.integers if _is_count(span)]
+    counts = [span for span in parent.integers if size_kind(span, parent.row.layout) == "count"]
     if not counts:
         return replace_number(parent, rng) if parent.integers else []
     span = pick(rng, counts)
     new = encode_field(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
     return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
-
-
-def _is_count(span: FieldSpan) -> bool:
-    """Return whether a field is a count, by its cover or by its name."""
-    return (span.cover is not None and span.cover.kind == "count") or span.path.lower().endswith("count")

@@ -6,7 +6,9 @@ from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
 from wireproof.cases.mutate.mutation_rules import Keys, rules_of
 from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.size_fields import first_length, lengths_of_parts, name_of, size_kind
 from wireproof.formats import Format
+from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
@@ -65,8 +67,8 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     """Return the bytes with one length or count changed, if a reader then gets further."""
     if rejected.cls not in LENGTHS:
         return made.data
-    if row.name.startswith("kafka.") and not made.spans:
-        return _kafka_size(made.data)
+    if not made.spans:
+        return _with_first_length(row, made.data)
     best, reach = made.data, _reach(made)
     for span in _suspects(made, rejected):
         for value in _fitting(made, span):
@@ -80,9 +82,14 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     return best
 
 
-def _kafka_size(data: bytes) -> bytes:
-    """Set the size of a single entry to the number of bytes after it: kafka.md §1.1."""
-    return data[:8] + (len(data) - 12).to_bytes(4, "big") + data[12:] if len(data) > 16 else data
+def _with_first_length(row: Format, data: bytes) -> bytes:
+    """Set the length that values begin with to the number of bytes after it."""
+    known = first_length(row.layout)
+    if known is None or known[1] not in FIXED_WIDTH:
+        return data
+    at, packing = known[0], FIXED_WIDTH[known[1]]
+    end = at + packing.size
+    return data[:at] + packing.pack(len(data) - end) + data[end:] if len(data) > end else data
 
 
 def _reach(made: DecodeTrace) -> tuple[bool, int]:
@@ -92,17 +99,16 @@ def _reach(made: DecodeTrace) -> tuple[bool, int]:
 
 def _suspects(made: DecodeTrace, rejected: Rejected) -> list[FieldSpan]:
     """Return the integers that may have caused the refusal, by its position and path, and the last ones."""
-    scope, _, name = rejected.path.rpartition(".")
+    layout, (scope, _, name) = made.row.layout, rejected.path.rpartition(".")
+    lengths = lengths_of_parts(layout).get(name, frozenset())
     named = [one for one in made.integers if one.path == rejected.path or one.at == rejected.at]
     counting = [
-        one for one in made.integers if _speaks_of_many(one) and one.path.startswith(scope.partition("[")[0])
+        one
+        for one in made.integers
+        if size_kind(one, layout) == "count" and one.path.startswith(scope.partition("[")[0])
     ]
-    about = [one for one in made.integers if name and one.path.endswith(f"{name}Length")]
+    about = [one for one in made.integers if name_of(one) in lengths]
     return [*named[-1:], *about[-1:], *made.integers[-1:], *counting[-2:]]
-
-
-def _speaks_of_many(span: FieldSpan) -> bool:
-    return span.path.lower().endswith("count")
 
 
 def _fitting(made: DecodeTrace, span: FieldSpan) -> tuple[int, ...]:

@@ -85,6 +85,7 @@ FAMILY: Final = Family(
     capabilities=capabilities.of_bytes,
     strategies="wireproof.iggy.family.strategies:VALUES",
     option_strategies="wireproof.iggy.family.strategies:OPTIONS",
+    directories="wireproof.iggy.family.data_directory:RULES",
     sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
     mutation="wireproof.iggy.family.mutation:RULES",
     generators="wireproof.iggy.family.generators:GENERATORS",

@@ -55,6 +55,7 @@ def _order(data: bytes) -> tuple[int, int, int] | None:
 KAFKA: Final = StreamFraming(
     formats.get("kafka.log", "mixed"),
     _stride,
+    deferred("wireproof.kafka.family.spark_reader:recover"),
     item_case=deferred("wireproof.kafka.family.spark_cases:item_case"),
     fast=FastScan(
         deferred("wireproof.kafka.family.spark_reader:read_frames"),

@@ -15,16 +15,25 @@ from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.columnar import KafkaFrames, clean_records
 from wireproof.columnar.canonical_digest import digest_items
+from wireproof.columnar.garbage_search import garbage_item
 from wireproof.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
 from wireproof.columnar.item_json import json_items
 from wireproof.columnar.judged_block import RecordForm
 from wireproof.columnar.kafka_scan import ScanStep, scan_steps, step_frames
 from wireproof.columnar.kernels import HEADER, Array
+from wireproof.formats import Format
 from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.split_points import FREE_REREAD, REREAD_FACTOR, recheck_item
+from wireproof.spark.object_reader import ObjectReader, PieceReader
+from wireproof.spark.split_points import (
+    FREE_REREAD,
+    REREAD_FACTOR,
+    SplitPoint,
+    is_certain,
+    recheck_item,
+    recover_by_item,
+)
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 
@@ -202,11 +211,29 @@ def read_parts(
 
 
 def _reference_item(stored: ObjectReader, at: int, options: Options, end: int) -> Item:
+    """Return the item at `at`; `end` is a split point."""
     pieces = stored.pieces(at)
-    item = _moved(next(iter(formats.scan(KAFKA.fmt, pieces, options))), at)
+    found = garbage_item(stored.read, at, stored.size, options)
+    item = _moved(next(iter(formats.scan(KAFKA.fmt, pieces, options))), at) if found is None else found[0]
     return recheck_item(KAFKA.fmt, pieces, item, options, end)
 
 
 def _moved(item: Item, base: int) -> Item:
     """Return an item of a chunk at its position in the object."""
     return evolve(item, at=base + item.at)
+
+
+# --- split points ---
+
+
+def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
+    """Yield the same split points as `recover_by_item`; garbage is searched by the fast decoder."""
+    stored = pieces.stored
+    found = garbage_item(stored.read, pieces.position, stored.size, options)
+    if found is not None:
+        garbage, settled = found
+        end = garbage.at + garbage.length
+        pieces.skip(end)
+        yield SplitPoint(end, settled or is_certain(fmt, pieces, garbage, options))
+    if pieces.position < stored.size:
+        yield from recover_by_item(fmt, pieces, options)

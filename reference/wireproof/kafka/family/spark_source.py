@@ -4,12 +4,17 @@ from typing import Final
 
 from wireproof.kafka.family import spark_columns
 from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.size_and_magic import LOG_OVERHEAD
 from wireproof.runner.iggy_index_files import begins_like_kafka
 from wireproof.spark.source_kind import SourceKind
 
 
 def _revision(head: bytes) -> str | None:
     return KAFKA.fmt.revision if begins_like_kafka(head) else None
+
+
+MAX_MESSAGE_BYTES: Final = 1024 * 1024 + LOG_OVERHEAD
+"""Kafka's default of `max.message.bytes`, which limits whole batches: kafka/server/config, 1048588."""
 
 
 LOG: Final = SourceKind(
@@ -20,4 +25,5 @@ LOG: Final = SourceKind(
     (".log",),
     revision_of=_revision,
     index_files=True,
+    stream_max_message=MAX_MESSAGE_BYTES,
 )

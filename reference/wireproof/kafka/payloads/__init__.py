@@ -7,5 +7,14 @@ from wireproof.kafka.payloads.decode import (
     encode_payload,
     is_internal_topic,
 )
+from wireproof.kafka.payloads.text import payload_text, topic_of_folder
 
-__all__ = ["Payload", "PayloadPart", "decode_payload", "encode_payload", "is_internal_topic"]
+__all__ = [
+    "Payload",
+    "PayloadPart",
+    "decode_payload",
+    "encode_payload",
+    "is_internal_topic",
+    "payload_text",
+    "topic_of_folder",
+]

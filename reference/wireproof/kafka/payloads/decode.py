@@ -27,7 +27,8 @@ class PayloadPart:
         struct: the table of its fields; None if its type or its version is not known.
         version: the version of its fields; -1 if it shows none.
         values: its fields by name.
-        unknown: the bytes for which no table is known, after what precedes the fields.
+        unknown: the bytes for which no table is known, after what precedes the fields; all bytes of a value
+            in a frame of an unknown version.
     """
 
     struct: VersionedStruct | None
@@ -153,7 +154,8 @@ def _framed(
     frame = _number(reader, "frameVersion")
     if frame != FRAME_VERSION:
         note = f"version {frame} of the frame is not known"
-        return Payload("", -1, -1, first, _unknown(reader), tuple(spans or ()), note)
+        reader.rest("unknown")
+        return Payload("", -1, -1, first, PayloadPart(None, -1, unknown=value), tuple(spans or ()), note)
     kind, version = _number(reader, "type"), _number(reader, "version")
     struct = table.records.get(kind)
     if struct is None:
@@ -212,6 +214,8 @@ def encode_payload(topic: str, payload: Payload) -> tuple[bytes | None, bytes | 
 
 
 def _write_frame(writer: Writer, payload: Payload) -> None:
+    if payload.type < 0:  # its frame is not known, and is with the unknown bytes
+        return
     writer.uvarint("frameVersion", FRAME_VERSION)
     writer.uvarint("type", payload.type)
     writer.uvarint("version", payload.version)

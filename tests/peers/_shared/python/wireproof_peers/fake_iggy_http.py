@@ -3,6 +3,7 @@
 It answers a poll with the bytes of the case and a login with a token. It keeps the bodies of sends.
 """
 
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from threading import Lock, Thread
@@ -85,7 +86,11 @@ class _Connection(BaseHTTPRequestHandler):
         """Log nothing: stderr belongs to the adapter."""
 
     def _answer(self) -> None:
-        length = min(int(self.headers.get("Content-Length", 0)), MAX_REQUEST)
+        length = int(self.headers.get("Content-Length", 0))
+        if length > MAX_REQUEST:
+            self.close_connection = True
+            self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            return
         body = self.rfile.read(length)
         reply = self.server.web.answer(self.path.partition("?")[0], self.command, body)
         self.send_response(200)

@@ -12,8 +12,11 @@ from typing import Any, Final, Protocol
 IDLE_SECONDS: Final = 30.0
 """A connection that stays silent for so long is closed."""
 
-MAX_REQUEST: Final = 16 * 1024 * 1024
-"""Bytes of one request; a longer one ends its connection."""
+MAX_REQUEST: Final = 32 * 1024 * 1024
+"""Bytes of one request; a longer one ends its connection.
+
+The longest of a case holds a payload of 12 MiB in base64, which is 16 MiB, and what stands around it.
+"""
 
 
 class Answer(Protocol):

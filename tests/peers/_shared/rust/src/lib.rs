@@ -5,7 +5,7 @@
 //! other caller.
 
 mod frames;
-mod heap;
+pub mod heap;
 pub mod values;
 
 use std::io;
@@ -109,7 +109,7 @@ pub fn serve(
         }
         let id = head["id"].take();
         let request = asked(head, blob);
-        let Ok(done) = catch_unwind(AssertUnwindSafe(|| answer(&request))) else {
+        let Ok(done) = catch_unwind(AssertUnwindSafe(|| heap::limited(|| answer(&request)))) else {
             stream.send(json!({"id": id, "outcome": "crashed", "text": panic_text()}), None)?;
             continue;
         };

@@ -14,7 +14,7 @@ use kafka_protocol::records::{
 };
 use serde_json::{json, Value};
 use shared_rust::values::{bytes, check, hex, list, number, whole};
-use shared_rust::{locked_version, serve, Answer, Refusal, Request};
+use shared_rust::{heap, locked_version, serve, Answer, Refusal, Request};
 
 const CODECS: [Compression; 5] =
     [Compression::None, Compression::Gzip, Compression::Snappy, Compression::Lz4, Compression::Zstd];
@@ -88,7 +88,7 @@ fn log(request: &Request) -> Result<Answer, Refusal> {
             Err(refusal) => return Err(refusal.after(json!({ "batches": batches }))),
         }
     }
-    Ok(Answer::Value(json!({ "batches": batches }), Some(request.blob.len())))
+    Ok(Answer::Value(heap::unlimited(|| json!({ "batches": batches })), Some(request.blob.len())))
 }
 
 fn entry(rest: &mut Bytes) -> Result<Value, Refusal> {
@@ -98,12 +98,12 @@ fn entry(rest: &mut Bytes) -> Result<Value, Refusal> {
     let mut taken = whole.slice(..whole.len() - rest.len());
     let infos = RecordBatchDecoder::decode_batch_info(&mut taken).map_err(refused)?;
     let info = infos.first().ok_or_else(|| Refusal::of("a batch without a header"))?;
-    Ok(json!({
+    Ok(heap::unlimited(|| json!({
         "baseOffset": number(info.min_offset), "partitionLeaderEpoch": number(info.partition_leader_epoch),
         "magic": number(set.version), "baseTimestamp": number(info.min_timestamp),
         "producerId": number(info.producer_id), "producerEpoch": number(info.producer_epoch),
         "baseSequence": number(info.base_sequence), "records": set.records.iter().map(shown).collect::<Vec<_>>(),
-    }))
+    })))
 }
 
 fn shown(record: &Record) -> Value {

@@ -15,7 +15,7 @@ use rskafka::protocol::record::{
 use rskafka::protocol::traits::{ReadType, WriteType};
 use serde_json::{json, Value};
 use shared_rust::values::{bytes, check, hex, list, number, whole};
-use shared_rust::{locked_version, serve, Answer, Refusal};
+use shared_rust::{heap, locked_version, serve, Answer, Refusal};
 
 const CODECS: [RecordBatchCompression; 5] = [
     RecordBatchCompression::NoCompression, RecordBatchCompression::Gzip, RecordBatchCompression::Snappy,
@@ -79,8 +79,10 @@ fn decoded(data: &[u8]) -> Result<Answer, Refusal> {
     let nothing = |text: String| Refusal::of(text).after(json!({"batches": []}));
     let field = [&(data.len() as i32).to_be_bytes(), data].concat();
     let records = Records::read(&mut Cursor::new(field)).map_err(|error| nothing(error.to_string()))?;
-    let batches: Result<Vec<Value>, String> = records.0.iter().map(entry).collect();
-    Ok(Answer::Value(json!({"batches": batches.map_err(nothing)?}), None))
+    heap::unlimited(|| {
+        let batches: Result<Vec<Value>, String> = records.0.iter().map(entry).collect();
+        Ok(Answer::Value(json!({"batches": batches.map_err(nothing)?}), None))
+    })
 }
 
 fn entry(batch: &RecordBatch) -> Result<Value, String> {

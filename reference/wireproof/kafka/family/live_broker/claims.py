@@ -1,0 +1,124 @@
+"""What a broker is asked: decided by the versions that it accepts, and by a probe for v0 and v1."""
+
+from typing import Final
+
+from kafka import errors
+from kafka.protocol.consumer import FetchRequest
+
+from wireproof import formats
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.formats import FORMATS
+from wireproof.kafka.family.live_broker import requests
+from wireproof.kafka.family.live_broker.client_properties import ClientProperties
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.wire.json_values import Json
+
+LEGACY: Final = (0, 1)
+"""The magics before that of the record batch."""
+
+WINDOW: Final = 16
+"""Cases in flight."""
+
+ZSTD_PRODUCE: Final = 7
+ZSTD_FETCH: Final = 10
+"""The versions of Produce and Fetch from which on zstd is allowed: KIP-110."""
+
+V2_FIELDS: Final = (
+    "magic",
+    "lastOffsetDelta",
+    "producerId",
+    "producerEpoch",
+    "baseSequence",
+    "records[].key",
+    "records[].value",
+    "records[].headers",
+)
+"""The fields that no broker changes, whatever the configuration of the topic."""
+
+MESSAGE_FIELDS: Final = ("value", "messages[].key", "messages[].value")
+"""The same for v0 and v1: the key of a wrapper, which nobody reads, is lost."""
+
+FEATURES: Final = (
+    "append",
+    "delete-horizon",
+    "empty-batch",
+    "headers",
+    "idempotent",
+    "log-append-time",
+    "control-batch",
+    "partial-tail",
+)
+LEGACY_FEATURES: Final = ("wrapper", "mixed-magic", "append-legacy")
+
+NO_TIME: Final = "-1"
+"""The timestamp of a message of v0, which has none."""
+
+_PROBE: Final[dict[str, Json]] = {
+    "magic": "",
+    "offset": "0",
+    "attributes": "0",
+    "timestamp": "1700000000000",
+    "key": "6b",
+    "value": "76",
+    "messages": None,
+}
+"""A message that every broker takes that takes messages of its version at all."""
+
+
+def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
+    """Return the magics of old entries that the broker takes and returns."""
+    return tuple(magic for magic in LEGACY if _takes(cluster, partitions, magic))
+
+
+def hello_of_broker(cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...]) -> Hello:
+    """Return the claims about a broker that takes old entries of the magics in `legacy`."""
+    codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
+    features = FEATURES + (LEGACY_FEATURES if legacy else ())
+    none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
+    observed: dict[str, tuple[str, ...]] = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
+    observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
+    revisions = none | {name: _claim(name, codecs, features, fields) for name, fields in observed.items()}
+    version = properties.version or cluster.release
+    return Hello(properties.name, version, revisions, errors="exact", window=WINDOW, cost="slow")
+
+
+def _claim(
+    format_id: str, codecs: tuple[str, ...], features: tuple[str, ...], observes: tuple[str, ...]
+) -> Claim:
+    known = FORMATS[format_id].capabilities
+    return Claim(
+        ("decode",),
+        tuple(name for name in codecs if name == "none" or f"codec:{name}" in known),
+        ("produce",),
+        observes,
+        tuple(name for name in features if f"feature:{name}" in known),
+    )
+
+
+def _knows_zstd(cluster: Cluster) -> bool:
+    produce, fetch = cluster.versions[requests.PRODUCE], cluster.versions[requests.FETCH]
+    return produce[1] >= ZSTD_PRODUCE and fetch[1] >= ZSTD_FETCH
+
+
+def _takes(cluster: Cluster, partitions: Partitions, magic: int) -> bool:
+    """Return True if the broker takes and returns a message of v0 or v1.
+
+    The versions that it offers do not tell: Kafka 4 offers Produce 0 to 2 and refuses them (KAFKA-18659).
+    """
+    least_fetch, least_produce = (
+        cluster.versions[FetchRequest.API_KEY][0],
+        cluster.versions[requests.PRODUCE][0],
+    )
+    if least_fetch > requests.LEGACY_FETCH[magic] or least_produce > requests.LEGACY_PRODUCE[magic]:
+        return False
+    value: Json = {**_PROBE, "magic": str(magic), "timestamp": _PROBE["timestamp"] if magic else NO_TIME}
+    data = formats.encode(formats.get("kafka.batch", f"v{magic}"), value)
+    try:
+        with partitions.lent({}, magic, -1) as partition:
+            answer = requests.produce(cluster, partition, data, magic)
+            found = requests.fetch(cluster, partition, 0, magic)
+            partition.end = max(found.high_watermark, 0)
+    except errors.KafkaError:
+        return False
+    return answer.code == 0 and found.code == 0 and partition.end == 1

@@ -1,0 +1,198 @@
+"""The connections to one cluster: kafka-python's manager of connections, its loop in a thread of its own.
+
+Each thread has connections of its own, so that a lost one, or a slow answer, concerns one case only.
+"""
+
+import contextlib
+import logging
+import socket
+import ssl
+import threading
+import time
+from typing import Any, Final, Self
+
+from kafka import errors
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.metadata import MetadataRequest
+
+from wireproof.adapters.broker_address import BrokerAddress
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.python_object import line_of
+
+CONNECT_SECONDS: Final = 5.0
+REQUEST_SECONDS: Final = 20.0
+"""Time limit of a request that changes or asks the cluster."""
+
+LARGEST_ANSWER: Final = 128 * 1024 * 1024
+FIRST: Final = "bootstrap-0"
+"""kafka-python's name of the first address."""
+
+PLAINTEXT: Final = "PLAINTEXT"
+
+SAID_BY: Final[dict[type[Exception], str]] = {
+    errors.SaslAuthenticationFailedError: "refuses the credentials",
+    errors.UnsupportedSaslMechanismError: "does not know this sasl.mechanism",
+    errors.IllegalSaslStateError: "has no SASL on this listener",
+}
+"""What a broker says by an error while it is connected."""
+
+NOT_KAFKA: Final = "does not answer as Kafka does"
+HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
+
+
+class Cluster:
+    """A connected cluster.
+
+    Attributes:
+        address: the address that the user gave.
+        versions: for each key of an API, the least and the newest version that the broker accepts.
+    """
+
+    def __init__(self, address: BrokerAddress, settings: dict[str, Any]) -> None:
+        """Connect; raise `AdapterStartError` with the reason if that fails."""
+        logging.getLogger("kafka").setLevel(logging.CRITICAL)  # its errors come as exceptions too
+        self.address = address
+        context = settings.get("ssl_context")
+        _look(address, context)
+        self._settings = settings
+        self._net = NetworkSelector()
+        self._net.start()
+        self._of_thread = threading.local()
+        self._managers: list[KafkaConnectionManager] = []
+        try:
+            offered = self._manager.broker_version_data
+        except BaseException:
+            self.close()
+            raise
+        self.versions: dict[int, tuple[int, int]] = dict(offered.api_versions)
+        self.release: str = ".".join(map(str, offered.broker_version or ()))
+
+    def __enter__(self) -> Self:
+        """Return the connected cluster."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()
+
+    @property
+    def _manager(self) -> Any:  # noqa: ANN401 - the library has no types
+        """Return the connections of this thread; open the first one if it has none."""
+        if not hasattr(self._of_thread, "manager"):
+            manager = KafkaConnectionManager(
+                self._net,
+                bootstrap_servers=str(self.address),
+                client_id="wireproof",
+                receive_message_max_bytes=LARGEST_ANSWER,
+                socket_connection_setup_timeout_ms=int(CONNECT_SECONDS * 1000),
+                **self._settings,
+            )
+            self._managers.append(manager)
+            self._bootstrap(manager, self._settings.get("security_protocol", PLAINTEXT))
+            self._of_thread.manager = manager
+        return self._of_thread.manager
+
+    def _bootstrap(self, manager: Any, protocol: str) -> None:  # noqa: ANN401 - as above
+        where = f"the broker at {self.address}"
+        try:
+            self._net.run(self._first_connection, manager)
+            self._net.run(manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
+        except errors.KafkaError as error:
+            said = next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
+            hint = HINT if said == NOT_KAFKA and protocol == PLAINTEXT else ""
+            raise AdapterStartError(f"{where} {said}: {line_of(error)}{hint}") from None
+
+    async def _first_connection(self, manager: Any) -> None:  # noqa: ANN401 - as above
+        connection = manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)
+        await connection
+        manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
+
+    def call(
+        self,
+        request: Any,  # noqa: ANN401 - of many APIs
+        version: int,
+        node: int | None = None,
+        seconds: float = REQUEST_SECONDS,
+    ) -> Any:  # noqa: ANN401 - as above
+        """Send a request to a node, or to any, and return its response; raise an error of kafka-python."""
+        request.API_VERSION = version
+        return self._net.run(self._call, self._manager, request, node, seconds)
+
+    async def _call(self, manager: Any, request: Any, node: int | None, seconds: float) -> Any:  # noqa: ANN401 - as above
+        connection = await self._connection(manager, node)
+        while connection.paused:  # its buffer is full, or the broker throttles
+            await self._net.sleep(0.01)
+        return await connection.send_request(request, request_timeout_ms=int(seconds * 1000))
+
+    async def _connection(self, manager: Any, node: int | None) -> Any:  # noqa: ANN401 - of the library
+        """Return an open connection; wait while the library holds a lost one back."""
+        deadline = time.monotonic() + CONNECT_SECONDS
+        while True:
+            chosen = manager.least_loaded_node() if node is None else node
+            try:
+                return await manager.get_connection(chosen)
+            except errors.NodeNotReadyError:
+                if time.monotonic() > deadline:
+                    raise
+            await self._net.sleep(0.05)
+
+    def newest(self, request: Any, most: int | None = None) -> int:  # noqa: ANN401 - a class of requests
+        """Return the newest version that both sides know, `most` at most; `KeyError` for an unknown API."""
+        _, newest = self.versions[request.API_KEY]
+        known: int = request.max_version if most is None else min(most, request.max_version)
+        return min(newest, known)
+
+    def learn_node(self, response: Any) -> None:  # noqa: ANN401 - a metadata response
+        """Note the addresses of the brokers in a metadata response."""
+        self._net.run(self._manager.cluster.update_metadata, response)
+
+    def metadata(self, *topics: str, create: bool = False) -> Any:  # noqa: ANN401 - a metadata response
+        """Return the metadata of some topics; create one only if that is asked for."""
+        kind = MetadataRequest.MetadataRequestTopic
+        request = MetadataRequest(
+            topics=[kind(name=topic) for topic in topics], allow_auto_topic_creation=create
+        )
+        return self.call(request, self.newest(MetadataRequest))
+
+    def all_topics(self) -> list[str]:
+        """Return the names of all topics that we may see."""
+        version = self.newest(MetadataRequest)
+        response = self.call(MetadataRequest(topics=[] if version == 0 else None), version)
+        self.learn_node(response)
+        return [topic.name for topic in response.topics if topic.name]
+
+    def is_alive(self) -> bool:
+        """Return True if the broker accepts connections."""
+        try:
+            socket.create_connection((self.address.host, self.address.port), CONNECT_SECONDS).close()
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the connections and end the thread."""
+        for manager in self._managers:
+            with contextlib.suppress(Exception):
+                manager.close()
+        with contextlib.suppress(Exception):
+            self._net.stop(timeout_ms=1000)
+
+
+def _look(address: BrokerAddress, context: ssl.SSLContext | None) -> None:
+    """Connect once without Kafka's protocol: a missing listener or TLS has a plain reason then."""
+    try:
+        plain = socket.create_connection((address.host, address.port), CONNECT_SECONDS)
+    except OSError as error:
+        raise AdapterStartError(f"nothing answers at {address}: {error}") from None
+    with plain:
+        if context is None:
+            return
+        try:
+            context.wrap_socket(plain, server_hostname=address.host).close()
+        except ssl.SSLCertVerificationError as error:
+            raise AdapterStartError(
+                f"the certificate of {address} is not trusted: {error.verify_message or error}"
+            ) from None
+        except OSError as error:
+            raise AdapterStartError(f"no TLS at {address}: {error}") from None

@@ -1,0 +1,94 @@
+"""The fetched bytes of an append as a value, independent of the place and time of the append.
+
+Offsets are counted from the one that the broker answered, its leader epoch is written as 0, and the append
+time that it answered as `APPEND_TIME`. A value that contradicts the answer stays visible: the offset is not
+0 then, or the time is the broker's.
+"""
+
+from typing import Any
+
+from attrs import evolve, frozen
+
+from wireproof import formats
+from wireproof.kafka.append import APPEND_TIME
+from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
+from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.options import Options
+from wireproof.wire.rejection import Rejected
+
+LOG = formats.get("kafka.log", "mixed")
+
+
+@frozen
+class Frame:
+    """The place and time of an append, as the broker answered them.
+
+    Attributes:
+        base: the offset of its first record.
+        epoch: the leader epoch of the partition.
+        append_time: the time of the append, if it lies within the time of the request; else None.
+    """
+
+    base: int
+    epoch: int
+    append_time: int | None
+
+
+def stored_value(data: bytes, frame: Frame, next_offset: int | None) -> dict[str, Any]:
+    """Return the log in `data` as a value of `kafka.log`.
+
+    A cut entry at the end is none: a response may end anywhere. Bytes that a consumer refuses give the value
+    of the entries before them, and the reason as `unreadable`.
+    """
+    unreadable: dict[str, Json] = {}
+    try:
+        log = formats.decode(LOG, data, Options()).value
+    except Rejected as rejected:
+        log = rejected.before if isinstance(rejected.before, Log) else Log(())
+        unreadable = {"unreadable": f"{rejected.cls} at {rejected.at}: {rejected.text}"}
+    following = None if next_offset is None else next_offset - frame.base
+    shown = Log(tuple(_relative(entry, frame) for entry in log.batches), following)
+    tree: Any = to_json(shown, with_derived=True)
+    return {**tree, **unreadable}
+
+
+def _relative(entry: LogEntry, frame: Frame) -> LogEntry:
+    match entry:
+        case RecordBatch():
+            return _relative_batch(entry, frame)
+        case Message():
+            return _relative_message(entry, frame)
+
+
+def _relative_batch(batch: RecordBatch, frame: Frame) -> RecordBatch:
+    stamped = bool(batch.attributes & LOG_APPEND_TIME)
+    epoch = 0 if batch.partition_leader_epoch == frame.epoch else batch.partition_leader_epoch
+    return evolve(
+        batch,
+        base_offset=batch.base_offset - frame.base,
+        partition_leader_epoch=epoch,
+        max_timestamp=_time(batch.max_timestamp, frame, stamped=stamped),
+        records=tuple(_relative_record(record, frame, stamped=stamped) for record in batch.records),
+    )
+
+
+def _relative_record(record: Record, frame: Frame, *, stamped: bool) -> Record:
+    timestamp = _time(record.timestamp, frame, stamped=stamped)
+    return evolve(record, offset=record.offset - frame.base, timestamp=timestamp)
+
+
+def _relative_message(message: Message, frame: Frame) -> Message:
+    stamped = bool(message.magic and message.attributes & LOG_APPEND_TIME)
+    inner = message.messages
+    return evolve(
+        message,
+        offset=message.offset - frame.base,
+        timestamp=_time(message.timestamp, frame, stamped=stamped),
+        messages=None if inner is None else tuple(_relative_message(one, frame) for one in inner),
+    )
+
+
+def _time(stored: int, frame: Frame, *, stamped: bool) -> int:
+    """Return `APPEND_TIME` for the broker's time of the append, where the entry says that it has it."""
+    return APPEND_TIME if stamped and stored == frame.append_time else stored

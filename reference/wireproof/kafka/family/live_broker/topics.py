@@ -1,0 +1,191 @@
+"""Topics of our own on somebody's cluster: their names, creation and removal. No other topic is touched."""
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from attrs import define, field
+from kafka import errors
+from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
+
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.error_codes import DENIED, RETRIED
+from wireproof.wire.safe_text import one_line
+
+PREFIX: Final = "wireproof-"
+"""The beginning of every name. Only topics with it, and with the token of a run, are ever deleted."""
+
+READY_SECONDS: Final = 20.0
+TIMEOUT_MS: Final = 15_000
+PAUSE: Final = 0.05
+
+UNBOUNDED: Final = str((1 << 63) - 1)
+NEUTRAL: Final[Mapping[str, str]] = {
+    "retention.ms": "-1",
+    "retention.bytes": "-1",
+    "message.timestamp.before.max.ms": UNBOUNDED,
+    "message.timestamp.after.max.ms": UNBOUNDED,
+}
+"""Settings without which a topic refuses or deletes records because of their age, which no case is about."""
+
+UNKNOWN_TOPIC: Final = 3
+TOPIC_EXISTS: Final = 36
+INVALID_CONFIG: Final = 40
+
+
+@define
+class Partition:
+    """A partition of a topic of our own, used by one case at a time.
+
+    Attributes:
+        topic, topic_id, index: which it is.
+        node: the broker that leads it.
+        epoch: its leader epoch.
+        end: the offset after its last record, as far as we wrote it.
+        last: the bytes of its last batch as they were stored, and the offset from which they were fetched.
+        producers: the producer ids that it has seen.
+        retired: True after a fault in it.
+    """
+
+    topic: str
+    topic_id: object
+    index: int
+    node: int
+    epoch: int
+    end: int = 0
+    last: tuple[int, bytes] | None = None
+    producers: set[int] = field(factory=set)
+    retired: bool = False
+
+
+class TopicError(Exception):
+    """A topic cannot be created; the text is one line with the code of the broker."""
+
+
+class OwnTopics:
+    """Creates topics whose names begin with the token of this run.
+
+    Attributes:
+        created: their names.
+    """
+
+    def __init__(self, cluster: Cluster, token: str) -> None:
+        """Store the token, which is part of every name."""
+        self._cluster = cluster
+        self._token = token
+        self._count = 0
+        self.created: list[str] = []
+
+    def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
+        """Create a topic with this configuration; raise `TopicError`.
+
+        A broker that does not know the neutral settings gets those of the case alone. One without
+        CreateTopics creates a topic when it is asked for its metadata, as test brokers do.
+        """
+        if CreateTopicsRequest.API_KEY not in self._cluster.versions:
+            return self._created_by_metadata(config)
+        answer = self._request({**NEUTRAL, **config}, partitions)
+        if answer[0] == INVALID_CONFIG:
+            answer = self._request(config, partitions)
+        code, text, name = answer
+        if code:
+            denied = "not permitted" if code in DENIED else f"refused with error {code}"
+            raise TopicError(
+                f"creating the topic {name} is {denied}: {one_line(text or '', 200)}".rstrip(": ")
+            )
+        self.created.append(name)
+        return self._led(name, partitions)
+
+    def _request(self, config: Mapping[str, str], partitions: int) -> tuple[int, str | None, str]:
+        self._count += 1
+        name = f"{PREFIX}{self._token}-{self._count}"
+        topic = CreateTopicsRequest.CreatableTopic
+        version = self._cluster.newest(CreateTopicsRequest)
+        setting = topic.CreatableTopicConfig
+        request = CreateTopicsRequest(
+            topics=[
+                topic(
+                    name=name,
+                    num_partitions=partitions,
+                    replication_factor=-1 if version >= 4 else 1,  # KIP-464: the broker's default
+                    assignments=[],
+                    configs=[setting(name=key, value=value) for key, value in config.items()],
+                )
+            ],
+            timeout_ms=TIMEOUT_MS,
+        )
+        deadline = time.monotonic() + READY_SECONDS
+        while True:
+            (reply,) = self._cluster.call(request, version, self._controller()).topics
+            if reply.error_code not in RETRIED or time.monotonic() > deadline:
+                return reply.error_code, getattr(reply, "error_message", None), name
+            time.sleep(PAUSE)
+
+    def _created_by_metadata(self, config: Mapping[str, str]) -> list[Partition]:
+        if config:
+            raise TopicError("the broker has no CreateTopics: no topic can have a configuration")
+        self._count += 1
+        name = f"{PREFIX}{self._token}-{self._count}"
+        self._cluster.metadata(name, create=True)
+        self.created.append(name)
+        return self._led(name)
+
+    def _controller(self) -> int | None:
+        found = self._cluster.metadata()
+        self._cluster.learn_node(found)
+        number = getattr(found, "controller_id", -1)
+        return number if number is not None and number >= 0 else None
+
+    def _led(self, name: str, partitions: int = 0) -> list[Partition]:
+        """Return the partitions as soon as all have a leader; without their number, all that there are."""
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            response = self._cluster.metadata(name)
+            self._cluster.learn_node(response)
+            (topic,) = response.topics
+            rows = [row for row in topic.partitions if row.error_code == 0 and row.leader_id >= 0]
+            if topic.error_code == 0 and rows and len(rows) == (partitions or len(topic.partitions)):
+                found = getattr(topic, "topic_id", None)
+                return [
+                    Partition(
+                        name, found, row.partition_index, row.leader_id, getattr(row, "leader_epoch", -1)
+                    )
+                    for row in rows
+                ]
+            time.sleep(PAUSE)
+        raise TopicError(f"the topic {name} has no leader after {READY_SECONDS:g} s")
+
+
+def remove(cluster: Cluster, token: str) -> dict[str, str]:
+    """Delete the topics of a run; return those that are left, with the reason of each."""
+    return delete(cluster, own_topics(cluster, token))
+
+
+def delete(cluster: Cluster, names: Iterable[str]) -> dict[str, str]:
+    """Delete topics; return those that are left, with the reason of each."""
+    reasons = {name: _delete(cluster, name) for name in names}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def own_topics(cluster: Cluster, token: str) -> list[str]:
+    """Return the names of the topics of a run."""
+    listed = cluster.all_topics()
+    return sorted(name for name in listed if name.startswith(f"{PREFIX}{token}-"))
+
+
+def _delete(cluster: Cluster, name: str) -> str:
+    """Delete a topic; return the reason if that fails."""
+    if DeleteTopicsRequest.API_KEY not in cluster.versions:
+        return "the broker has no DeleteTopics"
+    version = cluster.newest(DeleteTopicsRequest)
+    if version >= 6:
+        state = DeleteTopicsRequest.DeleteTopicState(name=name, topic_id=None)
+        request = DeleteTopicsRequest(topics=[state], timeout_ms=TIMEOUT_MS)
+    else:
+        request = DeleteTopicsRequest(topic_names=[name], timeout_ms=TIMEOUT_MS)
+    try:
+        replies: Iterable[object] = cluster.call(request, version).responses
+    except (errors.KafkaError, KeyError) as error:
+        return one_line(f"{type(error).__name__}: {error}", 200)
+    codes = [getattr(reply, "error_code", 0) for reply in replies]
+    return "" if codes in ([0], [UNKNOWN_TOPIC]) else f"error {codes}"

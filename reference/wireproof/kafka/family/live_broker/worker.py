@@ -1,0 +1,121 @@
+"""The process of the adapter: `python -m wireproof.kafka.family.live_broker.worker SPEC TOKEN`.
+
+It exchanges frames over stdin and stdout, with many cases in flight: each case is a call in a thread. The
+process that started it removes its topics, with `cleanup`: this one may be killed at any time.
+"""
+
+import contextlib
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Lock
+from typing import BinaryIO, Final, NoReturn
+
+from wireproof.adapters.answer_json import answer_packet
+from wireproof.adapters.broker_address import BrokerAddress
+from wireproof.adapters.errors import AdapterError, MessageError
+from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.object_worker import end_with_parent
+from wireproof.adapters.process_controller import READ
+from wireproof.adapters.python_object import line_of
+from wireproof.adapters.request_json import hello_packet, request_of
+from wireproof.cases.outcome import Crashed, Faulty, Outcome
+from wireproof.kafka.family.live_broker import topics
+from wireproof.kafka.family.live_broker.append_case import BrokerCases
+from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
+from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.topics import OwnTopics, TopicError
+
+BROKER_GONE: Final = 3
+"""Exit code after a case whose broker is not there any more."""
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until stdin ends; return the exit code."""
+    end_with_parent()
+    spec, token = arguments
+    answers = Answers(sys.stdout.buffer)
+    try:
+        address = BrokerAddress.of(spec)
+        properties = read_properties(address.properties)
+        cluster = Cluster(address, properties.settings)
+    except AdapterError as error:
+        answers.write(Packet({"hello": {"error": str(error)}}))
+        return 4
+    with cluster:
+        return _serve(cluster, properties, token, answers)
+
+
+def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: "Answers") -> int:
+    own = OwnTopics(cluster, token)
+    partitions = Partitions(own)
+    try:
+        with partitions.lent(
+            {}, 2, -1
+        ):  # the first topic: without the permission to create it, there is no run
+            pass
+        legacy = legacy_magics(cluster, partitions)
+    except TopicError as error:
+        left = "".join(
+            f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items()
+        )
+        answers.write(Packet({"hello": {"error": f"{error}{left}"}}))
+        return 4
+    answers.write(hello_packet(hello_of_broker(cluster, properties, legacy)))
+    answer = partial(_answer, BrokerCases(cluster, partitions, legacy), answers)
+    with ThreadPoolExecutor(WINDOW) as threads:
+        incoming = Frames()
+        while piece := os.read(sys.stdin.fileno(), READ):
+            for packet in incoming.feed(piece):
+                if "hello" not in packet.head:
+                    threads.submit(answer, packet)
+    return 0
+
+
+class Answers:
+    """Writer of answers, which the threads share."""
+
+    def __init__(self, stdout: BinaryIO) -> None:
+        """Write to `stdout`."""
+        self._stdout = stdout
+        self._lock = Lock()
+
+    def write(self, packet: Packet) -> None:
+        """Write one answer whole."""
+        data = Frames().pack(packet)
+        with self._lock, contextlib.suppress(BrokenPipeError):
+            self._stdout.write(data)
+            self._stdout.flush()
+
+    def end(self, code: int) -> NoReturn:
+        """End the process, but not in the middle of an answer."""
+        with self._lock:
+            os._exit(code)
+
+
+def _answer(cases: BrokerCases, answers: Answers, packet: Packet) -> None:
+    name = str(packet.head.get("id", ""))
+    outcome = _outcome(cases, packet)
+    answers.write(answer_packet(name, outcome))
+    if isinstance(outcome, Crashed):
+        sys.stderr.write(f"{outcome.text}\n")
+        sys.stderr.flush()
+        answers.end(BROKER_GONE)  # the threads wait for a broker that is gone
+
+
+def _outcome(cases: BrokerCases, packet: Packet) -> Outcome:
+    try:
+        request = request_of(packet)
+    except MessageError as error:
+        return Faulty(f"no request: {error}")
+    try:
+        return cases.decode(request)
+    except Exception as error:  # noqa: BLE001 - a fault of this adapter is an answer too, and not silence
+        return Faulty(line_of(error))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,160 @@
+"""The small text files of a broker with names and states: kafka.md §14.4.
+
+`partition.metadata` has the topic id, `meta.properties` the ids of cluster, node and directory,
+`quorum-state` the state of a KRaft election, and `.kafka_cleanshutdown` the epoch of a clean stop.
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.data_files import FileFinding
+from wireproof.kafka.checkpoint_files import text_lines
+from wireproof.safe_parsing import parse_json
+from wireproof.wire.json_values import Json
+
+ZERO_ID: Final = bytes(16)
+
+META_VERSIONS: Final = {0: "broker.id", 1: "node.id"}
+"""The versions of `meta.properties`, each with the property that has the number of the node."""
+
+QUORUM_FIELDS: Final = {
+    0: {"clusterId": str, "leaderId": int, "leaderEpoch": int, "votedId": int, "appliedOffset": int,
+        "currentVoters": list},
+    1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
+}  # fmt: skip
+"""The fields of `quorum-state` by version, beside `data_version`."""
+
+NULLABLE: Final = frozenset({"currentVoters"})
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+@frozen
+class MetadataFile:
+    """The values of a file by name, and the faults of its text."""
+
+    values: Mapping[str, Json]
+    findings: tuple[FileFinding, ...]
+
+
+def uuid_bytes(text: str) -> bytes | None:
+    """Return the 16 bytes of an id as Kafka writes it, in base64 for URLs without padding; else None."""
+    try:
+        found = urlsafe_b64decode(text + "=" * (-len(text) % 4)) if text.isascii() else b""
+    except (Error, ValueError):
+        return None
+    return found if len(found) == 16 and len(text) == 22 else None
+
+
+def read_partition_metadata(data: bytes) -> MetadataFile:
+    """Read `partition.metadata`: a version of 0 or more, then the topic id, which is not zero."""
+    lines = list(text_lines(data))
+    values: dict[str, Json] = {}
+    faults = []
+    for number, name in enumerate(("version", "topic_id")):
+        at, text = lines[number] if number < len(lines) else (len(data), "")
+        key, colon, value = text.partition(":")
+        if not colon or not value[:1].isspace():
+            faults.append(FileFinding(at, f"line {number + 1} is {text!r}, not `{name}: …`"))
+            continue
+        values[name] = value.strip()
+        if key != name:
+            faults.append(FileFinding(at, f"{key!r} is there instead of {name}", is_error=False))
+        if fault := _ID_FAULTS[name](value.strip()):
+            faults.append(FileFinding(at, fault))
+    if len(lines) > 2:
+        faults.append(FileFinding(lines[2][0], "lines after the topic id are not read", is_error=False))
+    return MetadataFile(values, tuple(faults))
+
+
+def _version_fault(text: str) -> str:
+    return "" if _INTEGER.fullmatch(text) and int(text) >= 0 else f"version {text!r} is not 0 or more"
+
+
+def _topic_id_fault(text: str) -> str:
+    found = uuid_bytes(text)
+    if found is None:
+        return f"topic_id {text!r} is no id of 16 bytes in base64"
+    return "" if found != ZERO_ID else "topic_id is zero, which no topic has"
+
+
+_ID_FAULTS: Final = {"version": _version_fault, "topic_id": _topic_id_fault}
+
+
+def read_properties(data: bytes) -> MetadataFile:
+    """Read `meta.properties`, which `java.util.Properties` writes: `name=value` lines and comments."""
+    values: dict[str, Json] = {}
+    faults = []
+    for at, text in text_lines(data):
+        if not text.strip() or text.lstrip()[0] in "#!":
+            continue
+        name, sign, value = text.partition("=")
+        if not sign:
+            faults.append(FileFinding(at, f"{text!r} is no `name=value`"))
+        elif name.strip() in values:
+            faults.append(FileFinding(at, f"{name.strip()} is there twice"))
+        values[name.strip()] = value.strip().replace("\\", "")
+    return MetadataFile(values, (*faults, *_meta_faults(values)))
+
+
+def _meta_faults(values: Mapping[str, Json]) -> list[FileFinding]:
+    """Return the faults of the values, as `MetaProperties.Builder` finds them."""
+    version = str(values.get("version", "0"))
+    node = META_VERSIONS.get(int(version)) if _INTEGER.fullmatch(version) else None
+    if node is None:
+        return [FileFinding(None, f"version {version}: Kafka knows versions 0 and 1")]
+    needed = () if version == "0" else ("cluster.id", node)
+    faults = [FileFinding(None, f"{name} is missing") for name in needed if name not in values]
+    if node in values and not _INTEGER.fullmatch(str(values[node])):
+        faults.append(FileFinding(None, f"{node} is {values[node]!r}, not a number"))
+    directory = values.get("directory.id")
+    if directory is not None and uuid_bytes(str(directory)) is None:
+        faults.append(FileFinding(None, f"directory.id {directory!r} is no id of 16 bytes in base64"))
+    return faults
+
+
+def read_quorum_state(data: bytes) -> MetadataFile:
+    """Read `quorum-state`: one line with a JSON object, whose `data_version` says which fields it has."""
+    found = _json_object(data.split(b"\n", 1)[0])
+    if isinstance(found, str):
+        return MetadataFile({}, (FileFinding(0, found),))
+    version = found.get("data_version")
+    fields = QUORUM_FIELDS.get(version) if isinstance(version, int) else None
+    if fields is None:
+        text = f"data_version {version}: Kafka knows versions 0 and 1"
+        return MetadataFile(found, (FileFinding(0, text),))
+    faults = []
+    for name, kind in fields.items():
+        value = found.get(name)
+        if not isinstance(value, kind) and not (value is None and name in NULLABLE):
+            faults.append(FileFinding(0, f"{name} is {value!r}"))
+    extra = found.keys() - fields.keys() - {"data_version"}
+    faults += [FileFinding(0, f"{name} is no field of this version") for name in sorted(extra)]
+    return MetadataFile(found, tuple(faults))
+
+
+def read_clean_shutdown(data: bytes) -> MetadataFile:
+    """Read `.kafka_cleanshutdown`: empty before Kafka 3.7, later a JSON object with the broker epoch."""
+    if not data:
+        return MetadataFile({}, ())
+    found = _json_object(data)
+    if isinstance(found, str):
+        return MetadataFile({}, (FileFinding(0, found),))
+    names = [name for name in ("version", "brokerEpoch") if not isinstance(found.get(name), int)]
+    return MetadataFile(
+        found, tuple(FileFinding(0, f"{name} is {found.get(name)!r}, not a number") for name in names)
+    )
+
+
+def _json_object(data: bytes) -> dict[str, Json] | str:
+    """Return the object that a text in JSON is, or the fault of the text."""
+    try:
+        found = parse_json(data)
+    except ValueError as error:
+        return f"this is no JSON: {error}"
+    return found if isinstance(found, dict) else "this is JSON, but no object"

@@ -1,0 +1,161 @@
+"""Show a data directory to a person or a program: a line for each file, each partition, and the totals."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wireproof.data_files import CheckedFile, FileFinding, PartitionReport
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.data_directory import (
+    UNKNOWN,
+    CrossFinding,
+    DirectoryEvent,
+    DirectoryTotals,
+    FolderReport,
+)
+from wireproof.wire.json_values import Json
+
+MAX_FINDINGS: Final = 10
+"""Findings that are listed below a file; the others are counted."""
+
+MAX_UNKNOWN: Final = 20
+"""Files that nobody knows, which are listed at the end; the others are counted."""
+
+NAME_WIDTH: Final = 38
+SIZE_WIDTH: Final = 13
+
+
+def event_lines(event: DirectoryEvent) -> Iterator[str]:
+    """Yield the lines of a folder, or of a problem between files."""
+    match event:
+        case FolderReport(name=name, files=files, partition=partition):
+            if files or not name:
+                yield escape_unsafe(f"{name or '.'}/")
+            for one in files:
+                yield escape_unsafe(_file_line(one))
+                yield from _finding_lines(one.report.findings)
+            if partition is not None:
+                yield escape_unsafe(f"  partition {partition.name}: {partition.summary}")
+                yield from _finding_lines(partition.findings)
+        case CrossFinding(name=name, finding=finding):
+            yield escape_unsafe(f"{_sort(finding)}: {name}: {finding.message}")
+
+
+def small_file_lines(one: CheckedFile) -> Iterator[str]:
+    """Yield what is in a file that its report shows whole: a summary, a line for each part, its findings."""
+    what = one.kind.what if one.kind else UNKNOWN
+    yield escape_unsafe(f"{one.file.size} bytes as {what} of {one.system}: {one.report.summary}")
+    for name, value in one.report.facts.items():
+        if isinstance(value, list):
+            yield from (escape_unsafe(f"  {name}: {_part(part)}") for part in value)
+    yield from _finding_lines(one.report.findings)
+
+
+def _part(value: Json) -> str:
+    """Return a part of a file as text: the names and values of an object, or the values of a list."""
+    match value:
+        case dict():
+            return ", ".join(f"{name} {part}" for name, part in value.items())
+        case list():
+            return " ".join(map(str, value))
+    return str(value)
+
+
+def total_lines(totals: DirectoryTotals) -> Iterator[str]:
+    """Yield the totals, and what is not known."""
+    share = f"{100 * totals.named / totals.size:.4g}" if totals.size else "100"
+    counts = ((totals.files, "file"), (totals.folders, "folder"), (totals.partitions, "partition"))
+    files, folders, partitions = (f"{number} {what}{'s' * (number != 1)}" for number, what in counts)
+    yield (
+        f"{files} in {folders}, {partitions}, {totals.size} bytes: "
+        f"{totals.named} bytes named ({share} %), {totals.unsound} damaged"
+    )
+    if totals.errors:
+        yield f"{totals.errors} findings that mislead a reader, in {totals.wrong} files and partitions"
+    for name, size in totals.unknown[:MAX_UNKNOWN]:
+        yield escape_unsafe(f"{UNKNOWN}: {name}: {size} bytes")
+    if len(totals.unknown) > MAX_UNKNOWN:
+        yield f"… {len(totals.unknown) - MAX_UNKNOWN} more files are {UNKNOWN}"
+
+
+def small_file_json(one: CheckedFile) -> str:
+    """Return a file as a line of JSON."""
+    return _line(_json_of_file(one))
+
+
+def event_json(event: DirectoryEvent) -> Iterator[str]:
+    """Yield a line of JSON for each file and partition, and for each problem between them."""
+    match event:
+        case FolderReport(files=files, partition=partition):
+            for one in files:
+                yield _line(_json_of_file(one))
+            if partition is not None:
+                yield _line(_json_of_partition(partition))
+        case CrossFinding(name=name, finding=finding):
+            yield _line({"type": "between", "name": name, "findings": _findings([finding])})
+
+
+def total_json(totals: DirectoryTotals) -> str:
+    """Return the totals as a line of JSON."""
+    names = ("folders", "files", "partitions", "size", "named", "unsound", "errors")
+    unknown = [{"file": name, "bytes": size} for name, size in totals.unknown]
+    return _line({"type": "totals", **{name: getattr(totals, name) for name in names}, "unknown": unknown})
+
+
+def _file_line(one: CheckedFile) -> str:
+    what = one.kind.what if one.kind else UNKNOWN
+    name = one.file.name.rpartition("/")[2]
+    summary = f": {one.report.summary}" if one.report.summary else ""
+    wrong = f"; {one.report.errors} wrong" if one.report.errors else ""
+    return f"  {name:<{NAME_WIDTH}} {one.file.size:>{SIZE_WIDTH}}  {what}{summary}{wrong}"
+
+
+def _finding_lines(findings: Iterable[FileFinding]) -> Iterator[str]:
+    """Yield the first findings, errors before notes, then each next step once."""
+    ordered = sorted(findings, key=lambda one: not one.is_error)
+    for one in ordered[:MAX_FINDINGS]:
+        at = "" if one.at is None else f"at {one.at}: "
+        yield escape_unsafe(f"    {_sort(one)}: {at}{one.message}")
+    if len(ordered) > MAX_FINDINGS:
+        yield f"    … {len(ordered) - MAX_FINDINGS} more"
+    for step in dict.fromkeys(one.next_step for one in ordered if one.next_step):
+        yield escape_unsafe(f"    what to do: {step}")
+
+
+def _sort(finding: FileFinding) -> str:
+    return "wrong" if finding.is_error else "note"
+
+
+def _json_of_file(one: CheckedFile) -> dict[str, Any]:
+    return {
+        "type": "file",
+        "name": one.file.name,
+        "system": one.system or None,
+        "kind": one.kind.what if one.kind else None,
+        "bytes": one.file.size,
+        "unsound": one.report.unsound,
+        "unknown": one.report.unknown,
+        "facts": dict(one.report.facts),
+        "findings": _findings(one.report.findings),
+    }
+
+
+def _json_of_partition(one: PartitionReport) -> dict[str, Any]:
+    return {
+        "type": "partition",
+        "name": one.name,
+        "folder": one.folder,
+        "facts": dict(one.facts),
+        "findings": _findings(one.findings),
+    }
+
+
+def _findings(found: Iterable[FileFinding]) -> list[dict[str, Any]]:
+    return [
+        {"at": one.at, "message": one.message, "next_step": one.next_step, "is_error": one.is_error}
+        for one in found
+    ]
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=True, separators=(",", ":"))

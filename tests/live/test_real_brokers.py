@@ -1,0 +1,46 @@
+"""Real brokers, each started here: what the suite finds is what is known of it, and no topic is left."""
+
+from pathlib import Path
+
+import pytest
+from kafka.admin import KafkaAdminClient
+from machine import needs
+
+from tests.live.brokers.table import BROKERS
+from tests.live.judging import judged
+
+pytestmark = pytest.mark.live
+
+KNOWN = Path(__file__).parent / "brokers" / "known"
+"""The known failures of a broker, by its name; Apache Kafka has none."""
+
+EVERY_CASE = ("kafka.batch/v*/produce/**", "kafka.log/mixed/produce/**", "kafka.log/mixed/append/**")
+
+LEGACY = "kafka-3.9-zookeeper"
+"""The broker that keeps messages of v0 and v1."""
+
+
+def of_broker(name: str, *tools: str) -> object:
+    return pytest.param(name, id=name, marks=needs(*tools, "[peers]"))
+
+
+JUDGED = [
+    of_broker("kafka-4.4", "java", "mvn"),
+    of_broker(LEGACY, "java", "mvn"),
+    of_broker("kfake", "go"),
+]
+"""Those that are built in a minute; tansu takes half an hour."""
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_broker_departs_only_where_it_is_known_to(name: str, tmp_path: Path) -> None:
+    known = KNOWN / f"{name}.toml"
+    options = ("--baseline", str(known)) if known.exists() else ()
+    with BROKERS[name].running(tmp_path, 0) as address:
+        run = judged([address], tmp_path, *options, cases=EVERY_CASE)
+        admin = KafkaAdminClient(bootstrap_servers=address)
+        left = [topic for topic in admin.list_topics() if topic.startswith("wireproof-")]
+        admin.close()
+    assert (run.code, left) == (0, []), run.output
+    old = {verdict for case, verdict in run.verdicts[address].items() if "/v0/" in case or "/v1/" in case}
+    assert "pass" in old if name == LEGACY else old == {"unsupported"}

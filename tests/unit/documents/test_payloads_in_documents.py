@@ -1,0 +1,43 @@
+"""The tables of record types in kafka.md §15 are those of the code."""
+
+from typing import Final
+
+import pytest
+from folders import TOP
+
+from wireproof.kafka.payloads.framing import InternalTopic, KeyedRecord
+from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.wire.struct_table import Versions
+
+TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")
+
+
+def printed(topic: str) -> list[str]:
+    """Return the rows of the table in the section of a topic."""
+    section = TEXT.split(f" `{topic}`\n")[1].split("\n### ")[0]
+    return [line for line in section.splitlines() if line.startswith("| ") and line[2].isdigit()]
+
+
+def declared(table: InternalTopic) -> list[str]:
+    return [
+        f"| {number} | {record.name} | {ranged(value.versions)} | {ranged(value.flexible)} |"
+        for number, record in sorted(table.records.items())
+        for value in [record.value if isinstance(record, KeyedRecord) else record]
+    ]
+
+
+def ranged(versions: Versions) -> str:
+    match versions:
+        case Versions(first=first, last=None):
+            return f"{first} and above"
+        case Versions(first=first, last=last) if first == last:
+            return str(first)
+        case Versions(first=0, last=-1):
+            return "none"
+    return f"{versions.first} to {versions.last}"
+
+
+@pytest.mark.parametrize("topic", INTERNAL_TOPICS)
+def test_the_document_has_the_record_types_of_a_topic(topic: str) -> None:
+    assert printed(topic) == declared(INTERNAL_TOPICS[topic])
+    assert printed(topic)

@@ -1,0 +1,204 @@
+"""The answer to a case, from what a broker answers and what its log has then."""
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
+
+from attrs import evolve
+
+from tests.authoring.kafka.entry_bytes import T, batch, message, record
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.kafka.append import APPEND_TIME
+from wireproof.kafka.family.live_broker import append_case
+from wireproof.kafka.family.live_broker.append_case import BrokerCases
+from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.wire.options import Options
+
+NOW = 1_790_000_000_000
+
+
+def stored(base: int, **fields: Any) -> bytes:
+    return batch(record(b"k", b"v"), 1, base=base, **{"epoch": 3, **fields})
+
+
+class Broker:
+    """A log in memory, and the answer to the next Produce."""
+
+    def __init__(self) -> None:
+        self.log: list[bytes] = []
+        self.end = 0
+        self.answer = ProduceAnswer(0, "", 0, -1)
+        self.appends: list[bytes] = []
+
+    def produce(self, *_: object) -> ProduceAnswer:
+        self.log += self.appends
+        self.end += len(self.appends)
+        return self.answer
+
+    def fetch(self, _: object, __: object, offset: int, ___: int) -> FetchAnswer:
+        found = [entry for entry in self.log if int.from_bytes(entry[:8]) >= offset]
+        return FetchAnswer(0, self.end, b"".join(found))
+
+
+class Topics:
+    """One partition, of leader epoch 3."""
+
+    def create(self, _: object, __: int) -> list[Partition]:
+        return [Partition("wireproof-x-1", None, 0, 1, 3)]
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    made = Broker()
+    monkeypatch.setattr(append_case.requests, "produce", made.produce)
+    monkeypatch.setattr(append_case.requests, "fetch", made.fetch)
+    monkeypatch.setattr(append_case, "_now", lambda: NOW)
+    monkeypatch.setattr(append_case, "BOUND_MS", 50)
+    return made
+
+
+@pytest.fixture
+def cases() -> BrokerCases:
+    return BrokerCases(None, Partitions(Topics()), ())  # type: ignore[arg-type] # neither is asked
+
+
+def request(format_: str = "kafka.log", **options: Any) -> Request:
+    revision = "mixed" if format_ == "kafka.log" else "v2"
+    sent = batch(record(b"k", b"v"), 1, epoch=-1)
+    return Request(
+        "1", "decode", format_, revision, sent, options=Options(profile="produce", topic={}, **options)
+    )
+
+
+def value_of(cases: BrokerCases, asked: Request) -> Any:
+    outcome = cases.decode(asked)
+    assert isinstance(outcome, Accepted)
+    return outcome.value
+
+
+def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(
+    broker: Broker, cases: BrokerCases
+) -> None:
+    for base in (0, 1, 2):
+        broker.appends, broker.answer = [stored(base)], ProduceAnswer(0, "", base, -1)
+        found = value_of(cases, request())
+        assert found.keys() == {"batches", "nextOffset"}
+        assert found["nextOffset"] == "1"
+        (entry,) = found["batches"]
+        assert (entry["baseOffset"], entry["partitionLeaderEpoch"], entry["records"][0]["offset"]) == (
+            "0",
+            "0",
+            "0",
+        )
+
+
+def test_a_refusal_has_the_class_and_the_name_of_its_code(broker: Broker, cases: BrokerCases) -> None:
+    broker.answer = ProduceAnswer(87, "no key", -1, -1)
+    outcome = cases.decode(request())
+    assert outcome == Refused(
+        "not-permitted",
+        detail="INVALID_RECORD",
+        text="error 87: no key",
+        before={"batches": [], "nextOffset": None},
+    )
+
+
+def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal(
+    broker: Broker, cases: BrokerCases
+) -> None:
+    broker.answer = ProduceAnswer(-1, "", -1, -1)
+    outcome = cases.decode(request())
+    assert isinstance(outcome, Refused)
+    assert outcome.untyped
+
+
+@pytest.mark.parametrize("format_", ["kafka.log", "kafka.batch"])
+def test_a_refusal_that_stored_something_is_no_refusal(
+    broker: Broker, cases: BrokerCases, format_: str
+) -> None:
+    broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
+    assert value_of(cases, request(format_))["error"] == "CORRUPT_MESSAGE"
+
+
+def test_success_without_data_shows_an_empty_log(broker: Broker, cases: BrokerCases) -> None:
+    broker.answer, broker.appends = ProduceAnswer(0, "", 0, -1), []
+    found = value_of(cases, request())
+    assert (found["batches"], found["nextOffset"]) == ([], "0")
+
+
+def test_a_batch_that_a_consumer_refuses_is_shown_as_unreadable(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0, crc=1)]
+    assert value_of(cases, request())["unreadable"].startswith("crc-mismatch at 17")
+    assert "magic" not in value_of(cases, request("kafka.batch"))
+
+
+def test_an_answer_with_another_offset_than_that_of_the_log_is_shown(
+    broker: Broker, cases: BrokerCases
+) -> None:
+    broker.answer, broker.appends = ProduceAnswer(0, "", 5, -1), [stored(0)]
+    assert value_of(cases, request())["answeredBaseOffset"] == "5"
+
+
+def test_the_batch_before_must_stay_as_it_was_stored(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0)]
+    cases.decode(request())
+    broker.log = [stored(0, epoch=4)]
+    broker.answer, broker.appends = ProduceAnswer(0, "", 1, -1), [stored(1)]
+    assert "earlier" in value_of(cases, request())
+
+
+def test_the_time_of_the_append_is_the_one_of_expected_values(broker: Broker, cases: BrokerCases) -> None:
+    broker.answer, broker.appends = ProduceAnswer(0, "", 0, NOW), [stored(0, attributes=8, max_ts=NOW)]
+    (entry,) = value_of(cases, request())["batches"]
+    assert entry["maxTimestamp"] == entry["records"][0]["timestamp"] == str(APPEND_TIME)
+
+
+@pytest.mark.parametrize(("answered", "in_batch"), [(NOW, NOW + 1), (NOW - 86_400_000, NOW - 86_400_000)])
+def test_another_time_stays_visible(broker: Broker, cases: BrokerCases, answered: int, in_batch: int) -> None:
+    broker.answer = ProduceAnswer(0, "", 0, answered)
+    broker.appends = [stored(0, attributes=8, max_ts=in_batch)]
+    (entry,) = value_of(cases, request())["batches"]
+    assert entry["maxTimestamp"] == str(in_batch)
+
+
+def test_a_time_in_the_answer_without_the_bit_in_the_batch_is_shown(
+    broker: Broker, cases: BrokerCases
+) -> None:
+    broker.answer, broker.appends = ProduceAnswer(0, "", 0, NOW), [stored(0)]
+    assert value_of(cases, request())["answeredAppendTime"] == str(NOW)
+
+
+def test_the_fields_of_an_entry_are_shown_for_a_case_of_one_entry(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0)]
+    assert value_of(cases, request("kafka.batch"))["records"][0]["value"] == "76"
+
+
+def test_bytes_after_an_entry_are_not_part_of_a_case_of_one_entry() -> None:
+    entry = stored(0)
+    assert append_case.first_entry(entry + b"rest") == entry
+    assert append_case.first_entry(entry[:-1]) == entry[:-1]
+
+
+def test_the_first_entry_decides_the_version_of_the_request_and_the_producer() -> None:
+    assert append_case.magic_of(message(1, b"k", b"v"), "mixed") == 1
+    assert append_case.magic_of(message(1, b"k", b"v"), "v0") == 0
+    assert append_case.producer_of(batch(b"", 0, pid=77)) == 77
+    assert append_case.producer_of(message(1, b"k", b"v" * 80)) == -1
+
+
+def test_a_partition_with_a_fault_is_not_used_again(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0, crc=1)]
+    cases.decode(request())
+    broker.log, broker.end, broker.appends = [], 0, [stored(0)]
+    assert "earlier" not in value_of(cases, request())
+
+
+def test_the_last_offset_of_a_batch_is_that_of_its_header() -> None:
+    assert append_case.next_offset(5, stored(5, last=3, max_ts=T)) == 9
+    assert append_case.next_offset(5, message(1, b"k", b"v")) == 6
+    assert evolve(Partition("t", None, 0, 1, 0), end=4).end == 4
