@@ -17,6 +17,7 @@ def summary_lines(found: FileSurvey) -> Iterator[str]:
         yield f"{count} of them {note}"
     yield from damage_lines.damaged_place_lines(found)
     if found.remarks:
+        yield "remarks: no damage, but places where the format leaves the answer open"
         yield from (remark_lines.remark_line(one.first, one.count) for one in found.remarks.values())
 
 
