@@ -16,8 +16,8 @@ from wireproof.cases.byte_source import pieces, zeros_end
 from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
-from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
 from wireproof.cli import explain_directory
+from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
 from wireproof.cli.options import with_fixtures
 from wireproof.family import object_at
 from wireproof.formats import Format
