@@ -149,7 +149,7 @@ def command(
 
 def _explain_source(source: str, request: Request) -> Exit:
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
-    if source != "-" and len(source) <= LONGEST_PATH and path.is_dir():
+    if source not in ("", "-") and len(source) <= LONGEST_PATH and path.is_dir():
         return explain_directory.command_for(path, as_json=request.as_json)
     is_file = source != "-" and len(source) <= LONGEST_PATH and path.is_file()
     if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
