@@ -11,7 +11,7 @@ from tests.live.comparison import Outcome, outcomes
 from tests.live.mock_broker.server import running
 from tests.live.record_sets import SETTINGS, record_sets
 
-pytestmark = [pytest.mark.live, needs("java", "mvn", "[peers]")]
+pytestmark = [pytest.mark.brokers, needs("java", "mvn", "[peers]")]
 
 REFUSED = Outcome("UNKNOWN_SERVER_ERROR", None, (), 0, ())
 

@@ -9,7 +9,7 @@ from machine import needs
 from tests.live.brokers.table import BROKERS
 from tests.live.judging import judged
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.brokers
 
 KNOWN = Path(__file__).parent / "brokers" / "known"
 """The known failures of a broker, by its name; Apache Kafka has none."""

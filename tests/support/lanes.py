@@ -14,13 +14,14 @@ LANES: Final = {
     "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a marker",
     "spark": "sources, scans and campaigns in a session of Spark; a few of them run without the marker",
     "cluster": "Spark sessions and clusters of their own, which take minutes",
-    "live": "brokers that are started on the loopback, real ones and mocks with a fault, judged by the suite",
+    "live": "mock brokers on the loopback, most of them with a fault, judged by the suite",
+    "brokers": "real brokers that are started on the loopback, judged by the suite: in `.ci/full`",
     "largest": "cases of tens of MiB or very many records on codecs with a planted bug: in `.ci/full`",
 }
 """Markers whose tests the README's test command leaves out; `.ci/run` runs after it all but `FULL`."""
 
-FULL: Final = ("largest",)
-"""The markers that only `.ci/full` runs: its tests repeat, with more time, what others show."""
+FULL: Final = ("largest", "brokers")
+"""The markers that only `.ci/full` runs: they need servers or take long, and repeat what others show."""
 
 UNMARKED: Final = ""
 
