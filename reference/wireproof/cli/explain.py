@@ -22,7 +22,15 @@ from wireproof.cli.options import with_fixtures
 from wireproof.family import object_at
 from wireproof.formats import Format
 from wireproof.report import index_file_view
-from wireproof.report.entry_output import JsonOutput, Listed, Place, Shown, TextOutput, as_json, summary_json
+from wireproof.report.entry_output import (
+    JsonOutput,
+    Listed,
+    ListingOptions,
+    Place,
+    TextOutput,
+    as_json,
+    summary_json,
+)
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.survey_lines import summary_lines
 from wireproof.runner import index_files
@@ -52,7 +60,7 @@ MODES: Final = get_args(ResyncMode)
 class Request:
     """What the command line asks for."""
 
-    shown: Shown
+    shown: ListingOptions
     options: Options
     rows: tuple[Format, ...]
     as_json: bool
@@ -132,7 +140,7 @@ def command(
     or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
     request = Request(
-        Shown(more["detail"] or "entries", more["begin"], more["limit"]),
+        ListingOptions(more["detail"] or "entries", more["begin"], more["limit"]),
         evolve(DEFAULT_OPTIONS, max_message=more["max_message"]),
         formats_named(name),
         more["as_json_lines"],

@@ -13,7 +13,7 @@ from wireproof.cases.fixtures import cases_of_format
 from wireproof.cases.log_survey import MISMATCH_REMARKS
 from wireproof.cases.similar_cases import most_similar
 from wireproof.report import damage_lines, remark_lines
-from wireproof.report.entry_output import Shown, as_json, fields_json, notes_of
+from wireproof.report.entry_output import ListingOptions, as_json, fields_json, notes_of
 from wireproof.report.field_listing import field_lines
 from wireproof.runner.entry_list import listing_of
 from wireproof.runner.exit_codes import Exit
@@ -31,7 +31,7 @@ def explain_value(
     fits: Sequence[FormatFit],
     data: bytes,
     found: OpenInput,
-    shown: Shown,
+    shown: ListingOptions,
     folders: tuple[Path, ...],
     *,
     as_json: bool,
@@ -60,7 +60,7 @@ def explain_value(
     return Exit.CONFORMS if sound else Exit.FAILS
 
 
-def _print_fields(best: FormatFit, shown: Shown) -> None:
+def _print_fields(best: FormatFit, shown: ListingOptions) -> None:
     """Print the fields, up to a number of lines."""
     refused = best.layout.rejected
     notes = notes_of(listing_of(best.row), best.layout.spans)
@@ -73,7 +73,7 @@ def _print_fields(best: FormatFit, shown: Shown) -> None:
         click.echo(str(line))
 
 
-def _print_json(best: FormatFit, data: bytes, shown: Shown, *, sound: bool) -> None:
+def _print_json(best: FormatFit, data: bytes, shown: ListingOptions, *, sound: bool) -> None:
     notes = notes_of(listing_of(best.row), best.layout.spans)
     for count, tree in enumerate(fields_json(best.layout, notes)):
         if shown.limit is not None and count >= shown.limit:

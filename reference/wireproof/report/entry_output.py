@@ -39,7 +39,7 @@ class Place:
 
 
 @frozen
-class Shown:
+class ListingOptions:
     """What is listed.
 
     Attributes:
@@ -84,7 +84,7 @@ class EntryOutput:
     """
 
     stream: Listed
-    shown: Shown
+    shown: ListingOptions
     out: TextIO
     lines: int = 0
     left_out: int = 0
