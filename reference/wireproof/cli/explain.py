@@ -34,7 +34,7 @@ from wireproof.report.entry_output import (
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.survey_lines import summary_lines
 from wireproof.runner import index_files
-from wireproof.runner.entry_list import EntryReading, listing_of, stream_of
+from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
 from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
@@ -57,7 +57,7 @@ MODES: Final = get_args(ResyncMode)
 
 
 @frozen
-class Request:
+class ExplainRequest:
     """What the command line asks for."""
 
     shown: ListingOptions
@@ -139,7 +139,7 @@ def command(
     Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
     or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
-    request = Request(
+    request = ExplainRequest(
         ListingOptions(more["detail"] or "entries", more["begin"], more["limit"]),
         evolve(DEFAULT_OPTIONS, max_message=more["max_message"]),
         formats_named(name),
@@ -155,7 +155,7 @@ def command(
     return deciding_code(codes)
 
 
-def _explain_source(source: str, request: Request) -> Exit:
+def _explain_source(source: str, request: ExplainRequest) -> Exit:
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
     if source not in ("", "-") and len(source) <= LONGEST_PATH and path.is_dir():
         return explain_directory.command_for(path, as_json=request.as_json)
@@ -211,7 +211,7 @@ def _beside(log: Path) -> Exit:
 # --- one input ---
 
 
-def _explain(source: str, file: str, found: OpenInput, request: Request) -> Exit:
+def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) -> Exit:
     """Explain an input whose format is to be found."""
     if request.modes:
         return _compare_modes(found, request)
@@ -227,7 +227,9 @@ def _explain(source: str, file: str, found: OpenInput, request: Request) -> Exit
     return _explain_large(source, file, found, request)
 
 
-def _ranked(source: str, file: str, found: OpenInput, data: bytes, request: Request) -> list[FormatFit]:
+def _ranked(
+    source: str, file: str, found: OpenInput, data: bytes, request: ExplainRequest
+) -> list[FormatFit]:
     """Return the formats in the order in which they fit; raises `click.UsageError` if none does."""
     if not request.rows and is_foreign(data, file):
         raise click.UsageError(_unknown(source, found, data))
@@ -237,7 +239,7 @@ def _ranked(source: str, file: str, found: OpenInput, data: bytes, request: Requ
     return fits
 
 
-def _explain_large(source: str, file: str, found: OpenInput, request: Request) -> Exit:
+def _explain_large(source: str, file: str, found: OpenInput, request: ExplainRequest) -> Exit:
     rows = [stream_of(row) for row in request.rows]
     head = found.source.read(zeros_end(found.source, 0), SMALL)
     if not rows and (not head or is_foreign(head, file)):
@@ -283,11 +285,11 @@ def _unknown(source: str, found: OpenInput, head: bytes) -> str:
 # --- streams ---
 
 
-def _explain_stream(row: Format, found: OpenInput, request: Request) -> Exit:
+def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> Exit:
     """List a stream: the summary first, which is known last."""
     fmt, listing = stream_of(row), listing_of(row)
     assert listing is not None, "every stream has one"
-    reading = EntryReading(request.options, values=request.shown.detail == "records")
+    reading = ListingSettings(request.options, values=request.shown.detail == "records")
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
@@ -312,7 +314,7 @@ def _copy(spool: Any) -> None:  # noqa: ANN401 - a file of text
         sys.stdout.write(piece)
 
 
-def _compare_modes(found: OpenInput, request: Request) -> Exit:
+def _compare_modes(found: OpenInput, request: ExplainRequest) -> Exit:
     """Print how readers divide a stream, for a family that has several."""
     named = [stream_of(row) for row in request.rows] or list(formats.FORMATS.values())
     listings = (listing_of(row) for row in named if row.scan is not None)

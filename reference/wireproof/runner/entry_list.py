@@ -111,7 +111,7 @@ def is_fast_installed() -> bool:
 
 
 @frozen
-class EntryReading:
+class ListingSettings:
     """The way to read a stream.
 
     Attributes:
@@ -126,7 +126,7 @@ class EntryReading:
 
 
 def list_entries(
-    fmt: Format, listing: EntryListing, source: ByteSource, reading: EntryReading
+    fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
 ) -> Iterator[ListedEntry]:
     """Yield the parts of a stream, in order and without gaps."""
     checks = EntryChecks.of(fmt, source, reading.options)
@@ -141,7 +141,7 @@ def list_entries(
 
 
 def _parts(
-    fmt: Format, listing: EntryListing, source: ByteSource, reading: EntryReading
+    fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
 ) -> Iterator[EntryRow | Item]:
     fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
     if fast and listing.fast and reading.options.profile == "reader" and is_fast_installed():
@@ -156,7 +156,7 @@ def _listed(
     fmt: Format,
     listing: EntryListing,
     source: ByteSource,
-    reading: EntryReading,
+    reading: ListingSettings,
     checks: EntryChecks,
     found: Item,
     prefix: str,

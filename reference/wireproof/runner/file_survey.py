@@ -13,7 +13,7 @@ from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.log_survey import HEAD_LENGTHS, DamagedRange, add_damage, bytes_needed
 from wireproof.family import EntryListing, EntryTotals
 from wireproof.formats import Format
-from wireproof.runner.entry_list import EntryReading, ListedEntry, list_entries, listing_of
+from wireproof.runner.entry_list import ListedEntry, ListingSettings, list_entries, listing_of
 from wireproof.runner.open_input import OpenInput, open_path
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -129,7 +129,7 @@ def survey_stream(
     fmt: Format,
     listing: EntryListing,
     found: OpenInput,
-    reading: EntryReading,
+    reading: ListingSettings,
     listen: Callable[[ListedEntry], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a stream; each part is given to `listen` when it is read."""
@@ -188,7 +188,7 @@ def survey_file(
         listing = None if fmt is None else listing_of(fmt)
         if fmt is None or listing is None:
             return FileSurvey(str(path), size, message=f"{size} bytes: no stream format fits")
-        reading = EntryReading(settings.options, fast=settings.fast)
+        reading = ListingSettings(settings.options, fast=settings.fast)
         return evolve(survey_stream(fmt, listing, found, reading), name=str(path))
 
 

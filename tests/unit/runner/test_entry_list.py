@@ -12,7 +12,7 @@ from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
-from wireproof.runner.entry_list import EntryReading, ListedEntry, list_entries, listing_of
+from wireproof.runner.entry_list import ListedEntry, ListingSettings, list_entries, listing_of
 from wireproof.runner.file_survey import survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
 
@@ -23,7 +23,7 @@ SEGMENTS = sorted((SUPPORT / "segments").glob("*/*.log"))
 def listed(data: bytes, *, fast: bool, values: bool = False) -> list[ListedEntry]:
     listing = listing_of(LOG)
     assert listing is not None
-    reading = EntryReading(DEFAULT_OPTIONS, values=values, fast=fast)
+    reading = ListingSettings(DEFAULT_OPTIONS, values=values, fast=fast)
     return list(list_entries(LOG, listing, BytesSource(data), reading))
 
 
