@@ -85,7 +85,7 @@ def test_what_fuzzing_finds_is_made_smaller_and_becomes_a_fixture(run: Run, tmp_
 
 
 def test_its_bytes_are_explained_without_being_named(run: Run) -> None:
-    done = run("explain", SOUND)
+    done = run("explain", SOUND, "--fields")
     assert done.returncode == 0
     assert "11 bytes as tally.stream/1: accepted" in done.stdout
     assert "crc32 of 8..10" in done.stdout

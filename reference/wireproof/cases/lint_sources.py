@@ -6,6 +6,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from attrs import evolve
+
 from wireproof.cases.case import Accept, Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_problem import Problem
@@ -53,6 +55,13 @@ def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
         found = [name for name in _deciding(case, suite, weak) if name in weak]
         if case.level == "must" and found:
             yield case, found
+
+
+def backed_level(case: Case, suite: Suite) -> Case:
+    """Return a `must` case at `should` if the basis of a rule that decides it does not allow `must`."""
+    weak = _weak_rules(suite)
+    stated = [name for name in _deciding(case, suite, weak) if name in weak and suite.rules[name].basis]
+    return evolve(case, level="should") if stated and case.level == "must" else case
 
 
 def _weak_rules(suite: Suite) -> frozenset[str]:

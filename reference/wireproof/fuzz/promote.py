@@ -21,6 +21,7 @@ from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sources import backed_level
 from wireproof.cases.made_case import made_input
 from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
@@ -87,9 +88,9 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     twin, twin_id = _twin(fixture, suite)
     rules, new = propose_rules(fixture, suite)
     needs = capabilities_of_case(fixture)
-    fixture = evolve(fixture, twin=twin_id, rules=rules, needs=needs)
+    fixture = backed_level(evolve(fixture, twin=twin_id, rules=rules, needs=needs), suite)
     if twin is not None:
-        twin = evolve(twin, rules=rules, needs=capabilities_of_case(twin))
+        twin = backed_level(evolve(twin, rules=rules, needs=capabilities_of_case(twin)), suite)
     cases = [fixture] if twin is None else [fixture, twin]
     return Promoted(fixture, twin, new, _write(cases, new, to))
 

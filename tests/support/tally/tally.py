@@ -160,24 +160,23 @@ def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield entries, garbage up to the next sound entry, and a tail."""
     data = b"".join(chunks)  # a real family keeps one entry and one chunk
     at = begun = 0
-    first: Rejected | None = None  # at the place where the garbage begins
+    cls = None  # of an entry that begins where the garbage begins
     while at < len(data):
         reader = Reader(data, pos=at, budget=Budget(options.max_output))
         try:
             entry = read_entry(reader)
         except Rejected as rejected:
-            first = rejected if at == begun else first
+            if at == begun:
+                cls = None if rejected.cls == "bad-magic" else rejected.cls
             at += 1
             continue
         if begun < at:
-            yield Item("garbage", begun, at - begun, cls=first and first.cls)
+            yield Item("garbage", begun, at - begun, cls=cls)
         yield Item("frame", at, reader.pos - at, entry, remarks=tuple(reader.remarks))
         begun = at = reader.pos
     if begun < len(data):
         cut = data[begun] == SYNC
-        yield Item(
-            "tail" if cut else "garbage", begun, len(data) - begun, cls=None if cut else first and first.cls
-        )
+        yield Item("tail" if cut else "garbage", begun, len(data) - begun, cls=None if cut else cls)
 
 
 FAMILY: Final = Family(

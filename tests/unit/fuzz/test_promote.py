@@ -104,6 +104,15 @@ def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
     )
 
 
+def test_a_finding_of_a_rule_without_a_text_is_should(tmp_path: Path) -> None:
+    """Only Kafka's class refuses a dictionary of LZ4: `lint` takes such a case at `should`."""
+    data = bytearray(_fixture("kafka.batch/v2/lz4/dictionary-bit"))
+    data[7] = 9  # baseOffset, which no checksum covers: bytes that no fixture has
+    case = promote(_found(bytes(data)), load(), tmp_path, "found/one").case
+    assert "kafka.lz4.dictionary" in case.rules
+    assert case.level == "should"
+
+
 def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:
     data = _fixture("kafka.batch/v2/headers/five") + b"\0" * 600
     promote(_found(data), load(), tmp_path, "long")
