@@ -68,7 +68,8 @@ func PeerDelivered(block *FetchResponseBlock, offset int64, committed bool) ([]*
 	if committed {
 		conf.Consumer.IsolationLevel = ReadCommitted
 	}
-	child := partitionConsumer{conf: conf, topic: "t", offset: offset, fetchSize: 1}
+	leader := &brokerConsumer{broker: new(Broker)} // its number is logged when a fetch has no records
+	child := partitionConsumer{conf: conf, topic: "t", offset: offset, fetchSize: 1, broker: leader}
 	blocks := map[string]map[int32]*FetchResponseBlock{"t": {0: block}}
 	messages, err := child.parseResponse(&FetchResponse{Blocks: blocks})
 	return messages, child.offset, err
