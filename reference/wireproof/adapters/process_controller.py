@@ -17,7 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from attrs import Factory, field, frozen
 
@@ -214,7 +214,7 @@ class Process:
             return
         if self._fault is not None:
             raise self._fault_found(self._fault)
-        if self._ended or (not busy and _has_ended(self._child)):
+        if self._ended or (not busy and child_process.has_ended(self._child)):
             self._drain(EXIT_SECONDS)
             if not self._packets:
                 raise self._death()
@@ -232,7 +232,7 @@ class Process:
         """Wait for the process to end by itself, then read the rest of its pipes."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            ended = _has_ended(self._child)
+            ended = child_process.has_ended(self._child)
             busy = self._serve_pipes(0 if ended else min(left, POLL_SECONDS / 10))
             if ended and not busy:
                 return
@@ -371,7 +371,7 @@ class Process:
         return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract", self._stray)
 
     def _death(self) -> Broken:
-        if not _has_ended(self._child):
+        if not child_process.has_ended(self._child):
             return self._contract_broken("closed, though the process lives")
         self._kill()
         how = child_process.how_it_ended(self._child.returncode)
@@ -472,18 +472,6 @@ def _is_error(hello: Packet) -> bool:
 def _pipe(pipe: IO[bytes] | None) -> int:
     assert pipe is not None
     return pipe.fileno()
-
-
-def _has_ended(child: "subprocess.Popen[Any]") -> bool:
-    """Return True if it has ended; do not reap it if the system allows, so that its number is not reused."""
-    if child.returncode is not None:
-        return True
-    if not hasattr(os, "waitid"):
-        return child.poll() is not None
-    try:
-        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return child.poll() is not None
 
 
 def _most(request: Request) -> Most:
