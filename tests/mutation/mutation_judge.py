@@ -12,6 +12,7 @@ from layout_check import layout_errors
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Case
 from wireproof.cases.derived import broken_relations, derived_cases
+from wireproof.cases.made_case import made_case
 from wireproof.runner.judge import REFERENCE_HELLO, judge
 from wireproof.runner.requests import request_for
 from wireproof.runner.verdicts import Verdict
@@ -28,6 +29,7 @@ def verdict_on(case: Case) -> str:
 
     `lenient` kills: where a rule leaves others the choice, the case still says what the reference does.
     """
+    case = made_case(case)
     request = request_for(case, case.id)
     try:
         outcome = getattr(ADAPTER, case.op)(request)

@@ -47,12 +47,16 @@ WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PAC
 WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 """A frame of Heka: heka.md §2."""
 
+WARM_GARBAGE: Final = bytes(64)
+"""Bytes before which no entry begins: the search for the next one is a kernel too."""
+
 
 def warm() -> None:
     """Compile every kernel: a first compilation takes longer than the time limit of a case."""
     for entry in WARM:
         DECODERS[f"kafka.batch/v{entry[16]}"](entry, DEFAULT_OPTIONS)
     scan_items(b"".join(WARM))
+    scan_items(WARM_GARBAGE + WARM[-1])
     DECODERS["kafka.log/mixed"](b"".join(WARM), DEFAULT_OPTIONS)
     scan_heka_items(WARM_FRAME)
 

@@ -58,7 +58,7 @@ def _records(entry: LogEntry) -> tuple[Record, ...]:
 
 
 def _check_size(reader: Reader, topic: Mapping[str, str]) -> None:
-    """`UnifiedLog.analyzeAndValidateRecords`: the size of the batch with its first 12 bytes."""
+    """Check the size of the batch, with its first 12 bytes: `UnifiedLog.analyzeAndValidateRecords`."""
     largest = topic.get("max.message.bytes")
     if largest is not None and reader.pos > int(largest):
         text = f"{reader.pos} bytes, max.message.bytes is {largest}"
@@ -66,7 +66,7 @@ def _check_size(reader: Reader, topic: Mapping[str, str]) -> None:
 
 
 def _check_keys(reader: Reader, records: Sequence[Record], topic: Mapping[str, str]) -> None:
-    """`LogValidator.validateKey`: a compacted topic keeps the last record of each key."""
+    """Check that all have a key if the topic is compacted: `LogValidator.validateKey`."""
     compacted = "compact" in topic.get("cleanup.policy", "").split(",")
     if compacted and any(record.key is None for record in records):
         raise reader.reject("not-permitted", "batches[0].records", "a record without a key", at=reader.pos)
@@ -75,7 +75,7 @@ def _check_keys(reader: Reader, records: Sequence[Record], topic: Mapping[str, s
 def _check_times(
     reader: Reader, entries: Sequence[LogEntry], records: Sequence[Record], topic: Mapping[str, str]
 ) -> None:
-    """`LogValidator.validateTimestamp`: bounds under create time; no producer sets the bit of append time."""
+    """Check the bounds of create times and the bit of append time: `LogValidator.validateTimestamp`."""
     at = BATCH.offset("attributes")
     if _stamps(topic):
         if any(entry.magic and entry.attributes & LOG_APPEND_TIME for entry in entries):

@@ -49,7 +49,7 @@ def test_planted_faults_are_noticed_and_equal_codecs_live() -> None:
         ("wire.reader", "self.end = len(data) if end is None else end", "self.end = len(bytes(1 << 40))"),
         ("wire.options", "from typing", "from nowhere"),
         ("wire.checksums", "return zlib.crc32(data, start)", "return start and 0 or zlib.crc32(data, start)"),
-        ("wire.reader", '"int32": Struct(">i")', '"int32": Struct("!i")'),
+        ("wire.reader", '"int32": Struct(">i")', '"int32": Struct(">1i")'),
     )
     assert wrong_sum[1] == "fail:wrong-reject"
     assert wrong_table[0].startswith("kafka.batch/v0/")

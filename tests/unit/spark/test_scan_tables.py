@@ -19,6 +19,7 @@ from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
 from wireproof.columnar.item_json import json_items
 from wireproof.install_hint import install_command
+from wireproof.kafka.family import spark_reader
 from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_plan, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
@@ -234,7 +235,7 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
     monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
     monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
-    monkeypatch.setattr(scan_span, "digest_items", lambda run, *_: json_items(run))
+    monkeypatch.setattr(spark_reader, "digest_items", lambda run, *_: json_items(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):
