@@ -21,6 +21,7 @@ from attrs import define, field, frozen
 
 from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource
 from wireproof.cases.file_signatures import looks_like
+from wireproof.runner.framed_files import FRAME_FILES
 
 MAX_COPIED: Final = 2 << 30
 """Bytes of a pipe or of a decompressed file that are read: Kafka's largest segment has no more."""
@@ -78,6 +79,7 @@ UNPACKERS: Final[dict[str, Callable[[BinaryIO], Any]]] = {
     "bzip2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
     "zstd": ZstdFrames,
+    **FRAME_FILES,
 }
 """The compressions of whole files that are opened, by the name of their signature."""
 
