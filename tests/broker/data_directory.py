@@ -1,4 +1,4 @@
-"""Data directories of a real broker that six clients wrote: `python tests/broker/data_directory.py --out DIR`.
+"""Data directories of a broker that six clients wrote: `python tests/broker/data_directory.py --out DIR`.
 
 `DIR/killed` is the directory as `kill -9` left it in the middle of writing, with its `meta.properties`, KRaft
 metadata and checkpoints; `DIR/stopped` is the same after the broker recovered it, took more and was stopped.

@@ -163,7 +163,7 @@ def _explain_source(source: str, request: ExplainRequest) -> Exit:
     if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
         return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
     if is_file and not request.rows and index_files.kind_of(path):
-        return _explain_index_file(path)
+        return _explain_index_file(path, as_json=request.as_json)
     with _opened(source) as opened:
         if not opened.source.size:
             raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
@@ -193,9 +193,9 @@ def _opened_standard_input() -> Iterator[OpenInput]:
         yield found
 
 
-def _explain_index_file(path: Path) -> Exit:
+def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
     one = index_files.check_index_file(path)
-    for line in index_file_view.entry_lines(one):
+    for line in (index_file_view.entry_json if as_json else index_file_view.entry_lines)(one):
         click.echo(line)
     return Exit.FAILS if one.errors else Exit.CONFORMS
 
