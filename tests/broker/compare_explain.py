@@ -20,15 +20,15 @@ from typing import Final
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
-import dump
-import explain_lines
-import ground
-import snapshots
-from attrs import define, field
+import dump  # noqa: E402 - a script of tests/broker
+import explain_lines  # noqa: E402 - likewise
+import ground  # noqa: E402 - likewise
+import snapshots  # noqa: E402 - likewise
+from attrs import define, field  # noqa: E402 - likewise
 
-from tests.broker import compare_payloads
-from wireproof.kafka.family.internal_records import payload_tree
-from wireproof.kafka.payloads import is_internal_topic
+from tests.broker import compare_payloads  # noqa: E402 - likewise
+from wireproof.kafka.family.internal_records import payload_tree  # noqa: E402 - likewise
+from wireproof.kafka.payloads import is_internal_topic  # noqa: E402 - likewise
 
 SHOWN: Final = 20
 """Differences that are printed."""
@@ -51,6 +51,11 @@ INDEX_FIELDS: Final = {
 """The fields of an entry as the tool prints them, and the members that `explain --json` has for them."""
 
 _PAIR = re.compile(r"(\w+): (-?\d+)")
+_RECORD = re.compile(
+    r"\| (offset: .*?(?:headerKeys: \[[^\]]*\]|crc: \d+))"
+    r"(?: key: (?P<key>.*?))?(?: payload: (?P<payload>.*))?",
+    re.DOTALL,
+)
 _KRAFT = re.compile(r"(\| offset: .*headerKeys: \[\]) (\w+):? (\{.*\})$")
 
 
@@ -112,7 +117,7 @@ def _compare_totals(folder: Path, counts: Counts) -> None:
 
 
 def _is_torn(one: explain_lines.Tree, finding: explain_lines.Tree) -> bool:
-    """Return whether a log ends within an entry, as one does whose broker was killed; the tool says so too."""
+    """Return whether a log ends within an entry, as one does whose broker was killed."""
     return bool(one["type"] == "file" and finding["message"].startswith("the file ends within an entry"))
 
 
@@ -167,20 +172,23 @@ _OTHER_LINES: Final = ("Log starting offset: ", "Snapshot end offset: ")
 
 def _tool_lines(lines: Sequence[str]) -> Iterator[dump.Line]:
     """Yield the fields of each line; a line that begins like none belongs to the value before it."""
-    texts: list[str] = []
+    joined: list[str] = []
     for line in lines:
-        if line.startswith((*_BATCH_LINES, *_OTHER_LINES, "| offset: ")) or not texts:
-            texts.append(line)
+        if line.startswith((*_BATCH_LINES, *_OTHER_LINES, "| offset: ")) or not joined:
+            joined.append(line)
         else:
-            texts[-1] += f"\n{line}"
-    for text in texts:
+            joined[-1] += f"\n{line}"
+    for text in joined:
         if text.startswith(_BATCH_LINES):
             yield dict(dump.PAIR.findall(text))
         elif found := _KRAFT.fullmatch(text):
             values = list(explain_lines.leaves(json.loads(found[3])))
             yield dict(dump.PAIR.findall(found[1])) | {"kraft": json.dumps(values)}
+        elif found := _RECORD.fullmatch(text):
+            texts = {name: part for name, part in found.groupdict().items() if part is not None}
+            yield dict(dump.PAIR.findall(found[1])) | texts
         elif text.startswith("| "):
-            yield dump.record_line(text[1:])
+            yield dict(dump.PAIR.findall(text))
 
 
 def _compare_lines(
@@ -200,7 +208,7 @@ def _compare_lines(
         counts.compare(f"{name} line {number}", left, line)
 
 
-def _compare_inner(  # noqa: PLR0913, PLR0917 - the two outputs, and where they are
+def _compare_inner(
     name: str,
     trees: Sequence[explain_lines.Tree],
     theirs: Sequence[dump.Line],

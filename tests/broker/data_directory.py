@@ -114,7 +114,7 @@ def _written(broker: Broker, clients: Sequence[str]) -> KafkaProducer:
         bootstrap_servers=broker.address, compression_type="lz4", enable_idempotence=True
     )
     for number in range(ROLLED_RECORDS):
-        producer.send("rolled", key=str(number).encode(), value=os.urandom(600), partition=0)
+        producer.send("rolled", key=str(number).encode(), value=os.urandom(300).hex().encode(), partition=0)
     producer.send("gone", b"x")
     producer.flush()
     for client in clients:
@@ -153,7 +153,7 @@ def _await_deleted(logs: Path, clients: Sequence[str]) -> None:
 def _kill_while_writing(broker: Broker, child: "subprocess.Popen[bytes]", producer: KafkaProducer) -> None:
     """Kill the broker while a producer writes, and give the producer up."""
     for number in count():
-        producer.send("rolled", value=os.urandom(900), partition=1)
+        producer.send("rolled", value=os.urandom(450).hex().encode(), partition=1)
         if not number % 100 and _size(broker.logs / "rolled-1") > KILL_AFTER_BYTES:
             break
     child.kill()

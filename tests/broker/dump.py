@@ -50,13 +50,13 @@ def parsed(output: str) -> dict[str, list[Line]]:
         elif text.startswith("baseOffset: "):
             found.append(dict(PAIR.findall(text)))
         elif text.startswith("| offset: "):
-            found.append(record_line(text.removeprefix("|")))
+            found.append(_record_line(text.removeprefix("|")))
         elif not text.startswith(("Starting offset: ", "Log starting offset: ")):
             found.append({"unread": text})
     return lines
 
 
-def record_line(text: str) -> Line:
+def _record_line(text: str) -> Line:
     """Key and value are last, and only if they are not null; for a control record, the marker."""
     told = _TEXT.search(text)
     assert told is not None, "it matches nothing at least"

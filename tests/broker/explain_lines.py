@@ -39,7 +39,7 @@ def explained(paths: Sequence[Path], detail: str = "--records") -> Iterator[list
 
 
 def fields_needed(trees: Sequence[Tree]) -> bool:
-    """Return whether the tool prints fields that only `--fields` has: those of inner messages and of KRaft."""
+    """Return whether the tool prints fields that only `--fields` has: of inner messages and of KRaft."""
     wrapped = any(tree["type"] == "entry" and tree["magic"] < 2 and tree["codec"] != "none" for tree in trees)
     return wrapped or any(tree["type"] == "record" and is_kraft(tree) for tree in trees)
 

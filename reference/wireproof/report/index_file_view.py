@@ -24,7 +24,7 @@ def entry_lines(one: CheckedIndex) -> Iterator[str]:
 
 
 def entry_json(one: CheckedIndex) -> Iterator[str]:
-    """Yield the lines that `explain --json` prints for an index file: one for each entry, the summary last."""
+    """Yield the lines that `explain --json` prints for an index file: its entries, and the summary last."""
     for entry in one.index.entries:
         cells = {name: getattr(entry, name) for name in _columns(entry)}
         yield _json({"type": "index-entry", **cells})

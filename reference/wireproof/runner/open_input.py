@@ -95,12 +95,14 @@ class OpenInput:
         packed: the compression of the file; empty if it has none.
         stopped: why not all bytes were read; empty if they were.
         folder: the name of the folder of the file; empty if it is no file.
+        path: of the file whose bytes these are; None if they are of none, or were decompressed.
     """
 
     source: ByteSource
     packed: str = ""
     stopped: str = ""
     folder: str = ""
+    path: Path | None = None
 
 
 @contextmanager
