@@ -30,6 +30,9 @@ FOLDER: Final = "requirements"
 
 DIGEST_BYTES: Final = 6
 
+LEVELS: Final[Mapping[str, Level]] = {"must": "must", "should": "should", "may": "may"}
+"""The levels that a set can fix, from the strictest."""
+
 _DATE: Final = re.compile(r"[0-9]{4}\.[0-9]{2}")
 _REQUIRED: Final = re.compile(r"(must|should|may) ([0-9a-f]{12})")
 
@@ -198,7 +201,7 @@ def _resolve(suite: Suite, page: RequirementFile, one: RequirementSet) -> Requir
 def _listed(page: RequirementFile, one: RequirementSet) -> Iterator[tuple[str, tuple[Level, str]]]:
     for name, row in page.listed(one).items():
         level, digest = row.split(" ")
-        yield name, (level, digest)  # type: ignore[misc] - `read_requirements` has checked the level
+        yield name, (LEVELS[level], digest)
 
 
 def members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:

@@ -3,21 +3,18 @@
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import click
 
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import (
+    LEVELS,
     RequiredCases,
     read_requirements,
     required_cases,
     requirement_files,
 )
 from wireproof.cli.options import format_option, print_json, suite_of
-
-LEVELS: Final = ("must", "should", "may")
-"""The levels of a set, from the strictest."""
 
 
 @click.command("requirements")
