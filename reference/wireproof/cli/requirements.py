@@ -43,7 +43,7 @@ def _rows(suite: Suite, path: Path) -> Iterator[dict[str, object]]:
     page = read_requirements(path)
     for one in page.sets:
         found = required_cases(suite, f"{page.date}:{one.name}")
-        counts = Counter(case.level for case in found.cases)
+        counts: Counter[str] = Counter(case.level for case in found.cases)
         named = {"id": found.id, "title": found.title, "text": one.text, "released": page.released}
         yield named | {level: counts[level] for level in LEVELS} | {"corrected": list(found.corrected)}
 
