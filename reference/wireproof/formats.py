@@ -14,6 +14,7 @@ from wireproof.family import PROVISIONAL_SUFFIX, Family, Format, StreamRules
 from wireproof.installed_families import INSTALLED
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.layout import declared_lengths
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejection import Rejected, Remark
@@ -168,6 +169,7 @@ def decode_with_trace(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIO
 
 def trace_with_reader(fmt: Format, reader: TracingReader, options: Options) -> TracedDecode:
     """Decode with a tracing reader of the caller; a rejection is part of the result and is not raised."""
+    reader.lengths = declared_lengths(fmt.layout)
     try:
         decoded = decode_with_reader(fmt, reader, options)
     except Rejected as rejected:

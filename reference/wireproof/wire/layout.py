@@ -7,7 +7,7 @@ comes first, what a delta means) are in the codecs. `layout_parts` has the kinds
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -48,8 +48,8 @@ __all__ = [
     "Checksum", "ChecksumAlgorithm", "Count", "FixedPart", "Flag", "Layout", "Length", "Nested", "Number",
     "Octets", "OneOf", "OtherFields", "Packed", "Part", "ProtoField", "Repeated", "Tagged", "Treatment",
     "When", "Zero",
-    "all_layouts", "attribute_of", "bits_of", "end_of", "is_signed", "least_size_of", "named_bits", "present",
-    "proto_fields", "tagged_fields", "width_of",
+    "all_layouts", "attribute_of", "bits_of", "declared_lengths", "end_of", "is_signed", "least_size_of",
+    "named_bits", "present", "proto_fields", "tagged_fields", "width_of",
 ]  # fmt: skip
 
 
@@ -202,6 +202,17 @@ def _layouts_in(part: Part) -> Iterator[Layout]:
         case OneOf(layouts=layouts):
             for layout in layouts.values():
                 yield from all_layouts(layout)
+
+
+@cache
+def declared_lengths(layout: Layout | None) -> Mapping[str, frozenset[str]]:
+    """Return the names of the lengths of each part in a layout, by the name of the part; none without one."""
+    found: dict[str, set[str]] = {}
+    for one in all_layouts(layout) if layout is not None else ():
+        for part in map(present, one.parts):
+            if isinstance(part, Length):
+                found.setdefault(part.of, set()).add(part.name)
+    return {name: frozenset(lengths) for name, lengths in found.items()}
 
 
 def present(part: Part) -> Part:
