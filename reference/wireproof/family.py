@@ -284,6 +284,8 @@ class Family:
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
         redaction: what stays of bytes whose payloads are replaced.
+        index_files: the place of its `wireproof.segment_files.IndexRules`, for the index files beside its
+            logs; empty if there are none.
         directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
             brokers or servers; empty if there are none.
         fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
@@ -306,5 +308,6 @@ class Family:
     generators: str = ""
     message_sets: str = ""
     redaction: Redaction = Redaction()
+    index_files: str = ""
     directories: str = ""
     fixtures: Path | None = None

@@ -89,6 +89,7 @@ FAMILY: Final = Family(
     sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
     mutation="wireproof.kafka.family.mutation:RULES",
     generators="wireproof.kafka.family.generators:GENERATORS",
+    index_files="wireproof.kafka.family.index_files:RULES",
     directories="wireproof.kafka.family.partitions:RULES",
     message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
