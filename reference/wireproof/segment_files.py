@@ -99,8 +99,8 @@ class CheckedIndex:
     Attributes:
         index: its entries.
         log: the entries of the log; None if there is no log.
-        system: the system of the index.
-        revision: the revisions of the system that have such files, if not all have them.
+        written_by: the system that writes such files.
+        revision: its revisions that write them; empty if all do.
     """
 
     name: SegmentFileName
@@ -108,13 +108,13 @@ class CheckedIndex:
     index: IndexEntries
     log: LogEntries | None
     findings: tuple[FileFinding, ...]
-    system: str
+    written_by: str
     revision: str = ""
 
     @property
-    def writer(self) -> str:
-        """Return the system with the revision; empty for a system whose files are alike in all revisions."""
-        return f"{self.system} {self.revision}" if self.revision else ""
+    def system(self) -> str:
+        """Return the system, with the revisions if not all have such files: `Iggy 0.7`."""
+        return f"{self.written_by} {self.revision}".rstrip()
 
     @property
     def errors(self) -> int:
@@ -145,8 +145,8 @@ class CheckedIndex:
             else "its log is not beside it, and it is sound by itself"
         )
         result = f"{self.errors} wrong" if self.errors else beside
-        writer = f" of {self.writer}" if self.writer else ""
-        return f"{self.name.path.name}: {entries}{writer}{tail}: {result}"
+        system = f" of {self.system}" if self.revision else ""
+        return f"{self.name.path.name}: {entries}{system}{tail}: {result}"
 
 
 @frozen

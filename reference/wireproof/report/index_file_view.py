@@ -16,8 +16,8 @@ def entry_lines(one: CheckedIndex) -> Iterator[str]:
     """Yield the lines that `explain` prints for an index file."""
     log = one.log
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
-    writer = f"{one.writer}'s " if one.writer else ""
-    yield f"{one.size} bytes as {writer}{one.name.kind} of the segment at offset {one.name.base}{beside}"
+    system = f"{one.system}'s " if one.revision else ""
+    yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
     yield from _table(one.index.entries)
     yield from verdict_lines([one])
 

@@ -63,7 +63,7 @@ def test_the_printed_indexes_of_the_rule_book_agree_with_their_segments(tmp_path
     text, count = printed["0.0.30"]
     (tmp_path / f"{STEM}.index").write_bytes(bytes.fromhex(text))
     (one,) = check_index_files(tmp_path / f"{STEM}.log")
-    assert (one.writer, len(one.index.entries), one.findings) == ("Iggy 0.0.30", count, ())
+    assert (one.system, len(one.index.entries), one.findings) == ("Iggy 0.0.30", count, ())
 
 
 def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_note(tmp_path: Path) -> None:
@@ -91,6 +91,6 @@ def test_without_its_log_an_index_is_known_by_its_bytes(revision: str, tmp_path:
     log.unlink()
     one = check_index_file(log.with_suffix(".index"))
     assert one.findings == ()
-    assert one.writer.startswith("Iggy ")
-    assert revision in one.writer
+    assert one.system.startswith("Iggy ")
+    assert revision in one.system
     assert "its log is not beside it" in one.verdict()

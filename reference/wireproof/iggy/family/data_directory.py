@@ -55,7 +55,7 @@ def _index(file: DataFile) -> FileReport:
     alone = "" if found.log is not None else "; its segment is not beside it"
     count = len(found.index.entries)
     facts: dict[str, Any] = {"entries": count}
-    return FileReport(f"{count} entries as {found.writer} writes them{alone}", found.findings, facts)
+    return FileReport(f"{count} entries as {found.system} writes them{alone}", found.findings, facts)
 
 
 def _small(read: Callable[[bytes], ServerFile]) -> Callable[[DataFile], FileReport]:
@@ -79,7 +79,7 @@ def _has_records(file: DataFile) -> bool:
 
 
 def _is_of_iggy(file: DataFile) -> bool:
-    return index_files.check_index_file(file.path).system == SYSTEM
+    return index_files.check_index_file(file.path).written_by == SYSTEM
 
 
 _IN_PARTITION: Final = r"partitions/\d+/"

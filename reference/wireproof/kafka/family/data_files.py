@@ -192,7 +192,7 @@ def _is_kafka(file: DataFile) -> bool:
 
 
 def _is_kafka_index(file: DataFile) -> bool:
-    return index_files.check_index_file(file.path).system == SYSTEM
+    return index_files.check_index_file(file.path).written_by == SYSTEM
 
 
 def _count(number: int, what: str) -> str:
