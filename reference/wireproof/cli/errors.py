@@ -27,7 +27,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
     "wireproof.runner.baseline:BaselineError": Exit.USAGE,
-    "wireproof.runner.index_files:IndexFileError": Exit.USAGE,
+    "wireproof.segment_files:IndexFileError": Exit.USAGE,
     "wireproof.runner.events:EventError": Exit.USAGE,
     "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,

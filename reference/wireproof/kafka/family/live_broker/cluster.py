@@ -16,9 +16,9 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest
 
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import line_of
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 
 CONNECT_SECONDS: Final = 5.0
 REQUEST_SECONDS: Final = 20.0

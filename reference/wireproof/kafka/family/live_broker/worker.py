@@ -13,7 +13,6 @@ from threading import Lock
 from typing import BinaryIO, Final, NoReturn
 
 from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterError, MessageError
 from wireproof.adapters.message_framing import Frames, Packet
 from wireproof.adapters.object_worker import end_with_parent
@@ -22,6 +21,7 @@ from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Crashed, Faulty, Outcome
 from wireproof.kafka.family.live_broker import topics
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties

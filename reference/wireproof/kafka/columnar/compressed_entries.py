@@ -8,11 +8,12 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.columnar import message_kernels
+from wireproof.columnar.basic_kernels import Array, Octets
 from wireproof.columnar.decompress import Arena, Decompressed, decompress_region
-from wireproof.columnar.entry_index import EntryIndex
-from wireproof.columnar.kernels import CODEC, SLOT, Array, Octets
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.columnar import message_kernels
+from wireproof.kafka.columnar.entry_index import EntryIndex
+from wireproof.kafka.columnar.entry_kernels import CODEC, SLOT
 from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
 
 MAX_DECOMPRESSED: Final = 2 << 20

@@ -6,13 +6,14 @@ This makes an object for each record: it is for comparison, not for speed.
 from operator import itemgetter
 from typing import Final
 
-from wireproof.columnar import record_header_kernels
-from wireproof.columnar.judged_block import JudgedBlock
-from wireproof.columnar.kafka_scan import ScanStep
-from wireproof.columnar.kernels import CODEC, CONTROL, HEADER, Octets, Row
+from wireproof.columnar.basic_kernels import Octets, Row
 from wireproof.columnar.optional_deps import np
 from wireproof.kafka import control_layouts
 from wireproof.kafka.batch import MAGIC
+from wireproof.kafka.columnar import record_header_kernels
+from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL, HEADER
+from wireproof.kafka.columnar.entry_scan import ScanStep
+from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader

@@ -3,8 +3,9 @@
 They read entries that `kernels` found clean, so they check nothing again.
 """
 
-from wireproof.columnar.kernels import ZERO, Array, Int, Octets, Pos, U, copy_bytes, read_octets
+from wireproof.columnar.basic_kernels import ZERO, Array, Int, Octets, Pos, U, copy_bytes
 from wireproof.columnar.optional_deps import compile_kernel
+from wireproof.kafka.columnar.entry_kernels import read_octets
 
 
 @compile_kernel

@@ -11,22 +11,9 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.columnar import crc_kernels
-from wireproof.columnar.kernels import (
-    EIGHT,
-    MAGIC_AT,
-    ONE,
-    OVERHEAD,
-    THROUGH_MAGIC,
-    ZERO,
-    Array,
-    Flag,
-    Int,
-    Octets,
-    Pos,
-    U,
-    read_uint,
-)
+from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
 from wireproof.columnar.optional_deps import compile_kernel, np
+from wireproof.kafka.columnar.entry_kernels import MAGIC_AT, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     CHECKSUM,

@@ -4,16 +4,10 @@ As in `kernels`, an entry that is called clean is valid and has no remarks, and 
 than kafka.md. numba keeps compiled code until its file changes: after a change of `kernels`, touch this file.
 """
 
-from wireproof.columnar.crc_kernels import CRC32, crc
-from wireproof.columnar.kernels import (
-    APPEND_TIME,
+from wireproof.columnar.basic_kernels import (
     BAD,
-    BATCH_HEADER,
     FOUR,
-    MAGIC_AT,
     ONE,
-    OVERHEAD,
-    THROUGH_MAGIC,
     ZERO,
     Array,
     Flag,
@@ -23,13 +17,21 @@ from wireproof.columnar.kernels import (
     Row,
     U,
     copy_bytes,
-    empty_columns,
-    read_batch,
     read_int32,
     read_int64,
     read_uint,
 )
+from wireproof.columnar.crc_kernels import CRC32, crc
 from wireproof.columnar.optional_deps import compile_kernel, np
+from wireproof.kafka.columnar.entry_kernels import (
+    APPEND_TIME,
+    BATCH_HEADER,
+    MAGIC_AT,
+    OVERHEAD,
+    THROUGH_MAGIC,
+    empty_columns,
+    read_batch,
+)
 
 MIN_RECORD_BYTES = 7
 """Bytes of the smallest record: §1.3."""

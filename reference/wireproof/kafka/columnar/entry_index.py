@@ -10,8 +10,9 @@ import google_crc32c
 from attrs import frozen
 
 from wireproof.columnar import crc_kernels
-from wireproof.columnar.kernels import CODEC, Array, Octets
+from wireproof.columnar.basic_kernels import Array, Octets
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.columnar.entry_kernels import CODEC
 from wireproof.kafka.size_and_magic import CHECKSUM
 
 MESSAGE_CRC_COVERS, _, CRC_COVERS = (at + 4 for at, _ in CHECKSUM)

@@ -7,7 +7,7 @@ wire types and with the values that a writer makes. Signed frames are left to th
 
 from typing import Final
 
-from wireproof.columnar.kernels import (
+from wireproof.columnar.basic_kernels import (
     BAD,
     EIGHT,
     ONE,

@@ -3,25 +3,40 @@
 A kernel gives no reasons. If anything in an entry is invalid, rare or left open by the format, the kernel
 answers "not clean" and the reference decides. So a condition here may be stricter than kafka.md, but never
 less strict.
-
-All positions are `uint64`. With signed indices numba adds Python's wrap-around of negative indices to every
-access, which makes the same code ten times slower; mixing signed and unsigned gives floats. The position
-`BAD` means "not clean": it is greater than the end of any buffer, so further reads pass it on unchanged.
 """
 
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from wireproof.columnar.basic_kernels import (
+    BAD,
+    CONTINUED,
+    FOUR,
+    INT63,
+    LEAST,
+    LOW7,
+    ONE,
+    SEVEN,
+    SLACK,
+    TWO,
+    ZERO,
+    Array,
+    Flag,
+    Int,
+    Octets,
+    Pos,
+    Row,
+    U,
+    copy_bytes,
+    is_utf8,
+    read_base128,
+    read_int32,
+    read_int64,
+    read_uint,
+)
 from wireproof.columnar.layout_types import numpy_dtype
-from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, move_sixteen, np
+from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, np
 from wireproof.kafka.layouts import BATCH
 from wireproof.wire.layout import Checksum, Count, Number
-
-Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
-Array: TypeAlias = "np.ndarray[Any, Any]"
-Row: TypeAlias = Any  # one row of a structured array: numba's own type while compiled
-Int: TypeAlias = Any  # int64 while compiled
-Flag: TypeAlias = Any  # bool while compiled
-Pos: TypeAlias = "np.uint64"
 
 HEADER: Final = numpy_dtype(
     part
@@ -54,45 +69,13 @@ header, lengths of key and value (-1 is null), and the number of headers.
 Positions count through the buffer and on through the arena after it. A row fills one cache line.
 """
 
-U = np.uint64
-BAD: Final = U(0xFFFF_FFFF_FFFF_FFFF)
-ZERO, ONE, TWO, FOUR, SIX, SEVEN, EIGHT = U(0), U(1), U(2), U(4), U(6), U(7), U(8)
 OVERHEAD, MAGIC_AT, THROUGH_MAGIC, BATCH_HEADER = U(12), U(16), U(17), U(61)
-SLACK: Final = U(16)
-CONTINUED, LOW7 = U(0x80), U(0x7F)
-INT63: Final = (1 << 63) - 1
-LEAST: Final = -INT63 - 1
 
 BUFFER_END, CUT, BROKEN, FULL = 0, 1, 2, 3
 """Why `walk_entries` stopped: at the end, at an entry that the end cuts, at an impossible header, no room."""
 
 CODEC, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON, UNUSED = 0x07, 0x08, 0x10, 0x20, 0x40, ~0x7F
 """The attribute bits: kafka.md §1.2."""
-
-# --- fixed-width integers, big-endian ---
-
-
-@compile_kernel
-def read_uint(data: Octets, at: Pos, size: Pos) -> Pos:
-    """Read `size` bytes as an unsigned integer."""
-    value = ZERO
-    for _ in range(size):
-        value = value << EIGHT | U(data[at])
-        at += ONE
-    return value
-
-
-@compile_kernel
-def read_int32(data: Octets, at: Pos) -> Int:
-    """Read four bytes as a signed integer."""
-    return np.int32(read_uint(data, at, FOUR))
-
-
-@compile_kernel
-def read_int64(data: Octets, at: Pos) -> Int:
-    """Read eight bytes as a signed integer."""
-    return np.int64(read_uint(data, at, EIGHT))
-
 
 # --- entries: kafka.md §1.4 ---
 
@@ -155,27 +138,6 @@ def read_entry_headers(data: Octets, position: Array, magic: Array, entry_header
 
 
 @compile_kernel
-def read_base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, Pos]:
-    """Read a base-128 varint of at most `most` bytes, which must be as short as possible.
-
-    `top` is the greatest value that the last of `most` bytes may have.
-
-    Returns:
-        The raw integer and the position after it, or `BAD` as the position.
-    """
-    raw, shift, stop = ZERO, ZERO, min(end, at + most)
-    while at < stop:
-        byte = U(data[at])
-        at += ONE
-        raw |= (byte & LOW7) << shift
-        if byte < CONTINUED:
-            dropped = shift == SEVEN * (most - ONE) and byte > top
-            return (ZERO, BAD) if dropped or (byte == ZERO and shift != ZERO) else (raw, at)
-        shift += SEVEN
-    return ZERO, BAD
-
-
-@compile_kernel
 def read_varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
     """Read a zigzag varint of 32 bits."""
     if at < end and data[at] < 0x80:  # nearly all take one or two bytes
@@ -205,29 +167,6 @@ def read_octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
 
 
 # --- records of a batch: kafka.md §1.3, §1.5 ---
-
-
-@compile_kernel
-def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
-    """Return whether the bytes are well-formed UTF-8: Unicode 15, table 3-7."""
-    while at < end:
-        byte = data[at]
-        at += ONE
-        if byte < 0x80:
-            continue
-        if byte < 0xC2 or byte > 0xF4:
-            return False
-        following = U(1 if byte < 0xE0 else 2 if byte < 0xF0 else 3)
-        if following > end - at:
-            return False
-        least = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
-        most = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
-        for _ in range(following):
-            if data[at] < least or data[at] > most:
-                return False
-            least, most = 0x80, 0xBF
-            at += ONE
-    return True
 
 
 @compile_kernel
@@ -375,24 +314,6 @@ def check_headers(entry_headers: Array, magic: Array, clean: Array) -> None:
 
 
 # --- batches: kafka.md §1.5 ---
-
-
-@compile_kernel
-def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> Pos:
-    """Copy `count` bytes of `data` from `start` to `stop` in `out`, and return where they end.
-
-    Sixteen are copied at a time where possible: up to fifteen further bytes are written, which the next run
-    or the slack at the end of `out` takes.
-    """
-    if start + count + SLACK <= U(data.size):
-        done = ZERO
-        while done < count:
-            move_sixteen(out, stop + done, data, start + done)
-            done += SLACK
-    else:
-        for step in range(count):
-            out[stop + step] = data[start + step]
-    return stop + count
 
 
 @compile_kernel

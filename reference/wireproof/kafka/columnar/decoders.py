@@ -1,21 +1,14 @@
 """Decode and scan through the kernels, with values; the adapter `columnar` is built on these functions."""
 
-from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from wireproof.columnar.heka_scan import heka_scan_steps
-from wireproof.columnar.item_values import value_items
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps
-from wireproof.formats import Decoded
-from wireproof.heka import frame
-from wireproof.heka.frame import HekaFrame
+from wireproof.family import Decoded, FastDecoder
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
-from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 
 
@@ -103,15 +96,6 @@ def offsets_ascend(entries: tuple[RecordBatch | Message, ...]) -> bool:
     return True
 
 
-DECODERS: Final[dict[str, Callable[[bytes, Options], Decoded | None]]] = {
-    "kafka.batch/v0": partial(decode_entry, magic=0),
-    "kafka.batch/v1": partial(decode_entry, magic=1),
-    "kafka.batch/v2": partial(decode_entry, magic=2),
-    "kafka.log/mixed": decode_log,
-}
-"""The decoders, by format and revision."""
-
-
 def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
     """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
     items_found: list[Item] = []
@@ -122,27 +106,29 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     return items_found, by_reference
 
 
-def scan_heka_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
-    """Scan a `heka.stream`: return its items with values, and how many of them come from the reference.
+V0: Final = "0000000000000001 00000010 1fecd70a 00 00 00000001 6b 00000001 76"
+V0_PACKED: Final = """0000000000000000 00000031 9df81123 00 01 ffffffff 00000023
+    1f8b08000000000000ff6360800301f937d7b9c02cc66c10510600705273291c000000"""
+V1: Final = "0000000000000002 00000018 39268c33 01 00 0000018bcfe56800 00000001 6b 00000001 76"
+V1_PACKED: Final = """0000000000000000 00000041 be56b66d 01 01 0000018bcfe56800 ffffffff 0000002b
+    1f8b08000000000000ff63608003094bb51e63462083b1fbfcd30c900863368828030096f6de1824000000"""
+V2: Final = """0000000000000000 0000003a 00000000 02 e99b8dd8 0000 00000000 0000018bcfe56800 0000018bcfe56800
+    ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00"""
+V2_PACKED: Final = """0000000000000000 0000004e 00000000 02 d83f3114 0001 00000000
+    0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff 00000001
+    1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000"""
 
-    The kernels find the frames and do not decode them: the reference decodes the bytes of each clean frame.
-    If it refuses a frame that the kernels called clean, the item has no value, and the judge reports a
-    difference.
-    """
-    items_found: list[Item] = []
-    by_reference = 0
-    for step in heka_scan_steps(data, options):
-        rows = zip(step.position.tolist(), step.length.tolist(), strict=True)
-        items_found += [
-            Item("frame", at, length, _heka_frame(data[at : at + length], options)) for at, length in rows
-        ]
-        items_found += step.items
-        by_reference += sum(item.kind != "tail" for item in step.items)
-    return items_found, by_reference
+WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PACKED)))
+"""An entry of each revision, uncompressed and compressed: kafka.md §1.1, §2.1, §3."""
 
+WARM_LOGS: Final = (b"".join(WARM), bytes(64) + WARM[-1])
+"""A log of all of them, and one with bytes before which no entry begins: their search is a kernel too."""
 
-def _heka_frame(data: bytes, options: Options) -> HekaFrame | None:
-    reader = Reader(data)
-    with suppress(Rejected):
-        return frame.read(reader, options)
-    return None
+FAST_DECODERS: Final = {
+    **{
+        f"kafka.batch/v{magic}": FastDecoder(partial(decode_entry, magic=magic), warm=WARM)
+        for magic in (0, 1, 2)
+    },
+    "kafka.log/mixed": FastDecoder(decode_log, scan_items, WARM_LOGS),
+}
+"""The fast decoders, by format and revision."""

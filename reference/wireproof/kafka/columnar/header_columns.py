@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from wireproof.columnar import kernels
-from wireproof.columnar.kafka_scan import KINDS, Buffer, KafkaFrames
-from wireproof.columnar.kernels import CODEC, HEADER, Array
+from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.layout_types import arrow_fields
 from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.scanned_items import KINDS, Buffer
+from wireproof.kafka.columnar import entry_kernels as kernels
+from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER
+from wireproof.kafka.columnar.entry_scan import KafkaFrames
 from wireproof.kafka.layouts import BATCH
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")

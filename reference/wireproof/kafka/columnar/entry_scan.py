@@ -8,22 +8,19 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.columnar import kernels
-from wireproof.columnar.entry_index import EntryIndex
-from wireproof.columnar.garbage_search import garbage_item
-from wireproof.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
-from wireproof.columnar.kernels import BROKEN, BUFFER_END, CUT, Array
+from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.optional_deps import np
+from wireproof.columnar.scanned_items import KINDS, Buffer
+from wireproof.kafka.columnar import entry_kernels as kernels
+from wireproof.kafka.columnar.entry_index import EntryIndex
+from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
+from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
-Buffer = bytes | bytearray | memoryview
-"""A buffer to scan; wrap a `mmap.mmap` in a memoryview."""
-
-FRAME, GARBAGE, TAIL = 0, 1, 2
-KINDS: Final = ("frame", "garbage", "tail")
 ENTRIES_PER_CALL: Final = 1 << 16
 """Entries found by one call of the kernel."""
 

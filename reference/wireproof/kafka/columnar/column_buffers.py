@@ -4,7 +4,7 @@ from threading import local
 
 from attrs import frozen
 
-from wireproof.columnar.kernels import SLACK, Array, Octets
+from wireproof.columnar.basic_kernels import SLACK, Array, Octets
 from wireproof.columnar.optional_deps import np, pa
 
 

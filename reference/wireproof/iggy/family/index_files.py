@@ -1,5 +1,6 @@
 """The index files beside an Iggy segment, checked against its records. `iggy.index_file` has the layouts."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -10,19 +11,22 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.cases.byte_source import FileSource, ShrunkError
 from wireproof.cases.log_survey import quick_survey, survey_items
+from wireproof.data_files import FileFinding
 from wireproof.formats import Format
 from wireproof.iggy import index_file
 from wireproof.iggy.index_file import INDEX_LAYOUTS, IndexEntry, IndexFault, IndexLayout, RecordPosition
 from wireproof.iggy.resync import first_offset, last_offset
-from wireproof.kafka.index_file import RawEntries
-from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.runner.index_files import HEAD_BYTES, is_claimed_before
+from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName
 from wireproof.wire.options import DEFAULT_OPTIONS
-from wireproof.wire.reader import Reader
-from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 
-HEAD_BYTES: Final = 1 << 20
-"""Bytes at the beginning of a log that identify its system."""
+SYSTEM: Final = "Iggy"
+
+FILE_NAME: Final = re.compile(r"(?P<base>\d{1,20})(?P<kind>\.(?:index|timeindex|log))")
+"""Base offset and kind."""
+
+ENDING: Final = re.compile(r".*(?P<kind>\.(?:index|timeindex))", re.DOTALL)
 
 TIMESTAMP_FIELDS: Final = ("max_timestamp", "base_timestamp", "timestamp")
 
@@ -55,7 +59,7 @@ class IggyIndex:
 
 def log_format(head: bytes) -> Format | None:
     """Return the format of the Iggy segment that begins with `head`; None if no record is proven."""
-    if begins_like_kafka(head) or not head.strip(b"\0"):  # zeros prove no record, and take long to read
+    if is_claimed_before(head, SYSTEM) or not head.strip(b"\0"):  # zeros prove nothing, and are slow
         return None
     formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
     best = max(
@@ -150,14 +154,31 @@ def _place(item: Item) -> RecordPosition:
     return RecordPosition(first_offset(one), last_offset(one), item.at, item.at + item.length, time)
 
 
-def begins_like_kafka(head: bytes) -> bool:
-    """Return whether the bytes begin with an entry of Kafka that is followed by another one or by nothing."""
-    reader = Reader(head)
-    try:
-        frame = peek_whole_entry(reader)
-        if frame is None or not head:
-            return not head
-        reader.pos += frame.total
-        return peek_whole_entry(reader) is not None or reader.left == 0
-    except Rejected:
-        return False
+def check(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
+    """Check an index file against the records, without advice: no source of Iggy documents a repair."""
+    data = name.read()
+    index, faults = check_index(log, name.kind, name.base, data)
+    findings = tuple(FileFinding(at, message, "", misleads) for at, message, misleads in faults)
+    return CheckedIndex(name, len(data), index, log, findings, SYSTEM, log.revision)
+
+
+def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
+    """Check an index file whose segment is not beside it; None if it has none of the layouts."""
+    data = name.read()
+    found = fitting_layouts(name.kind, data)
+    if not found:
+        return None
+    revisions = dict.fromkeys(revision for layout in found for revision in layout.revisions)
+    return CheckedIndex(name, len(data), read_index(found[0], data), None, (), SYSTEM, " or ".join(revisions))
+
+
+RULES: Final = IndexRules(
+    SYSTEM,
+    tuple(dict.fromkeys(layout.kind for layout in INDEX_LAYOUTS)),
+    FILE_NAME,
+    ENDING,
+    lambda head: log_format(head) is not None,
+    read_log,
+    check,
+    fits_alone,
+)

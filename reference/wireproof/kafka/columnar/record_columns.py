@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from wireproof.columnar import record_header_kernels
-from wireproof.columnar.judged_block import JudgedBlock
-from wireproof.columnar.kafka_scan import Buffer, ScanStep, scan_steps
-from wireproof.columnar.kernels import SLACK, Array, Octets
+from wireproof.columnar.basic_kernels import SLACK, Array, Octets
 from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.scanned_items import Buffer
+from wireproof.kafka.columnar import record_header_kernels
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.values import Message, Record
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

@@ -4,7 +4,8 @@ import zlib
 from struct import pack
 from typing import Any, Final
 
-from wireproof.cases.generate.iggy import (
+from wireproof.cases.generate.recipe import Recipe
+from wireproof.iggy.family.made_messages import (
     HEADED,
     TIME,
     batch,
@@ -18,7 +19,6 @@ from wireproof.cases.generate.iggy import (
     u32,
     u128,
 )
-from wireproof.cases.generate.recipe import Recipe
 from wireproof.wire.json_values import Json
 
 NO_PRODUCER: Final[dict[str, Json]] = {"producer": None}

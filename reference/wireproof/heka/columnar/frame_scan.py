@@ -10,11 +10,11 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.columnar.heka_kernels import walk_frames
-from wireproof.columnar.kafka_scan import FRAME, KINDS, Buffer
-from wireproof.columnar.kernels import Array
+from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.optional_deps import np
+from wireproof.columnar.scanned_items import FRAME, KINDS, Buffer
 from wireproof.heka import header
+from wireproof.heka.columnar.frame_kernels import walk_frames
 from wireproof.heka.scan import REREAD_BYTES_PER_BYTE, Scanner
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

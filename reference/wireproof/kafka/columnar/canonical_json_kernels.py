@@ -6,7 +6,7 @@ before, so nothing is checked. `canonical_digest` allocates `out` with room for 
 
 from typing import Final, NamedTuple
 
-from wireproof.columnar.kernels import ONE, ZERO, Array, Int, Octets, Pos, Row, U
+from wireproof.columnar.basic_kernels import ONE, ZERO, Array, Int, Octets, Pos, Row, U
 from wireproof.columnar.optional_deps import compile_kernel, np
 
 TEXT, ENTRY, RECORD, KEY, VALUE, HEADERS = range(6)

@@ -8,8 +8,8 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wireproof.cases.generate.iggy import payloads, poll_30_value, poll_70_value
 from wireproof.cases.generate.recipe import Recipe
+from wireproof.iggy.family.made_messages import payloads, poll_30_value, poll_70_value
 from wireproof.wire.json_values import Json
 
 PARTITION_7: Final = bytes((7, 0, 0, 0))

@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.columnar import record_header_kernels
-from wireproof.columnar.item_values import batch_numbers, read_marker
-from wireproof.columnar.judged_block import JudgedBlock
-from wireproof.columnar.kafka_scan import ScanStep
-from wireproof.columnar.kernels import CODEC, CONTROL
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.columnar import record_header_kernels
+from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL
+from wireproof.kafka.columnar.entry_scan import ScanStep
+from wireproof.kafka.columnar.item_values import batch_numbers, read_marker
+from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.layouts import BATCH
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.scan_items import Item

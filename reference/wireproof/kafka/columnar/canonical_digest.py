@@ -12,8 +12,10 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from wireproof.columnar import canonical_json_kernels, record_header_kernels
-from wireproof.columnar.canonical_json_kernels import (
+from wireproof.columnar.basic_kernels import Array
+from wireproof.columnar.optional_deps import np
+from wireproof.kafka.columnar import canonical_json_kernels, record_header_kernels
+from wireproof.kafka.columnar.canonical_json_kernels import (
     DIGITS,
     ENTRY,
     HEADERS,
@@ -24,11 +26,10 @@ from wireproof.columnar.canonical_json_kernels import (
     JsonPrograms,
     RecordArrays,
 )
-from wireproof.columnar.item_json import json_items
-from wireproof.columnar.judged_block import JudgedBlock
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps
-from wireproof.columnar.kernels import CODEC, CONTROL, Array
-from wireproof.columnar.optional_deps import np
+from wireproof.kafka.columnar.entry_kernels import CODEC, CONTROL
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.item_json import json_items
+from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.layouts import BATCH
 from wireproof.wire.json_values import DIGEST_SIZE, Json
 from wireproof.wire.layout import attribute_of

@@ -9,13 +9,15 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
-from wireproof.columnar import compressed_entries, kernels, message_kernels
-from wireproof.columnar.column_buffers import ColumnBuffers
-from wireproof.columnar.compressed_entries import BATCH_HEADER, DecompressedEntries
-from wireproof.columnar.entry_index import EntryIndex, checksums_match
-from wireproof.columnar.kernels import BAD, CODEC, HEADER, SLOT, Array, Octets
-from wireproof.columnar.message_kernels import MIN_RECORD_BYTES
+from wireproof.columnar.basic_kernels import BAD, Array, Octets
 from wireproof.columnar.optional_deps import np
+from wireproof.kafka.columnar import compressed_entries, message_kernels
+from wireproof.kafka.columnar import entry_kernels as kernels
+from wireproof.kafka.columnar.column_buffers import ColumnBuffers
+from wireproof.kafka.columnar.compressed_entries import BATCH_HEADER, DecompressedEntries
+from wireproof.kafka.columnar.entry_index import EntryIndex, checksums_match
+from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER, SLOT
+from wireproof.kafka.columnar.message_kernels import MIN_RECORD_BYTES
 
 RecordForm: TypeAlias = Literal["slots", "columns"] | None
 """The form in which records are kept; None keeps only the verdicts.
