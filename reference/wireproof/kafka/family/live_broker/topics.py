@@ -44,6 +44,7 @@ class Partition:
         end: the offset after its last record, as far as we wrote it.
         last: the bytes of its last batch as they were stored, and the offset from which they were fetched.
         producers: the producer ids that it has seen.
+        used: True once something was sent to it.
         retired: True after a fault in it.
     """
 
@@ -55,6 +56,7 @@ class Partition:
     end: int = 0
     last: tuple[int, bytes] | None = None
     producers: set[int] = field(factory=set)
+    used: bool = False
     retired: bool = False
 
 
