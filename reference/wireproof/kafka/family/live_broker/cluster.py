@@ -9,11 +9,14 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 from kafka import errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.api_key import ApiKey
 from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.broker_address import BrokerAddress
@@ -27,6 +30,8 @@ REQUEST_SECONDS: Final = 20.0
 LARGEST_ANSWER: Final = 128 * 1024 * 1024
 FIRST: Final = "bootstrap-0"
 """kafka-python's name of the first address."""
+
+NO_WISH: Final[Mapping[int, int]] = MappingProxyType({})
 
 PLAINTEXT: Final = "PLAINTEXT"
 
@@ -47,12 +52,16 @@ class Cluster:
     Attributes:
         address: the address that the user gave.
         versions: for each key of an API, the least and the newest version that the broker accepts.
+        wished: the version of a request that the user chose, by the key of its API.
     """
 
-    def __init__(self, address: BrokerAddress, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, address: BrokerAddress, settings: dict[str, Any], wished: Mapping[int, int] = NO_WISH
+    ) -> None:
         """Connect; raise `AdapterStartError` with the reason if that fails."""
         logging.getLogger("kafka").setLevel(logging.CRITICAL)  # its errors come as exceptions too
         self.address = address
+        self.wished = wished
         context = settings.get("ssl_context")
         _look(address, context)
         self._settings = settings
@@ -67,6 +76,17 @@ class Cluster:
             raise
         self.versions: dict[int, tuple[int, int]] = dict(offered.api_versions)
         self.release: str = ".".join(map(str, offered.broker_version or ()))
+        self._check_wishes()
+
+    def _check_wishes(self) -> None:
+        for api, wished in self.wished.items():
+            least, newest = self.versions.get(api, (0, -1))
+            if not least <= wished <= newest:
+                self.close()
+                name = ApiKey(api).name
+                raise AdapterStartError(
+                    f"the broker at {self.address} has versions {least} to {newest} of {name}, not {wished}"
+                )
 
     def __enter__(self) -> Self:
         """Return the connected cluster."""

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     try:
         address = BrokerAddress.of(spec)
         properties = read_properties(address.properties)
-        cluster = Cluster(address, properties.settings)
+        cluster = Cluster(address, properties.settings, properties.api_versions)
     except AdapterError as error:
         answers.write(Packet({"hello": {"error": str(error)}}))
         return 4
