@@ -1,6 +1,6 @@
 """Certificates for a broker and its clients, made for one run: an authority, and what it signs.
 
-All is PEM, in the form that Kafka reads (KIP-651): keys as PKCS#8, a file with the key before its certificate.
+All is PEM, in the form that Kafka reads (KIP-651): keys are PKCS#8, and a store has the key first.
 """
 
 from datetime import UTC, datetime, timedelta

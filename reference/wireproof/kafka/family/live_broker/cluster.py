@@ -5,11 +5,13 @@ Each thread has connections of its own, so that a lost one, or a slow answer, co
 
 import contextlib
 import logging
+import re
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Self
 
@@ -21,7 +23,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.python_object import line_of
+from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
 REQUEST_SECONDS: Final = 20.0
@@ -42,8 +44,30 @@ SAID_BY: Final[dict[type[Exception], str]] = {
 }
 """What a broker says by an error while it is connected."""
 
+CERTIFICATE_ALERT: Final = re.compile("ALERT_[A-Z_]*(CERTIFICATE|UNKNOWN_CA)")
+"""The alerts of TLS about a certificate: RFC 8446, §6.2."""
+
+MOST_OF_REASON: Final = 200
 NOT_KAFKA: Final = "does not answer as Kafka does"
 HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
+
+
+class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library has no types
+    """The library's connections, of which none loses an answer that comes right before the end.
+
+    A broker that refuses a login answers and closes. kafka-python 3.0 drops what it reads with the end.
+    """
+
+    async def _build_transport(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
+        transport = await super()._build_transport(*arguments, **options)
+        transport._sock_recv = partial(_data_before_end, transport._sock_recv)  # noqa: SLF001 - it has no public one
+        return transport
+
+
+def _data_before_end(receive: Callable[[], tuple[bytes, Exception | None]]) -> tuple[bytes, Exception | None]:
+    """Return data without the end that came with it: the next call finds that again."""
+    data, end = receive()
+    return data, None if data else end
 
 
 class Cluster:
@@ -100,7 +124,7 @@ class Cluster:
     def _manager(self) -> Any:  # noqa: ANN401 - the library has no types
         """Return the connections of this thread; open the first one if it has none."""
         if not hasattr(self._of_thread, "manager"):
-            manager = KafkaConnectionManager(
+            manager = Connections(
                 self._net,
                 bootstrap_servers=str(self.address),
                 client_id="wireproof",
@@ -119,9 +143,9 @@ class Cluster:
             self._net.run(self._first_connection, manager)
             self._net.run(manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
         except errors.KafkaError as error:
-            said = next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
-            hint = HINT if said == NOT_KAFKA and protocol == PLAINTEXT else ""
-            raise AdapterStartError(f"{where} {said}: {line_of(error)}{hint}") from None
+            reason = one_line(str(error), MOST_OF_REASON)
+            hint = HINT if (said := _said(error)) == NOT_KAFKA and protocol == PLAINTEXT else ""
+            raise AdapterStartError(f"{where} {said}: {reason}{hint}") from None
 
     async def _first_connection(self, manager: Any) -> None:  # noqa: ANN401 - as above
         connection = manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)
@@ -197,6 +221,13 @@ class Cluster:
                 manager.close()
         with contextlib.suppress(Exception):
             self._net.stop(timeout_ms=1000)
+
+
+def _said(error: errors.KafkaError) -> str:
+    """Return what the broker says by an error while it is connected."""
+    if CERTIFICATE_ALERT.search(str(error)):
+        return "refuses the certificate of this client, or wants one by ssl.keystore"
+    return next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
 
 
 def _look(address: BrokerAddress, context: ssl.SSLContext | None) -> None:

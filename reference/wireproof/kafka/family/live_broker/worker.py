@@ -55,6 +55,7 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     own = OwnTopics(cluster, token)
     partitions = Partitions(own)
     try:
+        own.check_names()
         with partitions.lent({}, V2, NO_PRODUCER) as first:  # without the permissions for it, there is no run
             append_earlier(cluster, first)
         legacy = legacy_magics(cluster, partitions)
