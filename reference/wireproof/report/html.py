@@ -15,7 +15,7 @@ from wireproof.report.provisional import provisional_lines
 from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.event_files import EventStream
 
-__all__ = ["Board", "Column", "Page", "html", "render_board"]
+__all__ = ["Board", "Column", "Page", "about_runs", "html", "render_board"]
 
 
 def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
@@ -24,7 +24,7 @@ def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
     provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared_lines(stream.run)]
     notes = (*provisional, *hidden)
-    return render_board(Board(columns, matrix(streams), _about(streams), notes=notes), page or Page())
+    return render_board(Board(columns, matrix(streams), about_runs(streams), notes=notes), page or Page())
 
 
 def render_board(board: Board, page: Page) -> str:
@@ -46,7 +46,8 @@ def render_board(board: Board, page: Page) -> str:
     )
 
 
-def _about(streams: Sequence[EventStream]) -> str:
+def about_runs(streams: Sequence[EventStream]) -> str:
+    """Return the version of the suite, the digest of its fixtures and the seed of runs."""
     return "; ".join(
         sorted(
             {f"suite {one.run.suite}, fixtures {one.run.fixtures}, seed {one.run.seed}" for one in streams}

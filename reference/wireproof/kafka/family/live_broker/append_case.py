@@ -32,6 +32,9 @@ NO_PRODUCER: Final = -1
 BATCH_HEADER: Final = 61
 """Bytes of a batch before its records."""
 
+CLOSED: Final = "connection closed"
+"""Stands for the error code of a broker that closes the connection."""
+
 _PREFIX: Final = Struct(">qi")
 PREFIX: Final = _PREFIX.size
 """Bytes of an entry up to the end of its length, which counts the bytes after it."""
@@ -87,7 +90,9 @@ class BrokerCases:
             return self._ask(request)
         except errors.KafkaError as error:
             text = f"the broker closes the connection without an answer: {line_of(error)}"
-            return Refused(text=text, untyped=True) if self._cluster.is_alive() else _gone(error)
+            return (
+                Refused(detail=CLOSED, text=text, untyped=True) if self._cluster.is_alive() else _gone(error)
+            )
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
