@@ -49,7 +49,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _behaviour(one: Behaviour) -> str:
-    return f"{one.mark} {one.count} {escape(one.text)}"
+    return f"{one.mark} {one.count} {escape(one.text, MAX_OUTPUT)}"
 
 
 def _sources(row: RuleRow) -> str:

@@ -165,31 +165,54 @@ def _row(rule: Rule, by_column: Sequence[Sequence[CaseEvent]], runs: Sequence[Ru
 
 
 def _cell(events: Sequence[CaseEvent], run: Run) -> Cell:
-    found: dict[tuple[str, str], list[CaseEvent]] = {}
-    for event in events:
-        for text in behaviours_of(event):
-            found.setdefault((verdict_class(event.verdict), text), []).append(event)
     rows = (
         Behaviour(style, text, len(some), tuple(replay_command(event, run) for event in some[:SHOWN]))
-        for (style, text), some in found.items()
+        for (style, text), some in [*_answers(events).items(), *_changes(events).items()]
     )
     return tuple(sorted(rows, key=lambda row: (_WORST_FIRST.index(row.style), -row.count)))
 
 
-def behaviours_of(event: CaseEvent) -> tuple[str, ...]:
-    """Describe what an implementation does with a case, in words that many cases share.
+Groups = dict[tuple[str, str], list[CaseEvent]]
+"""The cases of each behaviour, by its CSS class and its text."""
 
-    A case whose value differs in several fields has a text for each field.
-    """
-    if event.fields:
-        return tuple(f"another value of {name}" for name in event.fields)
-    if event.label in ("fail:wrong-value", "fail:not-round-trip"):
-        return (f"another value of {without_indices(event.path) or 'the result'}",)
+
+def _answers(events: Sequence[CaseEvent]) -> Groups:
+    """Group the cases whose value is right, or that have none, by what the implementation does."""
+    found: Groups = {}
+    for event in events:
+        if not changed_fields(event):
+            found.setdefault((verdict_class(event.verdict), behaviour_of(event)), []).append(event)
+    return found
+
+
+def _changes(events: Sequence[CaseEvent]) -> Groups:
+    """Group the cases with another value by field; fields that differ in the same cases are one group."""
+    by_field: dict[tuple[str, str], list[CaseEvent]] = {}
+    for event in events:
+        for name in changed_fields(event):
+            by_field.setdefault((verdict_class(event.verdict), name), []).append(event)
+    alike: dict[tuple[str, tuple[str, ...]], tuple[list[str], list[CaseEvent]]] = {}
+    for (style, name), some in by_field.items():
+        alike.setdefault((style, tuple(event.id for event in some)), ([], some))[0].append(name)
+    return {
+        (style, f"another value of {', '.join(names)}"): some for (style, _), (names, some) in alike.items()
+    }
+
+
+def changed_fields(event: CaseEvent) -> tuple[str, ...]:
+    """Return the fields with another value, without indices; of a derived case the first one."""
+    if event.fields or event.label not in ("fail:wrong-value", "fail:not-round-trip"):
+        return event.fields
+    return (without_indices(event.path) or "the result",)
+
+
+def behaviour_of(event: CaseEvent) -> str:
+    """Describe what an implementation does with a case, in words that many cases share."""
     words = _REFUSES if _is_refusal(event) else _ACCEPTS
     text = words.get(event.label) or words.get(event.verdict) or _otherwise(event)
     error = event.detail or event.cls if words is _REFUSES else ""
     remark = event.kind if event.verdict == "info" else ""
-    return (": ".join(filter(None, (text.format(level=event.level), error, remark))),)
+    return ": ".join(filter(None, (text.format(level=event.level), error, remark)))
 
 
 def _is_refusal(event: CaseEvent) -> bool:
