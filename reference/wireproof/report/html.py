@@ -17,7 +17,7 @@ from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.event_files import EventStream
 
-__all__ = ["Board", "Column", "Page", "html", "render_board"]
+__all__ = ["Board", "Column", "Page", "about_runs", "html", "render_board"]
 
 
 def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
@@ -34,7 +34,7 @@ def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
         if stream.run.requirements
     ]
     notes = (*met, *provisional, *hidden, *corrected)
-    return render_board(Board(columns, matrix(streams), _about(streams), notes=notes), page or Page())
+    return render_board(Board(columns, matrix(streams), about_runs(streams), notes=notes), page or Page())
 
 
 def render_board(board: Board, page: Page) -> str:
@@ -56,7 +56,8 @@ def render_board(board: Board, page: Page) -> str:
     )
 
 
-def _about(streams: Sequence[EventStream]) -> str:
+def about_runs(streams: Sequence[EventStream]) -> str:
+    """Return the version of the suite, the digest of its fixtures and the seed of runs."""
     return "; ".join(
         sorted(
             {f"suite {one.run.suite}, fixtures {one.run.fixtures}, seed {one.run.seed}" for one in streams}

@@ -14,16 +14,16 @@ from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.summaries import shorten
+from wireproof.runner.summaries import MAX_TEXT, shorten
 
 LINES: Final = 60
 
 _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 
-def escape(text: str) -> str:
-    """Escape text, so that Markdown shows it unchanged on one line."""
-    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text)))
+def escape(text: str, most: int = MAX_TEXT) -> str:
+    """Escape text, so that Markdown shows it unchanged on one line of at most `most` characters."""
+    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text), most))
 
 
 def code(text: str) -> str:

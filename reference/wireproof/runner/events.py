@@ -90,7 +90,7 @@ class CaseEvent:
 
     Attributes:
         seq: its place in the plan, independent of the shard.
-        verdict, kind, cls, path, at, text, want, got: the verdict.
+        verdict, kind, cls, path, at, text, want, got, fields, detail: the verdict.
         ns: nanoseconds from request to answer.
         token: replays the case; empty if the id is enough.
         title, rules, twin, flags: of the case, for a reader that has only the stream.
@@ -122,6 +122,8 @@ class CaseEvent:
     flags: tuple[str, ...] = ()
     profile: str = "reader"
     cluster: int = 0
+    fields: tuple[str, ...] = ()
+    detail: str = ""
     previous: str = field(default="", eq=False)
 
     @property
@@ -189,6 +191,8 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
         case.twin or "",
         case.flags,
         case.profile,
+        fields=verdict.fields,
+        detail=verdict.detail,
     )
 
 
