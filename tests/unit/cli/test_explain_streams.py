@@ -233,7 +233,7 @@ def test_readers_of_heka_are_compared_on_request(wireproof: Command, tmp_path: P
     assert "strict: 4 items" in done.out
     assert "go and c differ at 0 places, 0 bytes" in done.out
     refused = wireproof("explain", path, "--resync", "go", "--format", "kafka.log")
-    assert "--resync is for streams of Heka" in refused.one_line()
+    assert "--resync is for heka.stream: " in refused.one_line()
 
 
 # --- any size, any input ---

@@ -8,12 +8,12 @@ from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
-from wireproof.columnar.item_values import value_items
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.family import EntryRow
 from wireproof.formats import FORMATS
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.layout import attribute_of

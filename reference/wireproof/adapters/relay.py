@@ -1,0 +1,47 @@
+"""A live server as the path between writers and readers: it is given bytes, and gives back what it stored."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from importlib import import_module
+from typing import Final, Protocol
+
+from wireproof.adapters import live_servers
+from wireproof.adapters.broker_address import BrokerAddress
+from wireproof.cases.outcome import Accepted, Refused, Unsupported
+
+MODULE: Final = f"{live_servers.PROGRAMS}.relay"
+"""It belongs to the family of its format, so nothing imports it by name."""
+
+Carried = Accepted | Refused | Unsupported
+"""The stored bytes as `data`; the refusal of the server; or why the server could not be asked."""
+
+
+class Relay(Protocol):
+    """A connected server.
+
+    Attributes:
+        name, version: of the server.
+        assigned: the fields of a message that the server gives it.
+        kept: by format and revision that it carries, the patterns of the fields that it must not change.
+    """
+
+    name: str
+    version: str
+    assigned: tuple[str, ...]
+    kept: Mapping[str, tuple[str, ...]]
+
+    def carry(self, format_id: str, messages: Iterable[bytes]) -> Iterator[Carried]:
+        """Yield for each message what the server stored; several may be under way at once."""
+
+
+def open_relay(spec: str) -> AbstractContextManager[Relay]:
+    """Return the server that `spec` names, connected on entry, without a trace of us after it.
+
+    Raises:
+        UnknownAdapter: `spec` names no live server.
+        AdapterStartError: it does not answer, or its client is not installed.
+    """
+    BrokerAddress.of(spec)
+    live_servers.check_modules(live_servers.entry_of_broker(spec))
+    connect: AbstractContextManager[Relay] = import_module(MODULE).connected(spec)
+    return connect
