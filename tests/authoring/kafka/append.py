@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve, field, frozen
+from wireproof.cases.generate.kafka import produced
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
@@ -27,7 +28,6 @@ from tests.authoring.kafka.entry_bytes import (
     xerial,
     zstd,
 )
-from wireproof.cases.generate.kafka import produced
 from wireproof.cases.generate.recipe import Recipe
 
 NOW = 2_000_000_000_000
