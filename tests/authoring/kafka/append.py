@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve, field, frozen
-from wireproof.cases.generate.kafka import produced
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
@@ -29,6 +28,7 @@ from tests.authoring.kafka.entry_bytes import (
     zstd,
 )
 from wireproof.cases.generate.recipe import Recipe
+from wireproof.kafka.family.made_entries import produced
 
 NOW = 2_000_000_000_000
 """The time of the append in expected values."""
