@@ -283,6 +283,10 @@ class Family:
             inputs of cases that a recipe describes.
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
+        step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name, the requests of its cases
+            with steps; empty if it has none.
+        step_words: the place of a function that describes the bytes of a step in a few words; empty if there
+            is none.
         redaction: what stays of bytes whose payloads are replaced.
         directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
             brokers or servers; empty if there are none.
@@ -305,6 +309,8 @@ class Family:
     mutation: str = ""
     generators: str = ""
     message_sets: str = ""
+    step_ops: str = ""
+    step_words: str = ""
     redaction: Redaction = Redaction()
     directories: str = ""
     fixtures: Path | None = None
