@@ -37,6 +37,7 @@ _LOG: Final = (
     "feature:compaction",
     "feature:delete-records",
     "feature:fetch-session",
+    "feature:producer-ids",
     "feature:fetch-offset",
     "feature:max-message",
     "feature:segment-file",

@@ -28,7 +28,9 @@ STEP_OPS: Final[Mapping[str, StepOp]] = {
         required=frozenset({"offset"}),
         optional=frozenset({"partition", "maxBytes", "partitionMaxBytes", "isolation", "until", "compacted"}),
     ),
-    "fetch-session": StepOp(required=frozenset({"epoch"}), optional=frozenset({"partitions", "forget"})),
+    "fetch-session": StepOp(
+        required=frozenset({"epoch"}), optional=frozenset({"partitions", "forget", "otherSession"})
+    ),
     "delete-records": StepOp(required=frozenset({"offset"}), optional=frozenset({"partition"})),
     "list-offset": StepOp(required=frozenset({"timestamp"}), optional=frozenset({"partition", "isolation"})),
 }

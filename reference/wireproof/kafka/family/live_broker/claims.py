@@ -5,6 +5,7 @@ from typing import Final
 from kafka import errors
 from kafka.protocol.admin import DeleteRecordsRequest
 from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
@@ -110,6 +111,7 @@ def _of_sequences(cluster: Cluster) -> tuple[str, ...]:
         ("compaction", True),
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
         ("fetch-session", cluster.versions[requests.FETCH][1] >= SESSION_FETCH),
+        ("producer-ids", InitProducerIdRequest.API_KEY in cluster.versions),
         ("transactions", transactions >= 1),
         ("transactions-v2", transactions >= step_requests.V2),
     )

@@ -174,7 +174,7 @@ def _add_partitions(cluster: Cluster, session: Session, fields: Fields) -> Json:
     added = [session.partitions[int(number)] for number in fields["partitions"]]
     name = session.transactional_id(fields) or ""
     code = step_requests.add_partitions(cluster, name, session.producer(fields), added)
-    return step_answers.error(code) if code else {}
+    return step_answers.error(code) if code else {"added": True}
 
 
 def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json:
@@ -185,7 +185,7 @@ def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json
     )
     if answer.error_code:
         return step_answers.error(answer.error_code)
-    return {"producerEpoch": str(answer.producer_epoch)} if version >= step_requests.V2 else {}
+    return {"producerEpoch": str(answer.producer_epoch)} if version >= step_requests.V2 else {"ended": True}
 
 
 def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
@@ -250,7 +250,7 @@ def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
     forget = tuple(session.partitions[int(number)] for number in fields.get("forget", ()))
     number = session.fetch_session + int(fields.get("otherSession", 0))
     limits = FetchLimits(session=(number, int(fields["epoch"])), forget=forget)
-    response = step_requests.fetch(cluster, wanted, limits)
+    response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
     if response.error_code:
         return step_answers.error(response.error_code)
     begins = int(fields["epoch"]) == 0

@@ -165,7 +165,9 @@ def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of i
     return reply
 
 
-def fetch(cluster: Cluster, wanted: Iterable[tuple[Partition, int]], limits: FetchLimits) -> Any:  # noqa: ANN401 - a response
+def fetch(
+    cluster: Cluster, wanted: Iterable[tuple[Partition, int]], limits: FetchLimits, node: int | None = None
+) -> Any:  # noqa: ANN401 - a response
     """Fetch from offsets of partitions of one topic, without waiting for more."""
     kind, rows = FetchRequest.FetchTopic, list(wanted)
     partitions = [
@@ -185,7 +187,7 @@ def fetch(cluster: Cluster, wanted: Iterable[tuple[Partition, int]], limits: Fet
         topics=topics,
         forgotten_topics_data=list(_forgotten(limits.forget)),
     )
-    node = (rows[0][0] if rows else limits.forget[0]).node if rows or limits.forget else None
+    node = rows[0][0].node if node is None else node
     return cluster.call(request, cluster.newest(FetchRequest, requests.NEWEST_FETCH), node)
 
 
