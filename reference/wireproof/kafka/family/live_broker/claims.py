@@ -1,6 +1,6 @@
 """What a broker is asked: decided by the versions that it accepts, and by a probe for v0 and v1."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafka import errors
 from kafka.protocol.admin import DeleteRecordsRequest
@@ -9,7 +9,6 @@ from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.case import Op
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
 from wireproof.kafka.family.live_broker import requests, step_requests
@@ -17,6 +16,9 @@ from wireproof.kafka.family.live_broker.client_properties import ClientPropertie
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.wire.json_values import Json
+
+if TYPE_CHECKING:
+    from wireproof.cases.case import Op
 
 LEGACY: Final = (0, 1)
 """The magics before that of the record batch."""

@@ -11,6 +11,7 @@ from kafka import errors
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import step_answers, step_requests
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
@@ -19,6 +20,8 @@ from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, Topi
 from wireproof.wire.json_values import Json
 
 Fields: TypeAlias = Mapping[str, Any]
+Fetched: TypeAlias = dict[str, Any]
+"""The answer to a fetch: the fields of a partition, or an error."""
 
 UNTIL_SECONDS: Final = 10.0
 CLEANED_SECONDS: Final = 40.0
@@ -100,7 +103,9 @@ class SequenceCases:
 
     def _session(self, request: Request) -> Session:
         """Create the topic of a case, and wait until its partitions can be read."""
-        partitions = self._topics.create(request.options.topic or {}, 1 + max(map(_largest, request.steps)))
+        wanted = 1 + max(map(_largest, request.steps))
+        created = self._topics.create(request.options.topic or {}, wanted)
+        partitions = sorted(created, key=lambda one: one.index)
         for one in partitions:
             step_requests.repeated(
                 lambda one=one: step_requests.fetch(self._cluster, [(one, 0)], FetchLimits()), _code_of_fetch
@@ -189,39 +194,66 @@ def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json
 
 
 def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
-    wanted = [(session.partition(fields), int(fields["offset"]))]
-    limits = _limits(fields)
+    def ask() -> Fetched:
+        return _read(cluster, session, fields)
 
-    def ask() -> Any:  # noqa: ANN401 - a part of a response
-        return _of_response(step_requests.fetch(cluster, wanted, limits))
-
-    reply = ask()
+    answer = ask()
     if "until" in fields:
-        reply = _waited(ask, reply, lambda one: one.high_watermark >= int(fields["until"]), UNTIL_SECONDS)
-        if reply.last_stable_offset < reply.high_watermark:
+        end = int(fields["until"])
+        answer = _waited(ask, answer, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
+        if not _is_stable(answer):
             time.sleep(SETTLED_SECONDS)
-            reply = ask()
+            answer = ask()
     if "compacted" in fields:
         most = int(fields["compacted"])
-        reply = _waited(ask, reply, lambda one: _count(one, session) <= most, CLEANED_SECONDS)
-    return step_answers.of_partition(reply, session.ids)
+        answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
+    return answer
 
 
-def _waited(ask: Callable[[], Any], reply: Any, reached: Callable[[Any], bool], seconds: float) -> Any:  # noqa: ANN401 - as above
+def _is_stable(answer: Fetched) -> bool:
+    return ERROR in answer or answer["lastStableOffset"] == answer["highWatermark"]
+
+
+def _waited(
+    ask: Callable[[], Fetched], answer: Fetched, reached: Callable[[Fetched], bool], seconds: float
+) -> Fetched:
     deadline = time.monotonic() + seconds
-    while not reply.error_code and not reached(reply) and time.monotonic() < deadline:
+    while ERROR not in answer and not reached(answer) and time.monotonic() < deadline:
         time.sleep(PAUSE)
-        reply = ask()
-    return reply
+        answer = ask()
+    return answer
 
 
-def _count(reply: Any, session: Session) -> int:  # noqa: ANN401 - as above
+def _count(answer: Fetched) -> int:
     """Return the number of records in a fetched log."""
-    entries = step_answers.of_log(bytes(reply.records or b""), session.ids).get("entries")
-    rows = (
-        [one.get("records") for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
-    )
-    return sum(len(row) for row in rows if isinstance(row, dict))
+    return sum(len(entry.get("records", ())) for entry in answer.get("entries", ()))
+
+
+def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
+    """Fetch from an offset on; without limits of its own a step reads on to the end, as a consumer does.
+
+    A broker may end a response anywhere: Kafka reads one segment at a time.
+    """
+    partition, limits, offset = session.partition(fields), _limits(fields), int(fields["offset"])
+    limited = fields.keys() & {"maxBytes", "partitionMaxBytes"}
+    answer: Fetched = {}
+    while True:
+        reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
+        found = step_answers.of_partition(reply, session.ids)
+        if answer and ERROR not in found:
+            aborted = [*answer["aborted"], *(one for one in found["aborted"] if one not in answer["aborted"])]
+            found |= {"aborted": aborted, "entries": [*answer["entries"], *found.get("entries", ())]}
+        answer, rows = found, found.get("entries", ())
+        following = int(rows[-1]["lastOffset"]) + 1 if rows else offset
+        if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
+            return answer
+        offset = following
+
+
+def _bound(answer: Fetched, limits: FetchLimits) -> int:
+    """Return the offset up to which a consumer of this isolation level reads."""
+    committed = limits.isolation == "read_committed"
+    return int(answer["lastStableOffset" if committed else "highWatermark"])
 
 
 def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above

@@ -27,7 +27,7 @@ def error(code: int) -> dict[str, Json]:
     return {ERROR: str(getattr(errors.for_code(code), "message", "") or f"error {code}")}
 
 
-def of_partition(reply: Any, ids: ProducerIds) -> dict[str, Json]:  # noqa: ANN401 - a part of a response
+def of_partition(reply: Any, ids: ProducerIds) -> dict[str, Any]:  # noqa: ANN401 - a part of a response
     """Return the answer of a partition to a fetch."""
     if reply.error_code:
         return error(reply.error_code)
