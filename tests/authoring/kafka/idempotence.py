@@ -183,7 +183,7 @@ def _apart(cases: Sequences) -> None:
     cases.case(
         "two-partitions", "one producer with the same sequences on two partitions", why, [APART],
         produce(first, 0), produce(first, 0, partition=1), produce(third, 1), produce(third, 1, partition=1), produce(first, 0),
-        fetch(2, first.stored(0), third.stored(1)), fetch(2, first.stored(0), third.stored(1), partition="1"),
+        fetch(2, first.stored(0), third.stored(1)), fetch(2, first.stored(0), third.stored(1), partition="1"), level="should",
     )  # fmt: skip
     free = plain("x")
     cases.case(
