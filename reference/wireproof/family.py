@@ -324,6 +324,10 @@ class Family:
             inputs of cases that a recipe describes.
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
+        step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name, the requests of its cases
+            with steps; empty if it has none.
+        step_words: the place of a function that describes the bytes of a step in a few words; empty if there
+            is none.
         redaction: what stays of bytes whose payloads are replaced.
         fast_decoders: the place of a table of `FastDecoder` by format id; empty if there are none.
         servers: the kinds of its servers that an adapter may be, such as `kafka-broker`; each is the place of
@@ -351,6 +355,8 @@ class Family:
     mutation: str = ""
     generators: str = ""
     message_sets: str = ""
+    step_ops: str = ""
+    step_words: str = ""
     redaction: Redaction = Redaction()
     fast_decoders: str = ""
     servers: Mapping[str, str] = field(factory=dict)

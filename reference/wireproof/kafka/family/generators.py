@@ -22,7 +22,9 @@ GENERATORS: Final = {
         partial(made_entries.batch_value, computed=False),
     ),
     "kafka.log/mixed": Generator(
-        kafka.produced, partial(kafka.log_value, computed=True), partial(kafka.log_value, computed=False)
+        made_entries.produced,
+        partial(made_entries.log_value, computed=True),
+        partial(made_entries.log_value, computed=False),
     ),
 }
 """The generator of each kind."""
