@@ -16,17 +16,16 @@ index that server-0.8.0 rebuilds (`core/server/src/compat/index_rebuilding/index
 positions where messages begin, not where they end.
 """
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from operator import le
 from struct import Struct
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal
 
 from attrs import frozen
 
-from wireproof.wire.packed_rows import PackedRows
+from wireproof.wire.packed_rows import NumberRows, PackedRows
 
 EntryField = Literal["first", "last", "begin", "end", "time"]
 """The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""
@@ -95,51 +94,33 @@ class IndexEntry:
     values: tuple[int, ...]
 
 
-class RecordPositions(Sequence[RecordPosition]):
+class RecordPositions(NumberRows[RecordPosition]):
     """The positions of the records of a segment, in 40 bytes each: a segment may have millions."""
-
-    _NAMES: Final = ("first", "last", "begin", "end", "time")
 
     def __init__(self, places: Iterable[RecordPosition] = ()) -> None:
         """Begin with some records."""
-        self._numbers = array("Q")
-        self._columns: dict[str, tuple[array[int], dict[int, int] | None]] = {}
+        super().__init__(_POSITION_FIELDS, RecordPosition, signed=False)
+        self._rows: dict[str, dict[int, int] | None] = {}
         for place in places:
             self.append(place)
 
     def append(self, place: RecordPosition) -> None:
         """Add a record."""
-        self._columns.clear()
-        self._numbers.extend((place.first, place.last, place.begin, place.end, place.time))
-
-    def __len__(self) -> int:
-        """Return the number of records."""
-        return len(self._numbers) // len(self._NAMES)
-
-    @overload
-    def __getitem__(self, index: int) -> RecordPosition: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[RecordPosition]: ...
-
-    def __getitem__(self, index: int | slice) -> RecordPosition | list[RecordPosition]:
-        """Return a record, or a list of records."""
-        numbers, width = range(len(self))[index], len(self._NAMES)
-        if isinstance(numbers, int):
-            return RecordPosition(*self._numbers[numbers * width : (numbers + 1) * width])
-        return [self[number] for number in numbers]
+        self._rows.clear()
+        self.add((place.first, place.last, place.begin, place.end, place.time))
 
     def find(self, name: EntryField, value: int) -> RecordPosition | None:
         """Return the record with this number; None if there is none."""
-        column = self._columns.get(name)
-        if column is None:
-            numbers = self._numbers[self._NAMES.index(name) :: len(self._NAMES)]
+        numbers = self.column(name)
+        if name not in self._rows:
             rising = all(map(le, numbers, islice(numbers, 1, None)))
-            rows = None if rising else {number: row for row, number in enumerate(numbers)}
-            column = self._columns[name] = (numbers, rows)
-        numbers, rows = column
+            self._rows[name] = None if rising else {number: row for row, number in enumerate(numbers)}
+        rows = self._rows[name]
         row = bisect_left(numbers, value) if rows is None else rows.get(value, len(numbers))
         return self[row] if row < len(numbers) and numbers[row] == value else None
+
+
+_POSITION_FIELDS: Final = ("first", "last", "begin", "end", "time")
 
 
 def read_entries(layout: IndexLayout, data: bytes) -> Sequence[IndexEntry]:
