@@ -140,7 +140,7 @@ def _compare_logs(logs: dict[Path, Path], counts: Counts) -> None:
     for link, trees in zip(logs, explain_lines.explained(list(logs)), strict=True):
         counts.logs += 1
         ours = list(explain_lines.lines(trees))
-        theirs = [*_tool_lines(printed[link])]
+        theirs = [*tool_lines(printed[link])]
         fields = _fields(link) if explain_lines.fields_needed(trees) else ()
         checksums = explain_lines.inner_checksums(fields)
         kraft = explain_lines.kraft_values(fields)
@@ -170,7 +170,7 @@ _BATCH_LINES: Final = ("baseOffset: ", "offset: ")
 _OTHER_LINES: Final = ("Log starting offset: ", "Snapshot end offset: ")
 
 
-def _tool_lines(lines: Sequence[str]) -> Iterator[dump.Line]:
+def tool_lines(lines: Sequence[str]) -> Iterator[dump.Line]:
     """Yield the fields of each line; a line that begins like none belongs to the value before it."""
     joined: list[str] = []
     for line in lines:
