@@ -19,9 +19,7 @@ def run(script: str, *arguments: object) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def test_explain_of_killed_and_stopped_brokers_names_every_byte_and_equals_kafkas_tool(
-    tmp_path: Path,
-) -> None:
+def test_explain_names_every_byte_of_a_broker_and_prints_what_kafkas_tool_prints(tmp_path: Path) -> None:
     run("data_directory.py", "--out", tmp_path)
     out = run("compare_explain.py", tmp_path / "killed", tmp_path / "stopped")
     first, *_, fields = out.splitlines()

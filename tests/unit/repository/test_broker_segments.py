@@ -68,8 +68,10 @@ def test_explain_prints_the_lines_of_the_tool(tmp_path: Path) -> None:
 
 
 def test_a_value_of_several_lines_is_one_record_of_the_tool() -> None:
-    text = "| offset: 7 CreateTime: 5 keySize: 1 valueSize: 9 sequence: -1 headerKeys: [] key: k payload: a: b\nc: d"
-    (line,) = compare_explain.tool_lines(text.split("\n"))
+    text = (
+        "| offset: 7 CreateTime: 5 keySize: 1 valueSize: 9 sequence: -1 headerKeys: [] key: k payload: a: b"
+    )
+    (line,) = compare_explain.tool_lines([text, "c: d"])
     assert (line["offset"], line["key"], line["payload"]) == ("7", "k", "a: b\nc: d")
 
 
