@@ -72,8 +72,7 @@ def _input(case: Case) -> None:
         click.echo(json.dumps(recipe_json(case.input.recipe), indent=1))
         return
     if isinstance(case.input, Steps):
-        for line in step_lines(case):
-            click.echo(line)
+        click.echo("\n".join(step_lines(case)))
         return
     if isinstance(case.input, Value):
         click.echo(json.dumps(case.input.value, indent=1))

@@ -69,8 +69,7 @@ def _shown(shrunk: Shrunk) -> None:
         case Value(value):
             click.echo(str(value))
         case Steps():
-            for line in step_lines(shrunk.case):
-                click.echo(line)
+            click.echo("\n".join(step_lines(shrunk.case)))
         case _:
             pass
     layout = layout_of(shrunk.case)

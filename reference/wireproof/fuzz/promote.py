@@ -15,7 +15,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Reject, Source, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Reject, Source, Steps, Value
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
@@ -27,6 +27,7 @@ from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.rules import ID_COMPONENT, Rule
 from wireproof.cases.similar_cases import most_similar
+from wireproof.cases.steps import bytes_of_steps
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
@@ -78,6 +79,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     """
     if isinstance(case.input, Generated):
         raise PromotionError(f"{case.id} is generated from a rule: there are no bytes to promote")
+    if isinstance(case.input, Steps):
+        raise PromotionError(f"{case.id} has steps: only a live server answers it, and the reference cannot")
     case = _with_expectation(case)
     confirm(case)
     fixture = _named(case, name, why)
@@ -161,6 +164,8 @@ def _bytes(case: Case) -> bytes:
             return data
         case Chunks(chunks):
             return b"".join(chunks)
+        case Steps() as given:
+            return bytes_of_steps(given)
         case Value(value):
             return json.dumps(value, sort_keys=True).encode()
 

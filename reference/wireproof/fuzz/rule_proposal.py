@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from attrs import asdict
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import made_input
 from wireproof.cases.rules import Rule, lacks_cases
 from wireproof.cases.similar_cases import similarity
+from wireproof.cases.steps import bytes_of_steps
 from wireproof.formats import FORMATS, TracedDecode
 from wireproof.runner.signature import without_indices
 
@@ -73,6 +74,8 @@ def _content(case: Case) -> bytes:
             return json.dumps(value, sort_keys=True).encode()
         case Chunks(chunks):
             return b"".join(chunks)
+        case Steps() as given:
+            return bytes_of_steps(given)
 
 
 def _layout(case: Case) -> TracedDecode | None:

@@ -24,9 +24,10 @@ from attrs import frozen
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases import token
-from wireproof.cases.case import Case, Chunks, Data, Op, Value
+from wireproof.cases.case import Case, Chunks, Data, Op, Steps, Value
 from wireproof.cases.fixtures import load
 from wireproof.cases.made_case import made_input
+from wireproof.cases.steps import bytes_of_steps
 from wireproof.formats import FORMATS
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.runner.requests import blocks
@@ -178,6 +179,8 @@ def input_bytes(case: Case) -> bytes:
             return data
         case Chunks(chunks):
             return b"".join(chunks)
+        case Steps() as given:
+            return bytes_of_steps(given)
         case Value(value):
             return canonical_json(value)
 

@@ -106,10 +106,10 @@ class SequenceCases:
         wanted = 1 + max(map(_largest, request.steps))
         created = self._topics.create(request.options.topic or {}, wanted)
         partitions = sorted(created, key=lambda one: one.index)
-        for one in partitions:
-            step_requests.repeated(
-                lambda one=one: step_requests.fetch(self._cluster, [(one, 0)], FetchLimits()), _code_of_fetch
-            )
+        begins = [(one, 0) for one in partitions]
+        step_requests.repeated(
+            lambda: step_requests.fetch(self._cluster, begins, FetchLimits()), _code_of_fetch
+        )
         return Session(partitions, f"{self._prefix}-{next(self._numbers)}")
 
     def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
