@@ -89,7 +89,7 @@ def answers(step: Step) -> Mapping[str, Answer]:
     named = step.expect.get(EITHER)
     if len(step.expect) > 1 or not isinstance(named, dict) or not named:
         return {"": step.expect}
-    return {name: answer for name, answer in named.items() if isinstance(answer, dict)}
+    return {name: answer for name, answer in sorted(named.items()) if isinstance(answer, dict)}
 
 
 def expectation_of(steps: Sequence[Step]) -> Accept | Either:
