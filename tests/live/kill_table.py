@@ -56,6 +56,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "reads-from-next-batch": f"{FETCH}/inside-batch",
     "recompresses-wrongly": f"{APPEND}/to-gzip-from-none",
     "refuses-large-first-batch": f"{FETCH}/limit-of-partition",
+    "refusal-cuts-log": f"{IDEMPOTENCE}/gap",
     "refuses-leader-epoch": f"{APPEND}/leader-epoch-0",
     "remembers-one-batch": f"{IDEMPOTENCE}/duplicate-of-fifth",
     "reorders-records": f"{APPEND}/mixed-none",
@@ -73,8 +74,3 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "trusts-last-offset-delta": f"{APPEND}/last-offset-delta-2",
     "waits-past-end": f"{FETCH}/past-end",
 }
-
-NOT_KILLED: Final[Mapping[str, str]] = {
-    "refusal-cuts-log": "PLACEHOLDER",
-}
-"""The faults that no case shows, and why."""

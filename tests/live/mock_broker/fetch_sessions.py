@@ -1,4 +1,4 @@
-"""Fetch sessions, after Kafka's FetchSession (KIP-227): partitions of a consumer, and what it knows of them."""
+"""Fetch sessions, after Kafka's FetchSession (KIP-227): the partitions that a consumer knows."""
 
 from typing import Any, Final
 
