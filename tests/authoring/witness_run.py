@@ -101,9 +101,10 @@ def agrees(event: CaseEvent) -> bool:
     """Return whether a verdict says that the implementation did what the case expects.
 
     Of a reading, `info` says that it did something else that the format allows too. Of a writing it says that the
-    bytes hold the value, in a form that the format leaves open.
+    bytes hold the value, in a form that the format leaves open. Of a sequence it says that every step has its answer,
+    and open steps one of theirs.
     """
-    return event.verdict in AGREES or (event.op == "encode" and event.verdict == "info")
+    return event.verdict in AGREES or (event.op in ("encode", "sequence") and event.verdict == "info")
 
 
 def main() -> None:

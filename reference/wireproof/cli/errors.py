@@ -16,6 +16,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.templates:TemplateError": Exit.USAGE,
     "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
     "wireproof.cases.id_patterns:PatternError": Exit.USAGE,
+    "wireproof.cases.requirements:RequirementError": Exit.USAGE,
     "wireproof.cases.redact:RedactionError": Exit.USAGE,
     "wireproof.cases.token:TokenError": Exit.USAGE,
     "wireproof.formats:UnknownFormat": Exit.USAGE,

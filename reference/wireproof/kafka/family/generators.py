@@ -1,4 +1,4 @@
-"""The generators of large entries."""
+"""The generators of large entries, and of logs with one."""
 
 from functools import partial
 from typing import Final
@@ -20,6 +20,11 @@ GENERATORS: Final = {
         made_entries.batch,
         partial(made_entries.batch_value, computed=True),
         partial(made_entries.batch_value, computed=False),
+    ),
+    "kafka.log/mixed": Generator(
+        made_entries.produced,
+        partial(made_entries.log_value, computed=True),
+        partial(made_entries.log_value, computed=False),
     ),
 }
 """The generator of each kind."""

@@ -29,6 +29,7 @@ def entry_of_broker(spec: str) -> Entry:
         environment={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         extra="broker",
         modules=("kafka",),
+        relay=f"{PROGRAMS}.relay:connected",
         formats=("kafka",),
         start_seconds=START_SECONDS,
     )
