@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection
+from typing import Final
 
 from attrs import evolve
 from kafka import errors
@@ -23,6 +24,9 @@ from wireproof.kafka.family.live_broker.entry_bytes import (
 from wireproof.kafka.family.live_broker.log_reading import read_log
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.topics import Partition, TopicError
+
+CLOSED: Final = "connection closed"
+"""Stands for the error code of a broker that closes the connection."""
 
 
 class BrokerCases:
@@ -47,7 +51,9 @@ class BrokerCases:
             return self._ask(request)
         except errors.KafkaError as error:
             text = f"the broker closes the connection without an answer: {line_of(error)}"
-            return Refused(text=text, untyped=True) if self._cluster.is_alive() else _gone(error)
+            if not self._cluster.is_alive():
+                return _gone(error)
+            return Refused(detail=CLOSED, text=text, untyped=True)
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
