@@ -337,6 +337,13 @@ def test_a_restart_that_fails_twice_ends_the_run_and_keeps_its_results(tmp_path:
     assert "port in use" in outcomes[-1].text
 
 
+def test_an_adapter_that_does_not_start_again_is_not_started_for_each_further_block(tmp_path: Path) -> None:
+    plan = cases(b"segfault", *[b"y"] * 2000)
+    outcomes, engine = run(plan, f"fails-to-start {tmp_path / 'log'} 2 3 4 5 6 7 8 9")
+    assert isinstance(outcomes[-1], NotRun)
+    assert len(engine.notes) == 1, engine.notes
+
+
 def test_a_program_that_is_not_there_is_one_line() -> None:
     with (
         pytest.raises(AdapterStartError, match=r"cannot be started: .*no-such-program"),
