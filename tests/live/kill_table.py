@@ -32,26 +32,22 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "ignores-compression-type": f"{APPEND}/to-gzip-from-none",
     "ignores-control-bit": f"{APPEND}/control-bit",
     "keeps-append-time-bit": f"{APPEND}/append-time-bit-none",
+    "keeps-base-offset": f"{APPEND}/two-none",
     "keeps-max-timestamp": f"{APPEND}/max-timestamp-late-none",
     "leaves-gap": f"{APPEND}/two-none",
     "loses-last-offset-delta": f"{APPEND}/two-none",
     "loses-leader-epoch": f"{APPEND}/leader-epoch-5",
     "loses-producer": f"{APPEND}/producer-1000-none",
+    "reads-from-next-batch": f"{APPEND}/two-none",
     "recompresses-wrongly": f"{APPEND}/to-gzip-from-none",
+    "refusal-cuts-log": f"{APPEND}/empty",
     "refuses-leader-epoch": f"{APPEND}/leader-epoch-0",
     "reorders-records": f"{APPEND}/mixed-none",
     "shifts-timestamps": f"{APPEND}/two-none",
+    "stores-duplicate": f"{APPEND}/producer-1000-none",
     "stores-refused": f"{APPEND}/compact-no-key-first-none",
     "stores-twice": f"{APPEND}/count-1",
     "stores-wrong-crc": f"{APPEND}/count-1",
     "trusts-count": f"{APPEND}/last-offset-delta-2",
     "trusts-last-offset-delta": f"{APPEND}/last-offset-delta-2",
 }
-
-NOT_KILLED: Final[Mapping[str, str]] = {
-    "keeps-base-offset": "a partition is empty before the append: 0 is its offset",
-    "reads-from-next-batch": "nothing is fetched from inside a batch",
-    "refusal-cuts-log": "a partition is empty before the append: nothing is there to be cut",
-    "stores-duplicate": "no batch is sent twice",
-}
-"""The faults that no case shows, and why."""

@@ -13,7 +13,8 @@ MODULE: Final = f"{live_servers.PROGRAMS}.relay"
 """It belongs to the family of its format, so nothing imports it by name."""
 
 Carried = Accepted | Refused | Unsupported
-"""The stored bytes as `data`; the refusal of the server; or why the server could not be asked."""
+"""The stored bytes as `data`, empty if there are none in spite of the acknowledgement; the refusal of the
+server; or why the server could not be asked."""
 
 
 class Relay(Protocol):

@@ -78,6 +78,9 @@ def _stored(
                 report.left_out[text] += 1
             case Refused():
                 _note_refusal(message, answer, report)
+            case Accepted(data=b""):
+                verdict = Verdict("fail", "wrong-value", want="what was acknowledged", got="nothing stored")
+                report.faults.append(RelayFault(message, _produced(message), verdict))
             case Accepted(data=bytes(data)):
                 report.counts[STORED] += 1
                 stored = _with_bytes(message, data)

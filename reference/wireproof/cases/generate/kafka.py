@@ -22,6 +22,10 @@ TIME: Final = 1_700_000_000_000
 NO_KEY: Final = b"\x01"
 """A key length of -1 in a v2 record."""
 
+EPOCH_AT: Final = 12
+NO_EPOCH: Final = b"\xff\xff\xff\xff"
+"""The partitionLeaderEpoch of a producer, -1."""
+
 
 # --- v2 ---
 
@@ -37,6 +41,18 @@ def batch(recipe: Recipe) -> bytes:
     covered = fields + body
     head = struct.pack(">qiib", 0, 4 + 1 + 4 + len(covered), 0, 2)
     return head + struct.pack(">I", google_crc32c.value(covered)) + covered
+
+
+def produced(recipe: Recipe) -> bytes:
+    """Return the bytes of a v2 batch as a producer sends it: without a leader epoch, which no CRC covers."""
+    data = batch(recipe)
+    return data[:EPOCH_AT] + NO_EPOCH + data[EPOCH_AT + len(NO_EPOCH) :]
+
+
+def log_value(recipe: Recipe, *, computed: bool) -> Json:
+    """Return the value of a log with the batch alone, as a topic stores it."""
+    following: dict[str, Json] = {"nextOffset": str(recipe.records)} if computed else {}
+    return {"batches": [batch_value(recipe, computed=computed)], **following}
 
 
 def _record(recipe: Recipe, number: int) -> list[Piece]:

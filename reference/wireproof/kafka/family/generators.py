@@ -1,4 +1,4 @@
-"""The generators of large entries."""
+"""The generators of large entries, and of logs with one."""
 
 from functools import partial
 from typing import Final
@@ -18,6 +18,9 @@ GENERATORS: Final = {
     "kafka.batch/v1": _message(1),
     "kafka.batch/v2": Generator(
         kafka.batch, partial(kafka.batch_value, computed=True), partial(kafka.batch_value, computed=False)
+    ),
+    "kafka.log/mixed": Generator(
+        kafka.produced, partial(kafka.log_value, computed=True), partial(kafka.log_value, computed=False)
     ),
 }
 """The generator of each kind."""
