@@ -116,7 +116,7 @@ def _changed(message: EncodedMessage, stored: EncodedMessage, kept: tuple[str, .
     sent, back = reference_answer(message.case).outcome, reference_answer(stored.case).outcome
     if not isinstance(sent, Accepted):
         return None
-    case = evolve(_produced(message), expect=Accept())
+    case = evolve(_produced(message), expect=Accept(value=sent.value))
     if isinstance(back, Refused):
         text = short_outcome(back)
         return RelayFault(message, case, Verdict("fail", "wrong-value", back.cls, back.path, got=text))
