@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from importlib import import_module
-from typing import Final, Protocol
+from typing import Protocol
 
 from wireproof.adapters import live_servers
-from wireproof.adapters.broker_address import BrokerAddress
+from wireproof.adapters.errors import UnknownAdapter
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
-
-MODULE: Final = f"{live_servers.PROGRAMS}.relay"
-"""It belongs to the family of its format, so nothing imports it by name."""
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES
 
 Carried = Accepted | Refused | Unsupported
 """The stored bytes as `data`, empty if there are none in spite of the acknowledgement; the refusal of the
@@ -42,7 +40,10 @@ def open_relay(spec: str) -> AbstractContextManager[Relay]:
         UnknownAdapter: `spec` names no live server.
         AdapterStartError: it does not answer, or its client is not installed.
     """
-    BrokerAddress.of(spec)
-    live_servers.check_modules(live_servers.entry_of_broker(spec))
-    connect: AbstractContextManager[Relay] = import_module(MODULE).connected(spec)
+    entry = live_servers.entry_of_server(spec)
+    if entry is None or not entry.relay:
+        kinds = ", ".join(f"{kind}:HOST:PORT" for family in FAMILIES.values() for kind in family.servers)
+        raise UnknownAdapter(f"{spec} is no server that carries messages; known: {kinds}")
+    live_servers.check_modules(entry)
+    connect: AbstractContextManager[Relay] = object_at(entry.relay)(spec)
     return connect

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Case, Data, Generated, PlainInput, Reject, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, PlainInput, Reject, Steps, Value
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe
+from wireproof.cases.steps import step_request
 from wireproof.cases.stream_prefix import stream_value
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
@@ -132,3 +133,16 @@ def _checked(recipe: Recipe, made: T, data: bytes, digest: str) -> T:
     if (found := sha256(data).hexdigest()) != digest:
         raise GenerateError(f"{recipe} makes an input with the sha256 {found}, not {digest}")
     return made
+
+
+def input_bytes(case: Case) -> bytes:
+    """Return an input as bytes that can be compared: a value or steps as canonical JSON."""
+    match made_input(case):
+        case Data(data):
+            return data
+        case Chunks(chunks):
+            return b"".join(chunks)
+        case Value(value):
+            return canonical_json(value)
+        case Steps(steps):
+            return canonical_json([step_request(step) for step in steps])

@@ -13,6 +13,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.segment_files import RawEntries
 
 REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
 """The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,
@@ -34,21 +35,6 @@ class IndexFinding:
     message: str
     next_step: str = REBUILD
     is_error: bool = True
-
-
-@frozen
-class RawEntries:
-    """The raw entries of an index file.
-
-    Attributes:
-        rows: the bytes of each written entry.
-        tail: number of entries that are allocated but not written.
-        odd: number of bytes after the last whole entry.
-    """
-
-    rows: tuple[bytes, ...]
-    tail: int
-    odd: int
 
 
 def split_entries(data: bytes, size: int, *, allocated: bool = True) -> RawEntries:

@@ -12,9 +12,10 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.index_file import IndexFinding, RawEntries, check_extra_bytes, split_entries
+from wireproof.kafka.index_file import IndexFinding, check_extra_bytes, split_entries
 from wireproof.kafka.layouts import OFFSET_ENTRY
 from wireproof.kafka.segment_headers import SegmentHeaders
+from wireproof.segment_files import RawEntries
 from wireproof.wire.layout_codec import runs
 
 (_ENTRY,) = runs(OFFSET_ENTRY)

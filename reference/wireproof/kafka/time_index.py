@@ -15,7 +15,6 @@ from attrs import frozen
 from wireproof.kafka.index_file import (
     REBUILD,
     IndexFinding,
-    RawEntries,
     check_extra_bytes,
     entry_with_offset,
     is_past_readable_end,
@@ -24,6 +23,7 @@ from wireproof.kafka.index_file import (
 from wireproof.kafka.layouts import TIME_ENTRY
 from wireproof.kafka.message import NO_TIMESTAMP
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.segment_files import RawEntries
 from wireproof.wire.layout_codec import runs
 
 (_ENTRY,) = runs(TIME_ENTRY)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from wireproof.report.corrected_cases import corrected_lines
 from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
 from wireproof.report.provisional import provisional_lines
@@ -57,7 +58,8 @@ def _endings(streams: Sequence[EventStream]) -> list[str]:
     lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
     provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
-    lines += [f"- {escape(line)}" for stream in streams for line in uncompared_lines(stream.run)]
+    for one in streams:
+        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one.run), *corrected_lines(one.run))]
     return ["", *lines]
 
 

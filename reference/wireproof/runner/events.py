@@ -32,6 +32,21 @@ class EventError(ValueError):
 
 
 @frozen
+class Requirements:
+    """The requirement set that a run was judged against.
+
+    Attributes:
+        id: `2026.12:kafka-consumer-2`.
+        title: `Kafka consumer 2 (2026.12)`.
+        corrected: ids of the set whose expectation was corrected since then.
+    """
+
+    id: str
+    title: str
+    corrected: tuple[str, ...] = ()
+
+
+@frozen
 class Run:
     """The manifest of one run.
 
@@ -48,6 +63,7 @@ class Run:
         shard: `2/8`, or empty.
         not_compared: by format and revision, the patterns of the fields that the adapter does not show.
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
+        requirements: the requirement set; None for a run on its own choice of cases.
     """
 
     suite: str
@@ -64,6 +80,7 @@ class Run:
     shard: str = ""
     not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
     started: str = ""
+    requirements: Requirements | None = None
     schema: int = SCHEMA
 
 

@@ -21,9 +21,9 @@ def judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Ve
     match bench.case.op:
         case "encode":
             return _judge_encoding(expect, outcome, bench)
-        case "decode" | "scan" if outcome.digest is not None and outcome.value is None:
+        case "decode" | "scan" | "sequence" if outcome.digest is not None and outcome.value is None:
             verdict = _judge_digest(expect, outcome, bench)
-        case "decode" | "scan":
+        case "decode" | "scan" | "sequence":
             verdict = _judge_value(bench.expected(expect), outcome.value, bench)
     if not verdict.passing:
         return verdict

@@ -27,8 +27,8 @@ from tests.authoring.kafka.entry_bytes import (
     xerial,
     zstd,
 )
-from wireproof.cases.generate.kafka import produced
 from wireproof.cases.generate.recipe import Recipe
+from wireproof.kafka.family.made_entries import produced
 
 NOW = 2_000_000_000_000
 """The time of the append in expected values."""

@@ -34,12 +34,18 @@ _LOG: Final = (
     *_V2,
     "feature:append",
     "feature:append-legacy",
+    "feature:compaction",
+    "feature:delete-records",
+    "feature:fetch-session",
+    "feature:producer-ids",
     "feature:fetch-offset",
     "feature:max-message",
     "feature:segment-file",
     "feature:mixed-magic",
     "feature:partial-tail",
     "feature:read-committed",
+    "feature:transactions",
+    "feature:transactions-v2",
     "feature:wrapper",
 )
 
@@ -88,9 +94,14 @@ FAMILY: Final = Family(
     option_strategies="wireproof.kafka.family.strategies:OPTIONS",
     sources={"kafka_log": "wireproof.kafka.family.spark_source:LOG"},
     mutation="wireproof.kafka.family.mutation:RULES",
+    fast_decoders="wireproof.kafka.columnar.decoders:FAST_DECODERS",
     generators="wireproof.kafka.family.generators:GENERATORS",
+    servers={"kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker"},
+    index_files="wireproof.kafka.family.index_files:RULES",
     directories="wireproof.kafka.family.partitions:RULES",
     message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",
+    step_ops="wireproof.kafka.family.steps:STEP_OPS",
+    step_words="wireproof.kafka.family.steps:words_of_batch",
     dictionary=deferred("wireproof.kafka.family.dictionary:words"),
     # names, and the data of a control batch; at the beginning, offset to magic: kafka.md §1.1
     redaction=Redaction(

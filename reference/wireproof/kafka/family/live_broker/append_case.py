@@ -51,9 +51,9 @@ class BrokerCases:
             return self._ask(request)
         except errors.KafkaError as error:
             text = f"the broker closes the connection without an answer: {line_of(error)}"
-            return (
-                Refused(detail=CLOSED, text=text, untyped=True) if self._cluster.is_alive() else _gone(error)
-            )
+            if not self._cluster.is_alive():
+                return _gone(error)
+            return Refused(detail=CLOSED, text=text, untyped=True)
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)

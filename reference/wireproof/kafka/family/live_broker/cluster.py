@@ -10,7 +10,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Self
@@ -21,8 +21,8 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.api_key import ApiKey
 from kafka.protocol.metadata import MetadataRequest
 
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
@@ -182,6 +182,20 @@ class Cluster:
         while connection.paused:  # its buffer is full, or the broker throttles
             await self._net.sleep(0.01)
         return await connection.send_request(request, request_timeout_ms=int(seconds * 1000))
+
+    def call_all(self, rows: Sequence[tuple[Any, int]], node: int | None) -> list[Any]:
+        """Send requests on one connection, none of them after an answer; return their responses in order."""
+        for request, version in rows:
+            request.API_VERSION = version
+        return list(self._net.run(self._call_all, self._manager, [request for request, _ in rows], node))
+
+    async def _call_all(self, manager: Any, rows: Sequence[Any], node: int | None) -> list[Any]:  # noqa: ANN401 - as above
+        connection = await self._connection(manager, node)
+        while connection.paused:
+            await self._net.sleep(0.01)
+        timeout = int(REQUEST_SECONDS * 1000)
+        sent = [connection.send_request(one, request_timeout_ms=timeout) for one in rows]
+        return [await one for one in sent]
 
     async def _connection(self, manager: Any, node: int | None) -> Any:  # noqa: ANN401 - of the library
         """Return an open connection; wait while the library holds a lost one back."""

@@ -7,15 +7,16 @@ from functools import partial
 
 from kafka import errors
 
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import TOKEN_BYTES, clean_up, entry_of_broker
+from wireproof.adapters.live_servers import clean_up
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.kafka.family.live_broker import error_codes, requests
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.entry import TOKEN_BYTES, entry_of_broker
 from wireproof.kafka.family.live_broker.entry_bytes import (
     MAGICS,
     entries_of,

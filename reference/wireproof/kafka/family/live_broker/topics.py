@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Final
 
 from attrs import define, field
@@ -75,7 +76,7 @@ class OwnTopics:
         """Store the token, which is part of every name."""
         self._cluster = cluster
         self._token = token
-        self._count = 0
+        self._numbers = count(1)
         self.created: list[str] = []
 
     def check_names(self) -> None:
@@ -104,8 +105,7 @@ class OwnTopics:
         return self._led(name, partitions)
 
     def _request(self, config: Mapping[str, str], partitions: int) -> tuple[int, str | None, str]:
-        self._count += 1
-        name = f"{PREFIX}{self._token}-{self._count}"
+        name = f"{PREFIX}{self._token}-{next(self._numbers)}"
         topic = CreateTopicsRequest.CreatableTopic
         version = self._cluster.newest(CreateTopicsRequest)
         setting = topic.CreatableTopicConfig
@@ -134,8 +134,7 @@ class OwnTopics:
     def _created_by_metadata(self, config: Mapping[str, str]) -> list[Partition]:
         if config:
             raise TopicError("the broker has no CreateTopics: no topic can have a configuration")
-        self._count += 1
-        name = f"{PREFIX}{self._token}-{self._count}"
+        name = f"{PREFIX}{self._token}-{next(self._numbers)}"
         self._cluster.metadata(name, create=True)
         self.created.append(name)
         return self._led(name)
