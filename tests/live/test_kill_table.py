@@ -39,3 +39,10 @@ def test_the_broker_without_a_fault_passes_every_case(addresses: Mapping[str, st
 @pytest.mark.parametrize("fault", KILLED_BY)
 def test_its_case_kills_a_faulty_broker(fault: str, addresses: Mapping[str, str], run: Judged) -> None:
     assert run.verdicts[addresses[fault]][KILLED_BY[fault]] in FINDINGS
+
+
+@pytest.mark.parametrize("fault", ["appends-half-of-refused", "refusal-cuts-log", "stores-refused"])
+def test_a_refusal_that_changed_the_log_fails_whatever_the_level_of_the_case(
+    fault: str, addresses: Mapping[str, str], run: Judged
+) -> None:
+    assert run.verdicts[addresses[fault]][KILLED_BY[fault]] == "fail"

@@ -72,7 +72,8 @@ def _input(case: Case) -> None:
         click.echo(json.dumps(recipe_json(case.input.recipe), indent=1))
         return
     if isinstance(case.input, Steps):
-        click.echo("\n".join(step_lines(case)))
+        for step in step_lines(case):
+            click.echo(step)
         return
     if isinstance(case.input, Value):
         click.echo(json.dumps(case.input.value, indent=1))

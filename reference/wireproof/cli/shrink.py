@@ -69,7 +69,8 @@ def _shown(shrunk: Shrunk) -> None:
         case Value(value):
             click.echo(str(value))
         case Steps():
-            click.echo("\n".join(step_lines(shrunk.case)))
+            for step in step_lines(shrunk.case):
+                click.echo(step)
         case _:
             pass
     layout = layout_of(shrunk.case)

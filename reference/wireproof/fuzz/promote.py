@@ -5,7 +5,6 @@ itself, and `lint` accepts the new fixtures.
 """
 
 import hashlib
-import json
 import re
 import shutil
 from pathlib import Path
@@ -15,19 +14,18 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Reject, Source, Steps, Value
+from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sources import backed_level
-from wireproof.cases.made_case import made_input
+from wireproof.cases.made_case import input_bytes
 from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.rules import ID_COMPONENT, Rule
 from wireproof.cases.similar_cases import most_similar
-from wireproof.cases.steps import bytes_of_steps
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
@@ -157,29 +155,16 @@ def confirm(case: Case) -> None:
 # --- name and twin ---
 
 
-def _bytes(case: Case) -> bytes:
-    """Return the input of `case` as bytes, for its digest."""
-    match made_input(case):
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case Steps() as given:
-            return bytes_of_steps(given)
-        case Value(value):
-            return json.dumps(value, sort_keys=True).encode()
-
-
 def _named(case: Case, name: str, why: str) -> Case:
     """Return the case with the id, the title and the origin of a fixture."""
     topic, _, last = name.rpartition("/")
-    digest = hashlib.sha256(_bytes(case)).hexdigest()[:8]
+    digest = hashlib.sha256(input_bytes(case)).hexdigest()[:8]
     last = last or f"{_subject(case)}-{digest}"
     origin = case.source.document or case.id
     return evolve(
         case,
         id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
-        title=case.title or f"{_subject(case).replace('-', ' ')}, {len(_bytes(case))} bytes",
+        title=case.title or f"{_subject(case).replace('-', ' ')}, {len(input_bytes(case))} bytes",
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
         aliases=(),
@@ -219,7 +204,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
         for other in suite.cases
         if isinstance(other.expect, Accept) and other.op == case.op and other.profile == case.profile
     ]
-    near = most_similar(_bytes(case), case.format_id, None, pool)
+    near = most_similar(input_bytes(case), case.format_id, None, pool)
     if near is None:
         raise PromotionError("no accepted case of this format is known that could be its twin")
     return None, near.id

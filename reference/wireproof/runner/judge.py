@@ -68,6 +68,8 @@ def judge(
         verdict = _apply_twin(case, verdict, twin)
     if verdict.name == "fail" and verdict.kind != "undeclared-skip" and (bug := _suite_bug(case, bench)):
         return bug
+    if bench.golden and isinstance(outcome, Refused) and outcome.detail:
+        return evolve(verdict, detail=shorten(outcome.detail))
     return verdict
 
 

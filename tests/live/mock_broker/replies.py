@@ -51,7 +51,7 @@ SESSION: Final = 7
 READ_COMMITTED: Final = 1
 
 VERSIONS: Final = {
-    ProduceRequest: (3, 12),
+    ProduceRequest: (3, 13),
     FetchRequest: (4, 17),
     ListOffsetsRequest: (1, 7),
     MetadataRequest: (1, 12),
@@ -65,6 +65,9 @@ VERSIONS: Final = {
     DeleteRecordsRequest: (0, 2),
 }
 """The versions of each request that the broker takes."""
+
+RECORD_ERRORS_SINCE: Final = 8
+"""The version of Produce from which on single records have error messages: KIP-467."""
 
 REQUESTS: Final = {request.API_KEY: request for request in VERSIONS}
 
@@ -261,9 +264,8 @@ def produce(cluster: Cluster, request: Request) -> Reply:
     responses = [
         topic_response(
             name=topic.name,
-            partition_responses=[
-                _appended(cluster, request, topic.name, asked) for asked in topic.partition_data
-            ],
+            topic_id=topic.topic_id,
+            partition_responses=[_appended(cluster, request, topic, asked) for asked in topic.partition_data],
             version=version,
         )
         for topic in request.topic_data
@@ -271,11 +273,11 @@ def produce(cluster: Cluster, request: Request) -> Reply:
     return ProduceResponse[version](responses=responses, throttle_time_ms=0)
 
 
-def _appended(cluster: Cluster, request: Request, name: str, asked: Request) -> Reply:
+def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request) -> Reply:
     result, version = ProduceResponse.TopicProduceResponse.PartitionProduceResponse, request.version
     now = time.time_ns() // 1_000_000
     try:
-        partition = cluster.partition(name, None, asked.index)
+        partition = cluster.partition(topic.name, topic.topic_id, asked.index)
         data = bytes(asked.records or b"")
         _join_transaction(cluster, partition, (name, asked.index), request, data)
         answer = partition.append(data, version, request.transactional_id, now)
@@ -285,6 +287,7 @@ def _appended(cluster: Cluster, request: Request, name: str, asked: Request) -> 
                 batch_index=index, batch_index_error_message=text, version=version
             )
             for index, text in refused.records
+            if version >= RECORD_ERRORS_SINCE
         ]
         return result(
             index=asked.index,

@@ -121,8 +121,11 @@ def _of_sequences(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _knows_zstd(cluster: Cluster) -> bool:
-    produce, fetch = cluster.versions[requests.PRODUCE], cluster.versions[requests.FETCH]
-    return produce[1] >= ZSTD_PRODUCE and fetch[1] >= ZSTD_FETCH
+    since = {requests.PRODUCE: ZSTD_PRODUCE, requests.FETCH: ZSTD_FETCH}
+    return all(
+        min(cluster.versions[api][1], requests.wished_version(cluster, api)) >= version
+        for api, version in since.items()
+    )
 
 
 def _takes(cluster: Cluster, partitions: Partitions, magic: int) -> bool:

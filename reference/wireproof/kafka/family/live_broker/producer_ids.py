@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Final
 
-from wireproof.kafka.family.live_broker.append_case import BATCH_HEADER, V2, entries_of
+from wireproof.kafka.family.live_broker.entry_bytes import BATCH_HEADER, V2, entries_of
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.wire.checksums import crc32c

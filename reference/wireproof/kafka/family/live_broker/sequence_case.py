@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Final, TypeAlias
 
@@ -106,10 +107,9 @@ class SequenceCases:
         wanted = 1 + max(map(_largest, request.steps))
         created = self._topics.create(request.options.topic or {}, wanted)
         partitions = sorted(created, key=lambda one: one.index)
-        begins = [(one, 0) for one in partitions]
-        step_requests.repeated(
-            lambda: step_requests.fetch(self._cluster, begins, FetchLimits()), _code_of_fetch
-        )
+        for one in partitions:
+            readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
+            step_requests.repeated(readable, _code_of_fetch)
         return Session(partitions, f"{self._prefix}-{next(self._numbers)}")
 
     def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:

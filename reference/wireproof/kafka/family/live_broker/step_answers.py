@@ -9,7 +9,7 @@ from wireproof import formats
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
-from wireproof.kafka.family.live_broker.append_case import entries_of
+from wireproof.kafka.family.live_broker.entry_bytes import entries_of
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
 from wireproof.kafka.values import Log, LogEntry, RecordBatch
 from wireproof.wire.json_values import Json

@@ -188,7 +188,7 @@ def fetch(
         forgotten_topics_data=list(_forgotten(limits.forget)),
     )
     node = rows[0][0].node if node is None else node
-    return cluster.call(request, cluster.newest(FetchRequest, requests.NEWEST_FETCH), node)
+    return cluster.call(request, cluster.newest(FetchRequest, requests.VERSIONS[requests.FETCH][1]), node)
 
 
 def _forgotten(partitions: Sequence[Partition]) -> Iterable[Any]:

@@ -14,7 +14,6 @@ from threading import Lock
 from typing import BinaryIO, Final, NoReturn
 
 from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError, MessageError
 from wireproof.adapters.message_framing import Frames, Packet
@@ -25,10 +24,13 @@ from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Crashed, Faulty, Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
+from wireproof.kafka.family.live_broker.around_append import append_earlier
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.entry_bytes import NO_PRODUCER, V2
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.sequence_case import SequenceCases
 from wireproof.kafka.family.live_broker.topics import OwnTopics, TopicError
@@ -45,7 +47,7 @@ def main(arguments: list[str]) -> int:
     try:
         address = BrokerAddress.of(spec)
         properties = read_properties(address.properties)
-        cluster = Cluster(address, properties.settings)
+        cluster = Cluster(address, properties.settings, properties.api_versions)
     except AdapterError as error:
         answers.write(Packet({"hello": {"error": str(error)}}))
         return 4
@@ -57,10 +59,9 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     own = OwnTopics(cluster, token)
     partitions = Partitions(own)
     try:
-        with partitions.lent(
-            {}, 2, -1
-        ):  # the first topic: without the permission to create it, there is no run
-            pass
+        own.check_names()
+        with partitions.lent({}, V2, NO_PRODUCER) as first:  # without the permissions for it, there is no run
+            append_earlier(cluster, first)
         legacy = legacy_magics(cluster, partitions)
     except TopicError as error:
         left = "".join(
