@@ -222,7 +222,7 @@ def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
 @pytest.mark.parametrize(
     ("head", "text"),
     [
-        ({"op": "parse"}, "op must be one of decode, encode, scan"),
+        ({"op": "parse"}, "op must be one of decode, encode, scan, sequence"),
         ({"id": 7}, "id must be a string"),
         ({"fixture": "x"}, "a request has no field 'fixture'"),
         ({"limits": {"ms": -1}}, "limits.ms must be a whole number from 0"),
