@@ -486,7 +486,10 @@ def test_serve_answers_the_lines_of_the_contract() -> None:
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "wireproof", "cases"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "wireproof", "cases"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as listing:
         assert listing.stdout is not None
         assert listing.stderr is not None
