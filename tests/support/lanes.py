@@ -33,7 +33,15 @@ def lane(item: pytest.Item) -> str:
 
 def left_out(counts: Counter[str]) -> str:
     """Return the line for tests that were left out, by marker."""
-    parts = [f"{name} {counts[name]:,}" for name in LANES if counts[name]]
-    parts += [f"unmarked {counts[UNMARKED]:,}"] * bool(counts[UNMARKED])
     how = f"`pytest -m NAME` runs those of a marker, `.ci/run` all but {', '.join(FULL)}"
-    return f"left out: {counts.total():,} tests ({', '.join(parts)}); {how}"
+    return f"left out: {counts.total():,} tests ({_by_marker(counts)}); {how}"
+
+
+def passed(counts: Counter[str]) -> str:
+    """Return the line for tests that passed, by marker: `.ci/run` reads it."""
+    return f"passed by marker: {_by_marker(counts)}"
+
+
+def _by_marker(counts: Counter[str]) -> str:
+    parts = [f"{name} {counts[name]:,}" for name in LANES if counts[name]]
+    return ", ".join([*parts, *[f"unmarked {counts[UNMARKED]:,}"] * bool(counts[UNMARKED])])
