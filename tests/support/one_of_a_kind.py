@@ -36,7 +36,7 @@ def each_format(
     swept: str = "sweeps",
     others: str = "",
 ) -> list[Any]:
-    """Return parameters for `pytest.mark.parametrize`: `SWEPT` formats have one marker, all others another."""
+    """Return parameters for `pytest.mark.parametrize`: `SWEPT` ones have a marker, others another."""
     return [
         pytest.param(value, id=id_of(value), marks=_marks(swept if id_of(value) in SWEPT else others))
         for value in values
