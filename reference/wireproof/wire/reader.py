@@ -321,11 +321,14 @@ class TracingReader(Reader):
 
         A number that is not their size is no cover: some lengths count one more, and codecs report these.
         """
-        if name not in self.lengths or len(self.spans) < 2:
+        declared = self.lengths.get(name)
+        if declared is None or len(self.spans) < 2:
             return
         length, data = self.spans[-2:]
-        declared = [self.path(one) for one in self.lengths[name]]
-        if length.value == data.end - start and length.space == data.space and length.path in declared:
+        if length.cover is not None or length.value != data.end - start or length.space != data.space:
+            return
+        scope = data.path[: len(data.path) - len(name)]
+        if length.path.startswith(scope) and length.path[len(scope) :] in declared:
             self.spans[-2] = evolve(length, cover=Cover("length", start, data.end))
 
 
