@@ -11,7 +11,8 @@ from wireproof.family import object_at
 from wireproof.formats import FAMILIES
 
 Carried = Accepted | Refused | Unsupported
-"""The stored bytes as `data`; the refusal of the server; or why the server could not be asked."""
+"""The stored bytes as `data`, empty if there are none in spite of the acknowledgement; the refusal of the
+server; or why the server could not be asked."""
 
 
 class Relay(Protocol):

@@ -78,6 +78,9 @@ def _stored(
                 report.left_out[text] += 1
             case Refused():
                 _note_refusal(message, answer, report)
+            case Accepted(data=b""):
+                verdict = Verdict("fail", "wrong-value", want="what was acknowledged", got="nothing stored")
+                report.faults.append(RelayFault(message, _produced(message), verdict))
             case Accepted(data=bytes(data)):
                 report.counts[STORED] += 1
                 stored = _with_bytes(message, data)
@@ -113,7 +116,7 @@ def _changed(message: EncodedMessage, stored: EncodedMessage, kept: tuple[str, .
     sent, back = reference_answer(message.case).outcome, reference_answer(stored.case).outcome
     if not isinstance(sent, Accepted):
         return None
-    case = evolve(_produced(message), expect=Accept())
+    case = evolve(_produced(message), expect=Accept(value=sent.value))
     if isinstance(back, Refused):
         text = short_outcome(back)
         return RelayFault(message, case, Verdict("fail", "wrong-value", back.cls, back.path, got=text))

@@ -52,11 +52,25 @@ NOT_KAFKA: Final = "does not answer as Kafka does"
 HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
 
 
+FIRST_API_VERSIONS: Final = 2
+"""The newest ApiVersions without tagged fields. A broker that does not know the version of a request answers
+in the form of version 0 (KIP-511), but librdkafka's mock cluster in a form that no version has."""
+
+
 class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library has no types
     """The library's connections, of which none loses an answer that comes right before the end.
 
-    A broker that refuses a login answers and closes. kafka-python 3.0 drops what it reads with the end.
+    A broker that refuses a login answers and closes. kafka-python 3.0 drops what it reads with the end. The
+    first request of a connection is one that every broker can read.
     """
+
+    def get_connection(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
+        """Return the connection to a node, a new one if there is none."""
+        connection = super().get_connection(*arguments, **options)
+        if connection.initializing:
+            first = min(connection._api_versions_idx, FIRST_API_VERSIONS)  # noqa: SLF001 - it has no public one
+            connection._api_versions_idx = first  # noqa: SLF001 - as above
+        return connection
 
     async def _build_transport(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
         transport = await super()._build_transport(*arguments, **options)

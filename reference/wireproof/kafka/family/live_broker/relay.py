@@ -1,11 +1,9 @@
 """A broker as the path between producers and consumers: each entry is produced raw and fetched raw."""
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
 
 from kafka import errors
 
@@ -26,13 +24,9 @@ from wireproof.kafka.family.live_broker.entry_bytes import (
     next_offset,
     producer_of,
 )
+from wireproof.kafka.family.live_broker.log_reading import read_log
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
-
-VISIBLE_SECONDS: Final = 2.0
-"""Most seconds until an acknowledged entry can be fetched."""
-
-PAUSE: Final = 0.02
 
 
 class BrokerRelay:
@@ -75,22 +69,16 @@ class BrokerRelay:
                     f"the broker answers {error.name}: about the producer, not about the bytes"
                 )
             return Refused(error.cls, detail=error.name, text=answer.message)
-        entries = self._fetched(partition, answer.base_offset, magic)
+        found = read_log(self._cluster, partition, answer.base_offset, magic, answer.base_offset)
+        entries = list(entries_of(found.data))
         partition.end = max((next_offset(*entry) for entry in entries), default=partition.end)
         stored = {magic_of(entry, "") for _, entry in entries}
+        if not entries:
+            return Accepted(data=b"")
         if len(entries) != 1 or stored != {magic}:
             shown = ", ".join(f"v{one}" for one in sorted(stored))
-            return Unsupported(f"the broker returns one entry as {len(entries)} of {shown or 'none'}")
+            return Unsupported(f"the broker returns one entry as {len(entries)} of {shown}")
         return Accepted(data=entries[0][1])
-
-    def _fetched(self, partition: Partition, offset: int, magic: int) -> list[tuple[int, bytes]]:
-        """Fetch the entries from an offset on, as soon as there are any."""
-        deadline = time.monotonic() + VISIBLE_SECONDS
-        while True:
-            entries = list(entries_of(requests.fetch(self._cluster, partition, offset, magic).data))
-            if entries or time.monotonic() > deadline:
-                return entries
-            time.sleep(PAUSE)
 
 
 @contextmanager
