@@ -279,6 +279,7 @@ def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request
     try:
         partition = cluster.partition(topic.name, topic.topic_id, asked.index)
         data = bytes(asked.records or b"")
+        name, _ = cluster.topic(topic.name, topic.topic_id)
         _join_transaction(cluster, partition, (name, asked.index), request, data)
         answer = partition.append(data, version, request.transactional_id, now)
     except Refused as refused:
