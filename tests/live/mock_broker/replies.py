@@ -151,7 +151,7 @@ def api_versions(_: Cluster, request: Request) -> Reply:
 
 
 def _features(version: int) -> dict[str, Any]:
-    """Return the feature of transactions v2, in versions of the answer that have features: KIP-890, KIP-584."""
+    """Return the feature of transactions v2 (KIP-890), in versions of the answer that have features."""
     if version < FEATURES_SINCE:
         return {}
     feature = ApiVersionsResponse.FinalizedFeatureKey(
