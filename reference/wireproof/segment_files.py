@@ -63,7 +63,7 @@ class RawEntries:
         odd: number of bytes after the last whole entry.
     """
 
-    rows: tuple[bytes, ...]
+    rows: Sequence[bytes]
     tail: int
     odd: int
 

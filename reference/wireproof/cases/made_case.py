@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, PlainInput, Reject, Steps, Value
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe
-from wireproof.cases.steps import step_request
+from wireproof.cases.steps import bytes_of_steps
 from wireproof.cases.stream_prefix import stream_value
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
@@ -144,5 +144,5 @@ def input_bytes(case: Case) -> bytes:
             return b"".join(chunks)
         case Value(value):
             return canonical_json(value)
-        case Steps(steps):
-            return canonical_json([step_request(step) for step in steps])
+        case Steps() as given:
+            return bytes_of_steps(given)

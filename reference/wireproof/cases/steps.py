@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Behaviour, Case, Either, Step, Steps
-from wireproof.wire.json_values import Json
+from wireproof.wire.json_values import Json, canonical_json
 
 Answer: TypeAlias = Mapping[str, Json]
 
@@ -54,12 +54,12 @@ def steps_of_json(rows: object) -> Steps:
 
 
 def _step(row: object, number: int) -> Step:
-    match row:
-        case {"op": str(name), "expect": dict(expect), **rest} if expect:
-            fields: dict[str, Any] = {str(key): part for key, part in rest.items()}
-        case _:
-            raise ValueError(f"step {number} must have an op, and expect with an answer")
-    data = fields.pop("hex", None)
+    if not isinstance(row, dict):
+        raise ValueError(f"step {number} must be an object")  # noqa: TRY004 - a fault of a file
+    fields: dict[str, Json] = dict(row)
+    name, expect, data = fields.pop("op", None), fields.pop("expect", None), fields.pop("hex", None)
+    if not isinstance(name, str) or not isinstance(expect, dict) or not expect:
+        raise ValueError(f"step {number} must have an op, and expect with an answer")
     if data is not None and not isinstance(data, str):
         raise ValueError(f"step {number}: hex must be a text")
     try:
@@ -74,6 +74,11 @@ def step_request(step: Step) -> dict[str, Json]:
     return {"op": step.op, **step.fields, **hexed}
 
 
+def bytes_of_steps(given: Steps) -> bytes:
+    """Return the requests of all steps as canonical JSON: it identifies the input of a case."""
+    return canonical_json([step_request(step) for step in given.steps])
+
+
 def step_json(step: Step) -> dict[str, Any]:
     """Return a step as it is in a fixture."""
     return {**step_request(step), "expect": dict(step.expect)}
@@ -81,11 +86,10 @@ def step_json(step: Step) -> dict[str, Any]:
 
 def answers(step: Step) -> Mapping[str, Answer]:
     """Return the permitted answers of a step by name; the name of one that is not open is empty."""
-    match step.expect:
-        case {"either": dict(named), **rest} if named and not rest:
-            return {str(name): answer for name, answer in named.items() if isinstance(answer, dict)}
-        case answer:
-            return {"": answer}
+    named = step.expect.get(EITHER)
+    if len(step.expect) > 1 or not isinstance(named, dict) or not named:
+        return {"": step.expect}
+    return {name: answer for name, answer in sorted(named.items()) if isinstance(answer, dict)}
 
 
 def expectation_of(steps: Sequence[Step]) -> Accept | Either:

@@ -14,7 +14,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source
+from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
@@ -77,6 +77,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     """
     if isinstance(case.input, Generated):
         raise PromotionError(f"{case.id} is generated from a rule: there are no bytes to promote")
+    if isinstance(case.input, Steps):
+        raise PromotionError(f"{case.id} has steps: only a live server answers it, and the reference cannot")
     case = _with_expectation(case)
     confirm(case)
     fixture = _named(case, name, why)

@@ -16,7 +16,7 @@ from wireproof.cases.mutate.field_mutations import remove_elements
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.splice import Splice, apply_splices
-from wireproof.cases.steps import fewer_steps, step_request
+from wireproof.cases.steps import bytes_of_steps, fewer_steps
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -37,8 +37,8 @@ def weight(given: Input) -> Weight:
             return _weight(canonical_json(value))
         case Chunks(chunks):
             return (sum(map(len, chunks)), len(chunks), b"".join(chunks))
-        case Steps(steps):
-            data = canonical_json([step_request(step) for step in steps])
+        case Steps(steps) as sequence:
+            data = bytes_of_steps(sequence)
             return (len(steps), len(data), data)
         case Generated(size=size, sha256=sha256):
             return (size, 0, sha256.encode())  # nobody shrinks one: `shrink` makes its bytes first

@@ -180,6 +180,6 @@ class Sequences:
         self._writer.add({
             "id": self._prefix + name, "title": title, "why": why, "op": "sequence", "profile": "produce",
             "options": {"topic": dict(topic or {})}, "level": level, "rules": list(rules), "steps": list(steps),
-            "twin": twin and (twin if "/" in twin else self._prefix + twin), "needs": sorted({*self._needs, *needs}),
+            "twin": self._prefix + twin if twin else None, "needs": sorted({*self._needs, *needs}),
             "source": {"origin": "builder", "document": self._document}, "limits": LIMITS,
         })  # fmt: skip

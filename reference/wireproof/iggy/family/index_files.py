@@ -1,7 +1,7 @@
 """The index files beside an Iggy segment, checked against its records. `iggy.index_file` has the layouts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,11 +14,19 @@ from wireproof.cases.log_survey import quick_survey, survey_items
 from wireproof.data_files import FileFinding
 from wireproof.formats import Format
 from wireproof.iggy import index_file
-from wireproof.iggy.index_file import INDEX_LAYOUTS, IndexEntry, IndexFault, IndexLayout, RecordPosition
+from wireproof.iggy.index_file import (
+    INDEX_LAYOUTS,
+    IndexEntry,
+    IndexFault,
+    IndexLayout,
+    RecordPosition,
+    RecordPositions,
+)
 from wireproof.iggy.resync import first_offset, last_offset
 from wireproof.runner.index_files import HEAD_BYTES, is_claimed_before
 from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName
 from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.packed_rows import PackedRows
 from wireproof.wire.scan_items import Item
 
 SYSTEM: Final = "Iggy"
@@ -28,7 +36,13 @@ FILE_NAME: Final = re.compile(r"(?P<base>\d{1,20})(?P<kind>\.(?:index|timeindex|
 
 ENDING: Final = re.compile(r".*(?P<kind>\.(?:index|timeindex))", re.DOTALL)
 
+MAX_RECORDS: Final = 1 << 22
+"""Records of a segment that are compared with an index: 160 MiB of positions."""
+
 TIMESTAMP_FIELDS: Final = ("max_timestamp", "base_timestamp", "timestamp")
+
+
+TOO_MANY: Final = f"the segment has more than {MAX_RECORDS} records,"
 
 
 @frozen
@@ -43,7 +57,7 @@ class SegmentRecords:
     """
 
     revision: str
-    heads: tuple[RecordPosition, ...]
+    heads: RecordPositions
     size: int
     why: str
 
@@ -53,7 +67,7 @@ class IggyIndex:
     """The entries of an index file; `raw` has its rows, as for those of Kafka."""
 
     layout: IndexLayout
-    entries: tuple[Any, ...]
+    entries: Sequence[Any]
     raw: RawEntries
 
 
@@ -88,17 +102,19 @@ def _read_log(log: Path, size: int, _: int) -> SegmentRecords | None:
         fmt = log_format(file.read(HEAD_BYTES))
         if fmt is None:
             return None
-        places: list[RecordPosition] = []
-        why = ""
+        places, why = RecordPositions(), ""
         try:
             for item in survey_items(fmt, FileSource.of(file), DEFAULT_OPTIONS):
+                if len(places) == MAX_RECORDS:
+                    why = why or f"{TOO_MANY} from position {item.at} on"
+                    break
                 if item.kind == "frame":
                     places.append(_place(item))
                 else:
                     why = why or f"{item.cls or 'torn'} at {item.at}"
         except ShrunkError as error:
             why = str(error)
-    return SegmentRecords(fmt.revision, tuple(places), size, why)
+    return SegmentRecords(fmt.revision, places, size, why)
 
 
 def check_index(
@@ -127,8 +143,9 @@ def read_index(layout: IndexLayout, data: bytes) -> IggyIndex:
     """Read the entries of an index file."""
     found = index_file.read_entries(layout, data)
     size = layout.entry.size
-    rows = tuple(data[one.at : one.at + size] for one in found)
-    return IggyIndex(layout, tuple(map(_Shown.of, found)), RawEntries(rows, 0, len(data) % size))
+    shown = PackedRows(len(found), lambda row: _Shown.of(found[row]))
+    rows = PackedRows(len(found), lambda row: data[row * size : (row + 1) * size])
+    return IggyIndex(layout, shown, RawEntries(rows, 0, len(data) % size))
 
 
 @frozen
@@ -146,6 +163,8 @@ class _Shown:
 def _wrong(layout: IndexLayout, log: SegmentRecords, base: int, data: bytes) -> Iterator[IndexFault]:
     yield from index_file.check_alone(layout, data)
     yield from index_file.check_against_log(layout, data, base, log.heads, sound=not log.why)
+    if log.why.startswith(TOO_MANY):
+        yield 0, f"{log.why}; entries for them are not compared", False
 
 
 def _place(item: Item) -> RecordPosition:

@@ -35,14 +35,9 @@ from wireproof.columnar.basic_kernels import (
 )
 from wireproof.columnar.layout_types import numpy_dtype
 from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, np
-from wireproof.kafka.layouts import BATCH
-from wireproof.wire.layout import Checksum, Count, Number
+from wireproof.kafka.layouts import BATCH_NUMBERS
 
-HEADER: Final = numpy_dtype(
-    part
-    for part in BATCH.parts
-    if isinstance(part, Checksum | Count) or (isinstance(part, Number) and part.const is None)
-)
+HEADER: Final = numpy_dtype(BATCH_NUMBERS)
 """The fixed fields of one entry header that vary, without its length: kafka.md §1.1.
 
 For a message (§2.1) `base_offset`, `crc` and `attributes` are its own, `max_timestamp` is its timestamp (-1

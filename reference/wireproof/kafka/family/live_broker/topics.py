@@ -97,7 +97,7 @@ class OwnTopics:
             answer = self._request(config, partitions)
         code, text, name = answer
         if code:
-            denied = "not permitted" if code in DENIED else f"refused with error {code}"
+            denied = "not permitted" if code in DENIED else f"refused with {errors.for_code(code).message}"
             raise TopicError(
                 f"creating the topic {name} is {denied}: {one_line(text or '', 200)}".rstrip(": ")
             )
@@ -201,4 +201,4 @@ def _delete(cluster: Cluster, name: str) -> str:
     (code,) = (getattr(reply, "error_code", 0) for reply in replies)
     if code in DENIED:
         return "deleting it is not permitted"
-    return "" if code in (0, UNKNOWN_TOPIC) else f"error {code}"
+    return "" if code in (0, UNKNOWN_TOPIC) else str(errors.for_code(code).message)
