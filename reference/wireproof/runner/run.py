@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.outcome import Outcome, Refused, Unsupported
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine

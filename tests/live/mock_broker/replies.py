@@ -142,16 +142,14 @@ def api_versions(_: Cluster, request: Request) -> Reply:
         )
         for one, span in VERSIONS.items()
     ]
-    features = {"finalized_features_epoch": 0, "finalized_features": [_feature(request.version)]}
-    more = features if request.version >= 3 else {}
+    more = {"finalized_features": [_feature(request.version)]} if request.version >= 3 else {}
     return ApiVersionsResponse[request.version](error_code=0, api_keys=keys, throttle_time_ms=0, **more)
 
 
 def _feature(version: int) -> Reply:
     """Return the feature of transactions v2: KIP-890."""
-    return ApiVersionsResponse.FinalizedFeatureKey(
-        name="transaction.version", max_version_level=2, min_version_level=2, version=version
-    )
+    feature = ApiVersionsResponse.FinalizedFeatureKey
+    return feature(name="transaction.version", max_version_level=2, min_version_level=2, version=version)
 
 
 def metadata(cluster: Cluster, request: Request) -> Reply:
@@ -279,7 +277,8 @@ def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request
     try:
         partition = cluster.partition(topic.name, topic.topic_id, asked.index)
         data = bytes(asked.records or b"")
-        _join_transaction(cluster, partition, (name, asked.index), request, data)
+        place = cluster.topic(topic.name, topic.topic_id)[0], asked.index
+        _join_transaction(cluster, partition, place, request, data)
         answer = partition.append(data, version, request.transactional_id, now)
     except Refused as refused:
         errors = [
