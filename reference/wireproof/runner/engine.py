@@ -231,7 +231,7 @@ class Engine:
     # --- the running adapter ---
 
     def _ensure_started(self) -> Controller:
-        """Return the running adapter; one that started before gets a second attempt to start, and no third."""
+        """Return the running adapter; one that started before gets a second attempt, and no third."""
         if self._no_start is not None:
             raise self._no_start
         if self._controller is None:

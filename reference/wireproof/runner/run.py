@@ -97,9 +97,8 @@ def _golden(engine: Engine, plan: Selection, verdicts: dict[str, Verdict]) -> It
 
     def keep(case: Case, outcome: Outcome, ns: int) -> _GoldenResult:
         twin = verdicts.get(case.twin or "")
-        held = isinstance(outcome, Refused) or (isinstance(outcome, Accepted) and awaits_twin(case, outcome))
+        held = isinstance(outcome, Refused) or awaits_twin(case, outcome)
         if case.twin and twin is None and held:
-            assert isinstance(outcome, Refused | Accepted)
             return _GoldenResult(case, None, ns, outcome)
         verdicts[case.id] = verdict = judge(case, outcome, hello=engine.hello, twin=twin)
         return _GoldenResult(case, verdict, ns)

@@ -29,7 +29,7 @@ WHY = {
     "nul": "C strings end there.",
     "other": "Bytes that went through text come back as others (iggy.md §11.1, N2).",
 }
-PAYLOADS: tuple[Row, ...] = tuple((part, ()) for _, _, part in TEXTS) + ((OTHER, ()),)
+PAYLOADS: tuple[Row, ...] = (*((part, ()) for _, _, part in TEXTS), (OTHER, ()))
 FIRST = tuple((part, "string", part * 2) for _, _, part in TEXTS)
 """Headers to 0.8: the key, the kind and the bytes of the value."""
 KEYED = tuple(("string", *header) for header in FIRST)
