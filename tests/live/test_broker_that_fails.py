@@ -17,9 +17,9 @@ from tests.live.mock_broker import replies
 from tests.live.mock_broker.append_rules import ErrorCode, Refused
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
-from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
+from wireproof.kafka.family.live_broker import entry
 from wireproof.runner.event_files import read_events
 
 pytestmark = pytest.mark.live
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.live
 JUDGED = 8
 """The number of verdicts after which a broker fails."""
 
-CASES = "kafka.log/mixed/append/{count,two,mixed,stamped,to,value}-*"
+CASES = [f"kafka.log/mixed/append/{name}-*" for name in ("count", "mixed", "stamped", "to", "two", "value")]
 TOKEN = "0123456789abcdef"
 
 
@@ -56,7 +56,8 @@ def run_until(signal_number: int, folder: Path) -> Ended:
 def checked(address: str, folder: Path, interrupt: Callable[[], None]) -> Ended:
     events = folder / "run.jsonl"
     command = [
-        *(sys.executable, "-m", "wireproof", "check", f"kafka-broker:{address}", "--run", CASES),
+        *(sys.executable, "-m", "wireproof", "check", f"kafka-broker:{address}"),
+        *(part for case in CASES for part in ("--run", case)),
         *("--no-families", "--out", str(events)),
     ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as check:
@@ -117,7 +118,7 @@ def test_a_cluster_that_forbids_topics_is_one_line(
 
 
 def test_a_topic_that_exists_already_is_named_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_servers.secrets, "token_hex", lambda _: TOKEN)
+    monkeypatch.setattr(entry.secrets, "token_hex", lambda _: TOKEN)
     name = f"wireproof-{TOKEN}-1"
     with running() as address, RawClient(address) as client:
         client.create(name, 1, {})

@@ -66,6 +66,9 @@ VERSIONS: Final = {
 }
 """The versions of each request that the broker takes."""
 
+FEATURES_SINCE: Final = 3
+"""The version of ApiVersions from which on it has features: KIP-584."""
+
 RECORD_ERRORS_SINCE: Final = 8
 """The version of Produce from which on single records have error messages: KIP-467."""
 
@@ -142,16 +145,19 @@ def api_versions(_: Cluster, request: Request) -> Reply:
         )
         for one, span in VERSIONS.items()
     ]
-    features = {"finalized_features_epoch": 0, "finalized_features": [_feature(request.version)]}
-    more = features if request.version >= 3 else {}
-    return ApiVersionsResponse[request.version](error_code=0, api_keys=keys, throttle_time_ms=0, **more)
+    return ApiVersionsResponse[request.version](
+        error_code=0, api_keys=keys, throttle_time_ms=0, **_features(request.version)
+    )
 
 
-def _feature(version: int) -> Reply:
-    """Return the feature of transactions v2: KIP-890."""
-    return ApiVersionsResponse.FinalizedFeatureKey(
+def _features(version: int) -> dict[str, Any]:
+    """Return the feature of transactions v2 (KIP-890), in versions of the answer that have features."""
+    if version < FEATURES_SINCE:
+        return {}
+    feature = ApiVersionsResponse.FinalizedFeatureKey(
         name="transaction.version", max_version_level=2, min_version_level=2, version=version
     )
+    return {"finalized_features_epoch": 0, "finalized_features": [feature]}
 
 
 def metadata(cluster: Cluster, request: Request) -> Reply:
@@ -278,8 +284,8 @@ def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request
     now = time.time_ns() // 1_000_000
     try:
         partition = cluster.partition(topic.name, topic.topic_id, asked.index)
-        name, _ = cluster.topic(topic.name, topic.topic_id)
         data = bytes(asked.records or b"")
+        name, _ = cluster.topic(topic.name, topic.topic_id)
         _join_transaction(cluster, partition, (name, asked.index), request, data)
         answer = partition.append(data, version, request.transactional_id, now)
     except Refused as refused:
