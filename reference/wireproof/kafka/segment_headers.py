@@ -82,19 +82,22 @@ class EntryHeaders(NumberRows[SegmentEntry]):
         number = bisect_left(positions, position)
         return number if number < len(positions) and positions[number] == position else None
 
-    @classmethod
-    def of(cls, heads: Iterable[SegmentEntry]) -> "EntryHeaders":
-        """Return headers as such a sequence."""
-        return heads if isinstance(heads, EntryHeaders) else cls(heads)
-
 
 NO_MARKER: Final = -1
 """The number of a header without a marker; types of control records are not negative."""
 
 
 def _entry_of(*numbers: int) -> SegmentEntry:
-    *plain, transactional, marker, epoch = numbers
-    return SegmentEntry(*plain, bool(transactional), None if marker == NO_MARKER else marker, epoch)
+    position, size, magic, first, last, timestamp, producer, transactional, marker, epoch = numbers
+    is_marked = marker != NO_MARKER
+    return SegmentEntry(
+        position, size, magic, first, last, timestamp, producer, bool(transactional),
+        marker if is_marked else None, epoch,
+    )  # fmt: skip
+
+
+def _as_headers(heads: Iterable[SegmentEntry]) -> EntryHeaders:
+    return heads if isinstance(heads, EntryHeaders) else EntryHeaders(heads)
 
 
 @frozen
@@ -108,7 +111,7 @@ class SegmentHeaders:
         why: the reason why reading ended there; empty at the end of the file.
     """
 
-    heads: EntryHeaders = field(converter=EntryHeaders.of)
+    heads: EntryHeaders = field(converter=_as_headers)
     size: int
     end: int = field(default=0)
     why: str = ""
