@@ -1,12 +1,13 @@
 """`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
+import io
 import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO, cast, get_args
+from typing import Any, BinaryIO, Final, TextIO, cast, get_args
 
 import click
 from attrs import evolve, frozen
@@ -296,8 +297,8 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
         survey = survey_stream(fmt, listing, found, reading, json_output.entry)
         json_output.line(as_json(summary_json(survey)))
     else:
-        with tempfile.SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8") as spool:
-            output = TextOutput(stream, request.shown, cast("TextIO", spool))
+        with _spooled() as spool:
+            output = TextOutput(stream, request.shown, spool)
             survey = survey_stream(fmt, listing, found, reading, output.entry)
             for line in summary_lines(survey):
                 click.echo(line)
@@ -307,7 +308,13 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     return Exit.CONFORMS if survey.ok else Exit.FAILS
 
 
-def _copy(spool: Any) -> None:  # noqa: ANN401 - a file of text
+def _spooled() -> TextIO:
+    """Return a file of text whose lines are collected before they are written: one at a time is slow."""
+    file = cast("BinaryIO", tempfile.SpooledTemporaryFile(SPOOLED))
+    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+
+def _copy(spool: TextIO) -> None:
     """Print what was spooled."""
     spool.seek(0)
     while piece := spool.read(1 << 20):

@@ -20,10 +20,15 @@ MiB of decompressed bytes, unless one entry alone is larger. Without numba and p
 one line that names the extra.
 """
 
-from wireproof.columnar.header_columns import HEADER_COLUMNS, read_header_columns
+from typing import TYPE_CHECKING, Any, Final
+
 from wireproof.columnar.heka_scan import HekaFrames, scan_heka
 from wireproof.columnar.kafka_scan import FRAME, GARBAGE, KINDS, TAIL, KafkaFrames, scan
-from wireproof.columnar.record_columns import RECORD_COLUMNS, clean_records, records
+from wireproof.family import object_at
+
+if TYPE_CHECKING:
+    from wireproof.columnar.header_columns import HEADER_COLUMNS, read_header_columns
+    from wireproof.columnar.record_columns import RECORD_COLUMNS, clean_records, records
 
 __all__ = [
     "FRAME",
@@ -40,3 +45,19 @@ __all__ = [
     "scan",
     "scan_heka",
 ]
+
+_OF_ARROW: Final = {
+    "HEADER_COLUMNS": "header_columns",
+    "read_header_columns": "header_columns",
+    "RECORD_COLUMNS": "record_columns",
+    "clean_records": "record_columns",
+    "records": "record_columns",
+}
+"""The modules that import pyarrow, by the names that are taken from them when they are first used."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the names
+    """Return a name of a module that needs pyarrow, which a scan does not."""
+    if name not in _OF_ARROW:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return object_at(f"{__name__}.{_OF_ARROW[name]}:{name}")

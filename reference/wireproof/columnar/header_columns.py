@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
+import pyarrow as pa
+
 from wireproof.columnar import kernels
+from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.columnar.kafka_scan import KINDS, Buffer, KafkaFrames
 from wireproof.columnar.kernels import CODEC, HEADER, Array
-from wireproof.columnar.layout_types import arrow_fields
-from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.optional_deps import np
 from wireproof.kafka.layouts import BATCH
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import pyarrow as pa
+
 from wireproof.columnar import record_header_kernels
 from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import Buffer, ScanStep, scan_steps
 from wireproof.columnar.kernels import SLACK, Array, Octets
-from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.optional_deps import np
 from wireproof.kafka.values import Message, Record
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

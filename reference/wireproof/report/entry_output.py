@@ -106,8 +106,7 @@ class EntryOutput:
 
     def line(self, text: str, *, counted: bool = True) -> None:
         """Write a line."""
-        self.out.write(text)
-        self.out.write("\n")
+        self.out.write(f"{text}\n")
         self.lines += counted
 
     def write_entry(self, one: ListedEntry) -> None:

@@ -13,8 +13,9 @@ from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.family import EntryRow
 from wireproof.formats import FORMATS
 from wireproof.kafka import entry
-from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
+from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
+from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options
@@ -29,6 +30,9 @@ CHUNKS: Final = (1 << 20, 2 << 20)
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
 """The same if every record becomes an object."""
 
+
+HEAD_BYTES: Final = BATCH.fixed_size
+"""Bytes that have the header of any entry."""
 
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
@@ -70,14 +74,16 @@ def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRow | It
     """Yield the entries of a step; the reference decodes control batches again, for their type."""
     block = step.block
     assert block is not None, "of whole entries"
+    assert block.first_offset is not None, "of verdicts alone"
     entries, headers = block.entries, block.entry_headers
-    plain = _plain(headers, entries.magic)
+    plain = _plain(headers)
     starts = (entries.position.astype(np.int64) + base).tolist()
     numbers_of = zip(*(headers[name].tolist() for name in _NAMES), strict=True)
     columns = zip(
-        starts, entries.length.tolist(), entries.magic.tolist(), plain.tolist(), numbers_of, strict=True
-    )
-    for index, (at, length, magic, is_plain, numbers) in enumerate(columns):
+        starts, entries.length.tolist(), entries.magic.tolist(), plain.tolist(), numbers_of,
+        block.first_offset.tolist(), strict=True,
+    )  # fmt: skip
+    for index, (at, length, magic, is_plain, numbers, first) in enumerate(columns):
         if index in step.answers:
             yield evolve(step.answers[index], at=at)
         elif magic == 2 and is_plain:
@@ -85,22 +91,13 @@ def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRow | It
         elif magic == 2:
             yield _decoded(entries.view[at - base : at - base + length], at, options)
         else:
-            data = bytes(entries.view[at - base : at - base + length])
-            first = numbers[0] if is_plain else _first_offset(data, options)
-            yield EntryRow(at, length, message_cells(data, first, numbers[-1]))
+            head = bytes(entries.view[at - base : at - base + HEAD_BYTES])
+            yield EntryRow(at, length, message_cells(head, first, numbers[-1]))
 
 
-def _first_offset(wrapper: bytes, options: Options) -> int:
-    """Return the offset of the first message in a clean wrapper; its header has that of the last one."""
-    step = next(scan_steps(wrapper, options, keep="slots"))
-    assert step.block is not None, "a whole entry"
-    return int(step.block.slots["offset"][0])
-
-
-def _plain(headers: Any, magic: Any) -> Any:  # noqa: ANN401 - arrays
-    """Return which entries need no look at their records: neither wrappers nor control batches."""
-    attributes = headers["attributes"]
-    return np.where(magic == 2, attributes & CONTROL == 0, attributes & CODEC_MASK == 0)
+def _plain(headers: Any) -> Any:  # noqa: ANN401 - arrays
+    """Return which batches need no look at their records: all but control batches."""
+    return headers["attributes"] & CONTROL == 0
 
 
 def _decoded(data: memoryview, at: int, options: Options) -> Item:
