@@ -161,8 +161,18 @@ class EntryTotals(Protocol):
 class FastListing(Protocol):
     """Lists a stream with a fast decoder."""
 
-    def __call__(self, source: Any, options: Options, *, values: bool) -> Iterator[EntryRow | Item]:  # noqa: ANN401 - a `ByteSource`
-        """Yield the entries in order and without gaps: as items if `values`, or if they need a look."""
+    def __call__(
+        self,
+        source: Any,  # noqa: ANN401 - a `ByteSource`
+        options: Options,
+        *,
+        values: bool,
+        begin: int = 0,
+    ) -> Iterator[EntryRow | Item]:
+        """Yield the entries from a position on, in order and without gaps.
+
+        They are items if `values`, or if they need a look.
+        """
 
 
 @frozen
@@ -184,6 +194,10 @@ class EntryListing:
         meaning: the place of a function that returns what a record means, in JSON form, from the name of the
             folder of its log and its cells, or None; empty if there is none.
         fast: the place of a `FastListing`; empty if there is none.
+        head_offsets: returns the first and the last offset of the entry that begins with these bytes, each
+            None if its header does not have it; None for bytes that begin no entry.
+        indexed: the place of a function that returns the last offset and the position of an entry that an
+            index file beside a log has, not after an offset or a position; empty if there is none.
         also_read: options with which a rejected entry is read again, and the words for what it then is.
         compare_modes: the place of a function that compares how readers divide the stream; empty if there is
             none. It gets the pieces of the bytes, the names of the readers, the options and the number of
@@ -205,6 +219,8 @@ class EntryListing:
     head_bytes: int = 0
     offsets: Callable[[tuple[Any, ...]], tuple[int, int] | None] | None = None
     fast: str = ""
+    head_offsets: Callable[[Format, bytes], tuple[int | None, int | None] | None] | None = None
+    indexed: str = ""
     meaning: str = ""
     also_read: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     compare_modes: str = ""

@@ -27,7 +27,6 @@ from wireproof.report.entry_output import (
     JsonOutput,
     Listed,
     ListingOptions,
-    Place,
     TextOutput,
     as_json,
     summary_json,
@@ -38,6 +37,7 @@ from wireproof.runner import index_files
 from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
+from wireproof.runner.listing_begin import Place, begin_of
 from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 
@@ -164,11 +164,12 @@ def _explain_source(source: str, request: ExplainRequest) -> Exit:
     if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
         return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
     if is_file and not request.rows and index_files.kind_of(path):
-        return _explain_index_file(path)
+        return _explain_index_file(path, as_json=request.as_json)
     with _opened(source) as opened:
         if not opened.source.size:
             raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
-        found = evolve(opened, folder=path.resolve().parent.name if is_file else "")
+        own = path if is_file and not opened.packed else None
+        found = evolve(opened, folder=path.resolve().parent.name if is_file else "", path=own)
         code = _explain(source, path.name if is_file else "", found, request)
     return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
 
@@ -194,9 +195,9 @@ def _opened_standard_input() -> Iterator[OpenInput]:
         yield found
 
 
-def _explain_index_file(path: Path) -> Exit:
+def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
     one = index_files.check_index_file(path)
-    for line in index_file_view.entry_lines(one):
+    for line in (index_file_view.entry_json if as_json else index_file_view.entry_lines)(one):
         click.echo(line)
     return Exit.FAILS if one.errors else Exit.CONFORMS
 
@@ -290,7 +291,9 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     """List a stream: the summary first, which is known last."""
     fmt, listing = stream_of(row), listing_of(row)
     assert listing is not None, "every stream has one"
-    reading = ListingSettings(request.options, values=request.shown.detail == "records")
+    place = request.shown.begin
+    begin = begin_of(fmt, listing, found.source, place, found.path) if place is not None else 0
+    reading = ListingSettings(request.options, values=request.shown.detail == "records", begin=begin)
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)

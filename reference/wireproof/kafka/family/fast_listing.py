@@ -37,13 +37,15 @@ HEAD_BYTES: Final = BATCH.fixed_size
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
 
-def list_entries(source: ByteSource, options: Options, *, values: bool) -> Iterator[EntryRow | Item]:
+def list_entries(
+    source: ByteSource, options: Options, *, values: bool, begin: int = 0
+) -> Iterator[EntryRow | Item]:
     """Yield the entries as rows, and as items those that are not clean, with their values.
 
     If `values`, every entry is an item with its value. Bytes that are no whole entry are left to the
     reference, which searches for the next one.
     """
-    at = reread = 0
+    at, reread = begin, 0
     first, most = VALUE_CHUNKS if values else CHUNKS
     size = first
     read = source.read if values else source.view  # items refer to their bytes, rows do not
