@@ -1,19 +1,19 @@
 """List a Kafka log with the fast decoder, chunk by chunk."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource
-from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
 from wireproof.columnar.item_values import value_items
 from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.family import EntryRow
-from wireproof.formats import FORMATS
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, Chunks, list_chunks
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import peek_whole_entry
@@ -21,8 +21,6 @@ from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.scan_items import Item
-
-LOG: Final = FORMATS["kafka.log/mixed"]
 
 CHUNKS: Final = (1 << 20, 2 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
@@ -45,27 +43,21 @@ def list_entries(
     If `values`, every entry is an item with its value. Bytes that are no whole entry are left to the
     reference, which searches for the next one.
     """
-    at, reread = begin, 0
-    first, most = VALUE_CHUNKS if values else CHUNKS
-    size = first
-    read = source.read if values else source.view  # items refer to their bytes, rows do not
-    while at < source.size:
-        base, chunk, stopped = at, read(at, size), False
-        for step in scan_steps(chunk, options, keep="slots" if values else None):
-            if step.block is None:
-                stopped = step.answers[0].kind != "tail" or base + len(chunk) >= source.size
-                break
-            yield from _items(step, base) if values else _rows(step, base, options)
-            at = base + int(step.block.entries.end[-1])
-        size = min(2 * size, most) if at > base else 2 * max(size, len(chunk))
-        if stopped and at < source.size:
-            size, reread = first, reread + len(chunk)
-            alone = reread > FREE_BYTES + WORK_FACTOR * at
-            for item in survey_items(LOG, source, options, at):
-                at = item.at + item.length
-                yield item
-                if item.kind == "frame" and not alone:
-                    break
+    first, most = VALUE_CHUNKS if values else CHUNKS  # items refer to their bytes, rows do not
+    chunks = Chunks(source, first, most, keeps=values)
+    return list_chunks(chunks, options, begin, partial(_judged, options, values))
+
+
+def _judged(
+    options: Options, values: bool, chunk: Chunk, base: int
+) -> Generator[EntryRow | Item, None, ChunkEnd]:
+    at = 0
+    for step in scan_steps(chunk, options, keep="slots" if values else None):
+        if step.block is None:
+            return ChunkEnd(at, step.answers[0].kind != "tail")
+        yield from _items(step, base) if values else _rows(step, base, options)
+        at = int(step.block.entries.end[-1])
+    return ChunkEnd(at, is_broken=False)
 
 
 def _items(step: ScanStep, base: int) -> Iterator[Item]:

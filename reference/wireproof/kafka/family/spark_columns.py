@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve
 
+from wireproof.columnar.arrow_types import arrow_type
 from wireproof.columnar.header_columns import CODECS, FIELD_COLUMNS
 from wireproof.columnar.kafka_scan import count_records
-from wireproof.columnar.arrow_types import arrow_type
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.family.spark_reader import read_entries, read_records
