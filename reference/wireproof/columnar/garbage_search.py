@@ -30,7 +30,6 @@ from wireproof.columnar.kernels import (
 )
 from wireproof.columnar.optional_deps import compile_kernel, np
 from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY
-from wireproof.kafka.size_and_magic import MAGIC_AT as MAGIC_OFFSET
 from wireproof.kafka.size_and_magic import (
     CHECKSUM,
     HEADER_SIZE_UP_TO_MAGIC,
@@ -40,6 +39,7 @@ from wireproof.kafka.size_and_magic import (
     peek_size_and_magic,
     peek_whole_entry,
 )
+from wireproof.kafka.size_and_magic import MAGIC_AT as MAGIC_OFFSET
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.reject_classes import RejectClass
@@ -160,7 +160,7 @@ class GarbageSearch:
     def run(self, until: int | None = None) -> GarbageEnd | None:
         """Search to the end of the object, or to about `until`: then the result may be None."""
         base, most = self.at, U(self.most)
-        data, at, spent = _window(self.read(base, WINDOW)), 0, U(self.spent)
+        data, at, spent = window(self.read(base, WINDOW)), 0, U(self.spent)
         while True:
             stop, spent, reason, inside = find_entry(
                 data, U(at), U(self.size - base), U(base - self.start), most, spent
@@ -181,7 +181,7 @@ class GarbageSearch:
                 if until is not None and base >= until:
                     self.at, self.spent = base, int(spent)
                     return None
-                data = _window(rest + bytes(self.read(end, WINDOW)))
+                data = window(rest + bytes(self.read(end, WINDOW)))
 
 
 def has_checksum(read: Read, at: int, total: int) -> bool:
@@ -204,7 +204,8 @@ def find_garbage_end(read: Read, start: int, size: int, options: Options) -> Gar
     return found
 
 
-def _window(data: bytes | memoryview) -> Octets:
+def window(data: bytes | memoryview) -> Octets:
+    """Return bytes as an array that kernels read."""
     octets: Array = np.frombuffer(data, np.uint8)
     octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
     return octets
