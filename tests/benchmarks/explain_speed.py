@@ -1,8 +1,8 @@
 """How fast `explain` lists a segment, one line for each batch, beside Kafka's own tool.
 
-Run it as `PYTHONPATH=. python tests/benchmarks/explain_speed.py [DATA…]`; with `--folder` the segments are kept.
-All run as processes of their own, start included, in turn; the best of the rounds is kept. Like is compared
-with like:
+Run it as `PYTHONPATH=. python tests/benchmarks/explain_speed.py [DATA…]`; `--folder` keeps the segments. All
+run as processes of their own, start included, in turn; the best of the rounds is kept. Like is compared with
+like:
 
 * `explain` decompresses and reads every record, as does `DumpLogSegments --deep-iteration`.
 * `explain --headers` checks headers and checksums, as does `DumpLogSegments` without that option: it prints
