@@ -490,16 +490,16 @@ def test_headers_alone_list_the_same_batches_and_say_that_no_record_was_read(wir
 def test_headers_alone_find_a_wrong_checksum_and_not_what_the_checksum_covers(
     wireproof: Command, tmp_path: Path
 ) -> None:
-    one, two = logs.batch(b"one"), logs.batch(b"two", 1)
-    wrong_record = kafka_bytes.batch(b"\x10" + bytes(7), base=2)
+    one, three = logs.batch(b"one"), logs.batch(b"three", 2)
+    wrong_record = kafka_bytes.batch(b"\x10" + bytes(7), base=1)
     path = tmp_path / NAME
-    path.write_bytes(one + two[:-1] + b"?" + wrong_record + logs.batch(b"four", 3))
+    path.write_bytes(one + wrong_record + three[:-1] + b"?" + logs.batch(b"four", 3))
     classes = [
         [wrong["class"] for wrong in tree["wrong"]]
         for tree in trees(wireproof("explain", "--headers", "--json", path).out)
         if tree["type"] != "summary"
     ]
-    assert classes == [[], ["crc-mismatch"], [], []]
+    assert classes == [[], [], ["crc-mismatch"], []]
     summary = trees(wireproof("explain", "--json", path).out)[-1]
     assert (summary["headersOnly"], summary["damages"]) == (False, 2)
 

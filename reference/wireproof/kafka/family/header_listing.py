@@ -1,7 +1,8 @@
 """List a Kafka log by headers and checksums alone: kafka.md §1.1, §1.4, §2.1. Records are not read.
 
 It needs none of the packages of the fast decoder. The reference reads, as a whole, each entry whose header
-needs a look at its records or is unusual, and bytes that are no entry with a valid checksum.
+needs a look at its records or is unusual, and bytes that are no entry with a valid checksum, up to the next
+entry that is sound.
 """
 
 from collections.abc import Generator, Iterator
