@@ -59,7 +59,7 @@ def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def message_cells(head: bytes | memoryview, first: int | None, count: int | None) -> tuple[Any, ...]:
+def message_cells(head: bytes, first: int | None, count: int | None) -> tuple[Any, ...]:
     """Return the cells of a message or a wrapper: §2.1, §2.2."""
     magic = head[MAGIC_AT]
     offset, _, crc, _, attributes, *rest = message.HEADS[magic].peek(head, 0)

@@ -127,4 +127,4 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
         or _crc32(bytes(data[at + _MESSAGE_COVERS : end])) != crc
     ):
         return None
-    return message_cells(data[at : at + HEAD_BYTES], None if codec else offset, None if codec else 1)
+    return message_cells(bytes(data[at : at + HEAD_BYTES]), None if codec else offset, None if codec else 1)
