@@ -11,7 +11,7 @@ like:
 Processor time is that of all threads; it depends less on what else the machine does than the clock's time.
 """
 
-import os
+import json
 import subprocess
 import sys
 import tempfile
@@ -52,12 +52,20 @@ class Run:
     memory: float
 
 
+LAUNCHER = """
+import json, os, subprocess, sys
+start = os.times().elapsed
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, _, used = os.wait4(process.pid, 0)
+print(json.dumps([os.times().elapsed - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+"""Runs a command and prints its cost; its memory would include that of a large process that starts it."""
+
+
 def measured(command: Command) -> Run:
     """Run a command, whose output goes to nowhere, and return its cost."""
-    start = os.times().elapsed
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(process.pid, 0)
-    return Run(os.times().elapsed - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, *map(str, command)]
+    return Run(*json.loads(subprocess.run(launch, check=True, capture_output=True).stdout))
 
 
 def best(commands: Mapping[str, Command], rounds: int) -> dict[str, Run]:
