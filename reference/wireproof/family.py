@@ -21,6 +21,7 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
@@ -114,6 +115,30 @@ def deferred(place: str) -> Callable[..., Any]:
         return found[0](*arguments, **named)
 
     return call
+
+
+@frozen
+class Decoded:
+    """The result of a decode: the value, the number of bytes consumed, and the remarks."""
+
+    value: Any
+    consumed: int
+    remarks: tuple[Remark, ...]
+
+
+@frozen
+class FastDecoder:
+    """How a format is decoded by compiled kernels, which need the extra `columnar`.
+
+    Attributes:
+        decode: returns the value at the beginning of bytes, or None if the reference must decode them.
+        scan: returns the items of a stream, and how many of them come from the reference.
+        warm: inputs that compile every kernel: a first compilation takes longer than the time of a case.
+    """
+
+    decode: Callable[[bytes, Options], Decoded | None] | None = None
+    scan: Callable[[bytes, Options], tuple[list[Item], int]] | None = None
+    warm: tuple[bytes, ...] = ()
 
 
 @frozen
@@ -302,7 +327,16 @@ class Family:
             inputs of cases that a recipe describes.
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
+        step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name, the requests of its cases
+            with steps; empty if it has none.
+        step_words: the place of a function that describes the bytes of a step in a few words; empty if there
+            is none.
         redaction: what stays of bytes whose payloads are replaced.
+        fast_decoders: the place of a table of `FastDecoder` by format id; empty if there are none.
+        servers: the kinds of its servers that an adapter may be, such as `kafka-broker`; each is the place of
+            a function that returns the registry entry of `kind:HOST:PORT`.
+        index_files: the place of its `wireproof.segment_files.IndexRules`, for the index files beside its
+            logs; empty if there are none.
         directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
             brokers or servers; empty if there are none.
         fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
@@ -324,6 +358,11 @@ class Family:
     mutation: str = ""
     generators: str = ""
     message_sets: str = ""
+    step_ops: str = ""
+    step_words: str = ""
     redaction: Redaction = Redaction()
+    fast_decoders: str = ""
+    servers: Mapping[str, str] = field(factory=dict)
+    index_files: str = ""
     directories: str = ""
     fixtures: Path | None = None

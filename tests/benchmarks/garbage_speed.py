@@ -11,7 +11,7 @@ import click
 from beside import MIB, Way, best, conditions, of_process, of_tree, told
 
 from wireproof import formats
-from wireproof.columnar import garbage_search, parallel_garbage_search
+from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 LOG = formats.get("kafka.log", "mixed")

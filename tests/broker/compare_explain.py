@@ -140,7 +140,7 @@ def _compare_logs(logs: dict[Path, Path], counts: Counts) -> None:
     for link, trees in zip(logs, explain_lines.explained(list(logs)), strict=True):
         counts.logs += 1
         ours = list(explain_lines.lines(trees))
-        theirs = [*_tool_lines(printed[link])]
+        theirs = [*tool_lines(printed[link])]
         fields = _fields(link) if explain_lines.fields_needed(trees) else ()
         checksums = explain_lines.inner_checksums(fields)
         kraft = explain_lines.kraft_values(fields)
@@ -170,7 +170,7 @@ _BATCH_LINES: Final = ("baseOffset: ", "offset: ")
 _OTHER_LINES: Final = ("Log starting offset: ", "Snapshot end offset: ")
 
 
-def _tool_lines(lines: Sequence[str]) -> Iterator[dump.Line]:
+def tool_lines(lines: Sequence[str]) -> Iterator[dump.Line]:
     """Yield the fields of each line; a line that begins like none belongs to the value before it."""
     joined: list[str] = []
     for line in lines:
@@ -240,10 +240,18 @@ def _compare_indexes(files: Sequence[Path], counts: Counts) -> None:
         names = INDEX_FIELDS[path.suffix]
         ours = [{name: str(tree[member]) for name, member in names.items()} for tree in trees]
         theirs = [dict(_PAIR.findall(line)) for line in printed[path] if _PAIR.match(line)]
+        if not ours and len(theirs) == 1 and _is_first(path, theirs[0]):
+            theirs = []  # the tool stops at zeros, which are not written yet, from the second entry on
         counts.indexes += 1
         counts.entries += len(ours)
         for number, (left, right) in enumerate(zip_longest(ours, theirs, fillvalue={})):
             counts.compare(f"{path} entry {number}", left, right)
+
+
+def _is_first(path: Path, line: dump.Line) -> bool:
+    """Return whether the tool read zeros as the entry of the base offset."""
+    base, others = int(path.name.partition(".")[0]), {"position", "timestamp"}
+    return int(line["offset"]) == base and all(line[name] == "0" for name in others & set(line))
 
 
 def _compare_snapshots(files: Sequence[Path], counts: Counts) -> None:

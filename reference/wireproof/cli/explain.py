@@ -4,7 +4,7 @@ import io
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO, cast, get_args
@@ -134,7 +134,7 @@ class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gen
 @click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
               help="maximum size of an entry  [default: that of the format]")  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
-              help="count how this reader of Heka divides a stream; repeat it to compare two")  # fmt: skip
+              help="count how this reader divides a stream; repeat it to compare two")  # fmt: skip
 @with_fixtures
 def command(
     sources: tuple[str, ...],
@@ -342,13 +342,19 @@ def _copy(spool: TextIO) -> None:
         sys.stdout.write(piece)
 
 
+def _places_of_modes(rows: Iterable[Format]) -> dict[str, str]:
+    """Return the place of the comparison of readers for each format whose stream has one."""
+    listings = ((row.name, listing_of(row)) for row in rows if row.scan is not None)
+    return {name: one.compare_modes for name, one in listings if one is not None and one.compare_modes}
+
+
 def _compare_modes(found: OpenInput, request: ExplainRequest) -> Exit:
     """Print how readers divide a stream, for a family that has several."""
-    named = [stream_of(row) for row in request.rows] or list(formats.FORMATS.values())
-    listings = (listing_of(row) for row in named if row.scan is not None)
-    place = next((one.compare_modes for one in listings if one is not None and one.compare_modes), None)
+    places = _places_of_modes(formats.FORMATS.values())
+    named = [stream_of(row) for row in request.rows]
+    place = next(iter((_places_of_modes(named) if named else places).values()), None)
     if place is None:
-        raise click.UsageError("--resync is for streams of Heka: leave out --format, or name heka.stream")
+        raise click.UsageError(f"--resync is for {', '.join(places)}: name no other --format")
     most = 10 if request.shown.limit is None else request.shown.limit
     lines = object_at(place)(pieces(found.source, 0), request.modes, request.options, most)
     while True:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from attrs import fields
 
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.index_files import CheckedIndex
+from wireproof.segment_files import CheckedIndex
 
 MAX_ENTRIES: Final = 40
 """Number of entries that are shown; of a longer file, the first and the last ones."""
@@ -17,7 +17,7 @@ def entry_lines(one: CheckedIndex) -> Iterator[str]:
     """Yield the lines that `explain` prints for an index file."""
     log = one.log
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
-    system = "" if one.system == "Kafka" else f"{one.system}'s "
+    system = f"{one.system}'s " if one.revision else ""
     yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
     yield from _table(one.index.entries)
     yield from verdict_lines([one])

@@ -304,11 +304,14 @@ def test_each_entry_of_a_baseline_is_listed_with_its_rules_and_their_source(
     known_failures = tmp_path / "known.toml"
     entry = '[[known-failure]]\nid = "{}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
     rest = 'reason = "nobody looks"\nowner = "me"\nexpires = 2099-01-01\n'
-    ids = ("kafka.batch/v2/crc/zero", "kafka.*/**~flip:*", "heka.stream/0.10/garbage/only")
-    known_failures.write_text("\n".join(entry.format(name) + rest for name in ids), encoding="utf-8")
+    ids = ("kafka.*/**~flip:*", "heka.stream/0.10/garbage/only", "kafka.batch/v2/crc/zero")
+    text = "\n".join(entry.format(name) + rest for name in ids) + 'fault = "https://example.org/a.c#L7"\n'
+    known_failures.write_text(text, encoding="utf-8")
     listed = wireproof("baseline", "list", known_failures, "--level", "must")
     assert listed.code == 0
     assert "kafka.batch/v2/crc/zero  fail:wrong-accept  must\n  reason  nobody looks\n" in listed.out
+    assert "  reason  nobody looks\n  fault   https://example.org/a.c#L7\n  rule" in listed.out
+    assert listed.out.count("  fault   ") == 1
     assert "  rule    kafka.v2.crc (text)  https://kafka.apache.org/" in listed.out
     assert re.search(r"^  rule    and \d+ more$", listed.out, re.MULTILINE)
     assert "garbage/only" not in listed.out  # a case of another level
@@ -485,9 +488,14 @@ def test_serve_answers_the_lines_of_the_contract() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m wireproof cases | head -1",
-        shell=True, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert len(done.stdout.splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    with subprocess.Popen(
+        [sys.executable, "-m", "wireproof", "cases"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as listing:
+        assert listing.stdout is not None
+        assert listing.stderr is not None
+        assert listing.stdout.readline().endswith("\n")
+        listing.stdout.close()
+        assert "Traceback" not in listing.stderr.read()

@@ -9,8 +9,8 @@ import logs
 import pytest
 
 from wireproof import formats
-from wireproof.columnar import garbage_search, parallel_garbage_search
-from wireproof.columnar.garbage_search import GarbageEnd
+from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
+from wireproof.kafka.columnar.garbage_search import GarbageEnd
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.kafka.family.spark_reader import read_frames
 from wireproof.spark import object_spans

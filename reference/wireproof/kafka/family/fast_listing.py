@@ -8,11 +8,11 @@ import numpy as np
 from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource
-from wireproof.columnar.item_values import value_items
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.family import EntryRow
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, Chunks, list_chunks
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
 from wireproof.kafka.layouts import BATCH
