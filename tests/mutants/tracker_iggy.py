@@ -59,7 +59,7 @@ def _shown(number: str, payload: bytes) -> bytes:
 
 
 class PayloadAsShown(IggyFromTracker):
-    """Sends a message's text for people, its id and a shortened payload, for the payload, as Python's client did.
+    """Sends a message's text for people, an id and a shortened payload, as Python's client did.
 
     Trigger: a send with any payload.
     """
@@ -93,6 +93,11 @@ class PayloadTextOnly(IggyFromTracker):
         return value
 
 
+def _check_unless_empty(writer: Writer, messages: Sequence[Any], rows: RevisionLimits, tlv: TlvRules) -> None:
+    if messages or rows is not LIMITS_30:
+        limits.check_written(writer, messages, rows, tlv)
+
+
 class SendOfNothing(IggyFromTracker):
     """Writes a send without any message, as the client did up to March 2024.
 
@@ -101,14 +106,7 @@ class SendOfNothing(IggyFromTracker):
 
     name = "tracker-iggy-send-of-nothing"
     link = "https://github.com/apache/iggy/pull/847"
-
-
-def _check_unless_empty(writer: Writer, messages: Sequence[Any], rows: RevisionLimits, tlv: TlvRules) -> None:
-    if messages or rows is not LIMITS_30:
-        limits.check_written(writer, messages, rows, tlv)
-
-
-SendOfNothing.patches = tuple((module, "check_written", _check_unless_empty) for module in (send, json_send))
+    patches = tuple((one, "check_written", _check_unless_empty) for one in (send, json_send))
 
 
 # --- sends with an index: iggy.md, section 5 ---

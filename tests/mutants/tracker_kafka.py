@@ -68,7 +68,7 @@ class HeaderNullAsEmpty(KafkaFromTracker):
 
 
 class HeadersAsIndexMap(KafkaFromTracker):
-    """Keeps headers in a map: the last value of a key stands where its first was, as in kafka-protocol of Rust.
+    """Keeps headers in a map: the last value of a key stands where its first was, as in Rust's IndexMap.
 
     Trigger: a record with two headers of one key.
     """

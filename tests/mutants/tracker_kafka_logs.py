@@ -1,4 +1,4 @@
-"""Kafka mutants after bugs of public issue trackers: logs, the consumer's view of them, and the broker's rules.
+"""Kafka mutants after bugs of public issue trackers: logs, the consumer's view, and the broker's rules.
 
 See `tracker_base`. Each docstring says what is wrong, where it was so, and which bytes or options show it.
 """
@@ -87,7 +87,7 @@ class _ExactStart(consumer_view.AbortedTransactions):
 
 
 class AbortedStartMustExist(KafkaFromTracker):
-    """Looks for the very batch with which an aborted transaction begins, which compaction removes, as brod did.
+    """Looks for the batch where an aborted transaction begins, which compaction may remove, as brod did.
 
     Trigger: an aborted transaction whose first offset is before the first batch that is left of it.
     """
@@ -151,7 +151,7 @@ class _MarkersDelivered(consumer_view.AbortedTransactions):
 
 
 class MarkersDelivered(KafkaFromTracker):
-    """Delivers transaction markers to the application, with a key of 4 bytes and a value of 6, as kafka-go does.
+    """Delivers transaction markers, with a key of 4 bytes and a value of 6, as kafka-go does.
 
     Trigger: read_committed and a COMMIT marker.
     """
