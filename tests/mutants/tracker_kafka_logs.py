@@ -197,9 +197,9 @@ class FetchOffsetSkipsBatches(KafkaFromTracker):
     patches = ((consumer_view, "_drop_earlier", _whole_batches),)
 
 
-def _kept(items: list[JsonObject], expected: int) -> tuple[list[JsonObject], int]:
+def _kept(items: list[JsonObject], expected: int) -> tuple[list[Json], int]:
     """Return the items whose offsets follow `expected` without a gap, and the offset after them."""
-    kept = []
+    kept: list[Json] = []
     for one in items:
         if int(one["offset"]) == expected:
             kept.append(one)
