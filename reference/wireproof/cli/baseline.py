@@ -86,7 +86,7 @@ def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
 @click.option("--level", type=click.Choice(get_args(Level)), help="only entries for cases of this level")
 @with_fixtures
 def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
-    """Print each entry of FILE with the rules of its cases, their basis and the deciding source."""
+    """Print each entry of FILE with the lines at fault, the rules of its cases, their basis and source."""
     suite = suite_of(folders)
     wanted = [case for case in suite.cases if level in {None, case.level}]
     for entry in sorted(entries_of(file), key=lambda entry: entry.id):
@@ -100,6 +100,8 @@ def _entry_lines(entry: baseline.KnownFailure, cases: list[Case], suite: Suite) 
         return
     yield f"{entry.id}  {entry.kind}  {'/'.join(sorted({case.level for case in cases}))}"
     yield f"  reason  {entry.reason}"
+    if entry.fault:
+        yield f"  fault   {entry.fault}"
     names = list(dict.fromkeys(name for case in cases for name in case.rules))
     for rule in map(suite.rules.__getitem__, names[:MOST_RULES]):
         source = next((place.url for place in cited(rule.cites, suite.sources)), rule.reason)

@@ -15,6 +15,7 @@ from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.entry_list import ListedEntry, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
+from wireproof.runner.listing_begin import Place
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text
@@ -28,14 +29,6 @@ MAX_TRACED: Final = 1 << 24
 
 MAX_TRACED_GARBAGE: Final = 1 << 16
 """Bytes of garbage whose fields are listed, as far as it has any."""
-
-
-@frozen
-class Place:
-    """Where a listing begins: at an offset, or at the position of a byte."""
-
-    number: int
-    is_position: bool
 
 
 @frozen
@@ -281,6 +274,7 @@ def summary_json(found: FileSurvey) -> dict[str, Any]:
         "type": "summary",
         "format": found.format_id or None,
         "bytes": found.size,
+        "begin": found.begin,
         "compression": found.packed or None,
         "ok": found.ok,
         "message": found.message or None,

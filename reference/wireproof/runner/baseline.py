@@ -12,6 +12,7 @@ date. An entry that no longer applies ends a run with exit code 3:
     owner = "somebody"
     expires = 2027-06-30
     issue = "https://…"       # optional
+    fault = "https://…#L10"   # optional: the lines of the implementation that are at fault
 
 An id may end in `~<family>:*`, for all derived cases of one family of one fixture. The part before it may be
 a pattern too, such as `kafka.*/**~flip:*`, for a feature that an implementation lacks: such a broad entry
@@ -71,6 +72,7 @@ class KnownFailure:
     owner: str
     expires: date
     issue: str = ""
+    fault: str = ""
     flaky: bool = False
     exact: bool = False
 
@@ -142,7 +144,10 @@ class AppliedBaseline:
 # --- the file ---
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
-_OPTIONAL: Final = "issue"
+_LINKS: Final = ("issue", "fault")
+"""Links of an entry, each of which may be missing."""
+
+_SECURE: Final = "https://"
 _MARKS: Final = ("flaky", "exact")
 """Flags of an entry, each `true` or absent."""
 
@@ -184,7 +189,7 @@ def baseline_text(path: Path) -> str:
 def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
         raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
-    if unexpected := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
+    if unexpected := set(row) - {*_LINKS, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(
             f"{where}: must have exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
         )
@@ -197,13 +202,15 @@ def _known_failure(row: object, where: str) -> KnownFailure:
     ]
     if empty or type(row["expires"]) is not date:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
+    if not row.get("fault", _SECURE).startswith(_SECURE):
+        raise BaselineError(f"{where}: fault is a link, {_SECURE}…")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if error := bracket_error(row["id"].partition("~")[0]):
         raise BaselineError(f"{where}: {error}")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
+    entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, *_LINKS)))
     return evolve(entry, flaky="flaky" in row, exact="exact" in row)
 
 
@@ -331,8 +338,8 @@ def _block(entry: KnownFailure) -> str:
     )
     lines = [f"{name} = {_quoted(text)}" for name, text in zip(_FIELDS, pairs, strict=False)]
     lines.append(f"expires = {entry.expires.isoformat()}")
-    if entry.issue:
-        lines.append(f"{_OPTIONAL} = {_quoted(entry.issue)}")
+    links = {"issue": entry.issue, "fault": entry.fault}
+    lines += [f"{name} = {_quoted(links[name])}" for name in _LINKS if links[name]]
     return "\n".join(("[[known-failure]]", *lines, ""))
 
 

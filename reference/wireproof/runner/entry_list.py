@@ -118,11 +118,13 @@ class ListingSettings:
         options: of the codecs.
         values: whether entries keep their values.
         fast: whether the fast decoder is used; None decides by the size of the input.
+        begin: the position of the first entry that is read; numbers count from it.
     """
 
     options: Options
     values: bool = False
     fast: bool | None = None
+    begin: int = 0
 
 
 def list_entries(
@@ -146,10 +148,10 @@ def _parts(
     fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
     if fast and listing.fast and reading.options.profile == "reader" and is_fast_installed():
         parts: Iterator[EntryRow | Item] = object_at(listing.fast)(
-            source, reading.options, values=reading.values
+            source, reading.options, values=reading.values, begin=reading.begin
         )
         return parts
-    return survey_items(fmt, source, reading.options)
+    return survey_items(fmt, source, reading.options, reading.begin)
 
 
 def _listed(

@@ -39,6 +39,7 @@ class FileSurvey:
         name: of the input.
         size: its bytes, decompressed.
         format_id: empty if no format fits.
+        begin: the position from which on it was read.
         message: one line if no format fits, or about why reading stopped; empty if neither is so.
         packed: the compression of the file; empty if it has none.
         entries, sound: the number of whole accepted entries, and their bytes.
@@ -54,6 +55,7 @@ class FileSurvey:
     name: str
     size: int
     format_id: str = ""
+    begin: int = 0
     message: str = ""
     packed: str = ""
     entries: int = 0
@@ -145,6 +147,7 @@ def survey_stream(
         name="",
         size=source.size,
         format_id=fmt.format_id,
+        begin=reading.begin,
         message=message,
         packed=found.packed,
         entries=counter.entries,

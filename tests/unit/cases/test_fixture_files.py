@@ -32,6 +32,6 @@ def test_every_fixture_file_is_what_its_cases_are_written_as(path: Path) -> None
     cases = read(path)
     page = fixture_page(cases[0].format, cases[0].revision, cases)
     assert page.text == re.sub(r',\n +"bytes": \[\]', "", path.read_text(encoding="utf-8"))
-    inputs = [case["input"] for case in json.loads(page.text)["cases"]]
+    inputs = [case["input"] for case in json.loads(page.text)["cases"] if "input" in case]
     sealed = {given["sha256"] for given in inputs if "file" in given}
     assert {hashlib.sha256(data).hexdigest() for data in page.files.values()} == sealed

@@ -95,7 +95,7 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"titel": "x"}, "case has no field 'titel'"),
     ({"id": 7}, "id must be a string, got 7"),
     ({"level": "shall"}, "level must be one of must, should, may, info, got 'shall'"),
-    ({"op": "parse"}, "op must be one of decode, encode, scan, got 'parse'"),
+    ({"op": "parse"}, "op must be one of decode, encode, scan, sequence, got 'parse'"),
     ({"rules": "toy.rule"}, "rules must be a list, got 'toy.rule'"),
     ({"title": 3}, "title must be a string, got 3"),
     ({"input": {"hex": "0"}}, "input.hex must be bytes in lower-case hex"),

@@ -37,11 +37,14 @@ def test_each_entry_of_a_baseline_is_listed_with_its_rules_and_their_source(
     known_failures = tmp_path / "known.toml"
     entry = '[[known-failure]]\nid = "{}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
     rest = 'reason = "nobody looks"\nowner = "me"\nexpires = 2099-01-01\n'
-    ids = ("kafka.batch/v2/crc/zero", "kafka.*/**~flip:*", "heka.stream/0.10/garbage/only")
-    known_failures.write_text("\n".join(entry.format(name) + rest for name in ids), encoding="utf-8")
+    ids = ("kafka.*/**~flip:*", "heka.stream/0.10/garbage/only", "kafka.batch/v2/crc/zero")
+    text = "\n".join(entry.format(name) + rest for name in ids) + 'fault = "https://example.org/a.c#L7"\n'
+    known_failures.write_text(text, encoding="utf-8")
     listed = wireproof("baseline", "list", known_failures, "--level", "must")
     assert listed.code == 0
     assert "kafka.batch/v2/crc/zero  fail:wrong-accept  must\n  reason  nobody looks\n" in listed.out
+    assert "  reason  nobody looks\n  fault   https://example.org/a.c#L7\n  rule" in listed.out
+    assert listed.out.count("  fault   ") == 1
     assert "  rule    kafka.v2.crc (text)  https://kafka.apache.org/" in listed.out
     assert re.search(r"^  rule    and \d+ more$", listed.out, re.MULTILINE)
     assert "garbage/only" not in listed.out  # a case of another level

@@ -1,5 +1,6 @@
 """Baselines as known failures: architecture.md#events."""
 
+import re
 from datetime import date
 
 import pytest
@@ -286,7 +287,17 @@ def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
     assert last.who == "owner somebody, https://example.org/1"
     text = write(stream(FAIL), "me", "so", LATER, "https://example.org/2")
     assert parse(text)[0].issue == "https://example.org/2"
+    assert parse(text)[0].fault == ""
     assert baseline.check([last], [], date(2028, 1, 1))[1].endswith("owner somebody, https://example.org/1")
+
+
+def test_an_entry_may_link_to_the_lines_at_fault_and_a_fix_keeps_the_link() -> None:
+    text = TEXT + 'fault = "https://example.org/a.c#L7"\n'
+    first, last = parse(text)
+    assert (first.fault, last.fault) == ("", "https://example.org/a.c#L7")
+    assert fix(text, stream(FAIL, OTHER), TODAY) == text
+    with pytest.raises(BaselineError, match="fault is a link, https://"):
+        parse(TEXT + 'fault = "a.c, line 7"\n')
 
 
 def test_the_ratchet_lets_entries_shrink_and_nothing_else() -> None:
@@ -391,3 +402,25 @@ def test_the_entries_of_every_peer_are_of_cases_that_there_are() -> None:
     known_failures = [entry for file in files for entry in parse(file.read_text(encoding="utf-8"), str(file))]
     assert len(known_failures) > len(files)
     assert baseline.check(known_failures, ids, TODAY) == ()
+
+
+LINKED = ("kafka-clients", "iggy-rust-*", "heka-go", "protobuf-*")
+"""Peers whose known failures link to the lines that are at fault."""
+
+LINES = re.compile(r"https://github\.com/[\w-]+/[\w-]+/blob/[\w./-]+\.\w+#L\d+(-L\d+)?")
+"""A link to lines of a file, at a commit or a tag."""
+
+
+@pytest.mark.parametrize("peers", LINKED)
+def test_each_known_failure_at_must_has_a_rule_with_a_basis_and_a_link_to_the_lines_at_fault(
+    peers: str,
+) -> None:
+    suite = load()
+    must = [case for case in suite.cases if case.level == "must"]
+    files = sorted(peers_folder().glob(f"*/{peers}/baseline.toml"))
+    entries = [(file, entry) for file in files for entry in baseline.read(file)]
+    about_must = {(file, entry): [case for case in must if entry.selects(case.id)] for file, entry in entries}
+    assert any(about_must.values())
+    for (file, entry), cases in about_must.items():
+        assert all(suite.rules[name].basis for case in cases for name in case.rules), entry.id
+        assert not cases or LINES.fullmatch(entry.fault), f"{file.parent.name}: {entry.id}: {entry.fault!r}"

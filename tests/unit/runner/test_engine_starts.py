@@ -88,3 +88,10 @@ def test_a_run_may_ask_for_digests() -> None:
         with Engine("py:toy_codecs:Toy", digest=True, in_process=in_process) as engine:
             (ran,) = engine.run(plan)
         assert ran.outcome == Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
+
+
+def test_an_adapter_that_does_not_start_again_is_not_started_for_each_further_block(tmp_path: Path) -> None:
+    plan = cases(b"segfault", *[b"y"] * 2000)
+    outcomes, engine = run(plan, f"fails-to-start {tmp_path / 'log'} 2 3 4 5 6 7 8 9")
+    assert isinstance(outcomes[-1], NotRun)
+    assert len(engine.notes) == 1, engine.notes

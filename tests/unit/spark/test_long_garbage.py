@@ -8,7 +8,7 @@ import logs
 import pytest
 
 from wireproof import formats
-from wireproof.columnar import garbage_search
+from wireproof.kafka.columnar import garbage_search
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.kafka.family.spark_reader import read_frames
 from wireproof.spark.columns import EntryColumns

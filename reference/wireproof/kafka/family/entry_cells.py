@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
-from wireproof.kafka.layouts import CODECS
+from wireproof.kafka.layouts import BATCH_NUMBERS, CODECS
 from wireproof.kafka.size_and_magic import MAGIC_AT
 
 COLUMNS: Final = (
@@ -24,10 +24,7 @@ a batch, and that of the messages in a wrapper. `control` is the type of a contr
     IS_TRANSACTIONAL, CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
 ) = range(len(COLUMNS))  # fmt: skip
 
-HEADER_NAMES: Final = (
-    "baseOffset", "partitionLeaderEpoch", "crc", "attributes", "lastOffsetDelta", "baseTimestamp",
-    "maxTimestamp", "producerId", "producerEpoch", "baseSequence", "recordsCount",
-)  # fmt: skip
+HEADER_NAMES: Final = tuple(part.name for part in BATCH_NUMBERS)
 """The integers of a batch that the cells are made of, in the order of the wire."""
 
 _numbers = batch.HEADER.select(*HEADER_NAMES)

@@ -8,12 +8,12 @@ from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
-from wireproof.columnar.item_values import value_items
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.family import EntryRow
 from wireproof.formats import FORMATS
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.layout import attribute_of
@@ -33,13 +33,15 @@ VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
 
-def list_entries(source: ByteSource, options: Options, *, values: bool) -> Iterator[EntryRow | Item]:
+def list_entries(
+    source: ByteSource, options: Options, *, values: bool, begin: int = 0
+) -> Iterator[EntryRow | Item]:
     """Yield the entries as rows, and as items those that are not clean, with their values.
 
     If `values`, every entry is an item with its value. Bytes that are no whole entry are left to the
     reference, which searches for the next one.
     """
-    at = reread = 0
+    at, reread = begin, 0
     first, most = VALUE_CHUNKS if values else CHUNKS
     size = first
     read = source.read if values else source.view  # items refer to their bytes, rows do not

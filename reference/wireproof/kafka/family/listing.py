@@ -9,7 +9,7 @@ from attrs import define, field
 from wireproof.family import EntryListing
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
 from wireproof.kafka.control_types import CONTROL_TYPES
-from wireproof.kafka.family import entry_cells
+from wireproof.kafka.family import entry_cells, first_entry
 from wireproof.kafka.family.entry_cells import (
     BASE_OFFSET,
     BASE_TIMESTAMP,
@@ -284,6 +284,8 @@ LISTING: Final = EntryListing(
     head_bytes=BATCH.fixed_size,
     offsets=_offsets,
     fast="wireproof.kafka.family.fast_listing:list_entries",
+    head_offsets=first_entry.head_offsets,
+    indexed="wireproof.kafka.family.first_entry:indexed",
     meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,
 )

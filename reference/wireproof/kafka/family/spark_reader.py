@@ -13,15 +13,16 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Hello
-from wireproof.columnar import KafkaFrames, clean_records
-from wireproof.columnar.canonical_digest import digest_items
-from wireproof.columnar.garbage_search import garbage_item
-from wireproof.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
-from wireproof.columnar.item_json import json_items
-from wireproof.columnar.judged_block import RecordForm
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps, step_frames
-from wireproof.columnar.kernels import HEADER, Array
+from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
+from wireproof.kafka.columnar import KafkaFrames, clean_records
+from wireproof.kafka.columnar.canonical_digest import digest_items
+from wireproof.kafka.columnar.entry_kernels import HEADER
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
+from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
+from wireproof.kafka.columnar.item_json import json_items
+from wireproof.kafka.columnar.judged_block import RecordForm
 from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns

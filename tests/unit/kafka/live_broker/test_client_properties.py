@@ -66,6 +66,9 @@ def test_user_and_password_come_from_the_login_module(tmp_path: Path, mechanism:
             "ssl.keystore.type is PKCS12: only PEM",
         ),
         ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/none", "cannot be read"),
+        ("wireproof.produce.version=2", "wireproof.produce.version is 2; it is a number from 3 to "),
+        ("wireproof.fetch.version=18", "wireproof.fetch.version is 18; it is a number from 4 to 17"),
+        ("wireproof.fetch.version=newest", "wireproof.fetch.version is newest; it is a number"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(tmp_path: Path, lines: str, text: str) -> None:
@@ -85,6 +88,12 @@ def test_the_broker_can_have_a_name_for_the_reports(tmp_path: Path) -> None:
         write(tmp_path, "wireproof.broker.name=apache-kafka\nwireproof.broker.version=4.4.0")
     )
     assert (found.name, found.version) == ("apache-kafka", "4.4.0")
+
+
+def test_the_versions_of_the_requests_can_be_chosen(tmp_path: Path) -> None:
+    assert read_properties("").api_versions == {}
+    found = read_properties(write(tmp_path, "wireproof.produce.version=7\nwireproof.fetch.version=12"))
+    assert found.api_versions == {0: 7, 1: 12}
 
 
 def test_the_host_name_is_verified_unless_the_property_is_empty(tmp_path: Path) -> None:
