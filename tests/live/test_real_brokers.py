@@ -17,7 +17,7 @@ KNOWN = Path(__file__).parent / "brokers" / "known"
 EVERY_CASE = ("kafka.batch/v*/produce/**", "kafka.log/mixed/produce/**", "kafka.log/mixed/append/**")
 
 LEGACY = frozenset({"kafka-3.9", "kafka-3.9-zookeeper"})
-"""The brokers that take messages of v0 and v1. With KRaft they are stored as v2, with ZooKeeper as they are."""
+"""The brokers that take messages of v0 and v1. KRaft stores them as v2, ZooKeeper as they are."""
 
 
 def of_broker(name: str, *tools: str) -> object:
