@@ -81,4 +81,4 @@ def test_formats_that_the_server_does_not_carry_are_no_exchange() -> None:
 def test_an_adapter_that_is_no_server_is_refused() -> None:
     done = wireproof("interop", "reference", "--through", "kafka-python")
     assert done.code == 2
-    assert "a live broker is written kafka-broker:HOST:PORT" in done.one_line()
+    assert "is no server that carries messages; known: kafka-broker:HOST:PORT" in done.one_line()

@@ -44,3 +44,16 @@ def test_a_broker_departs_only_where_it_is_known_to(name: str, tmp_path: Path) -
     assert (run.code, left) == (0, []), run.output
     old = {verdict for case, verdict in run.verdicts[address].items() if "/v0/" in case or "/v1/" in case}
     assert "pass" in old if name in LEGACY else old == {"unsupported"}
+
+
+KILLS_THE_MOCK = "kafka.log/mixed/append/no-bytes"
+"""An assertion ends the process of librdkafka's mock cluster: no case after it would be judged."""
+
+
+def test_the_mock_cluster_of_librdkafka_departs_only_where_it_is_known_to(tmp_path: Path) -> None:
+    known = KNOWN / "librdkafka-mock.toml"
+    with BROKERS["librdkafka-mock"].running(tmp_path, 0) as address:
+        options = ("--baseline", str(known), "--skip", KILLS_THE_MOCK)
+        run = judged([address], tmp_path, *options, cases=EVERY_CASE)
+    assert run.code == 0, run.output
+    assert "pass" in run.verdicts[address].values()

@@ -1,4 +1,4 @@
-"""The steps of a case as a table of text: number, request, and the answer that is expected."""
+"""The steps of a case as a table of text: number, request, and below it the answer that is expected."""
 
 from collections.abc import Iterator, Mapping
 from json import dumps
@@ -10,26 +10,20 @@ from wireproof.family import object_at
 from wireproof.formats import FORMATS, family_of
 from wireproof.wire.json_values import Json
 
-WIDEST: Final = 60
-"""Characters of a request after which the answer begins in a line of its own."""
+INDENT: Final = " " * 5
 
 
 def step_lines(case: Case) -> Iterator[str]:
     """Yield the lines of the table; none for a case without steps."""
     if not isinstance(case.input, Steps):
         return
-    rows = [
-        (_request(case, step), [_answer(*row) for row in answers(step).items()]) for step in case.input.steps
-    ]
-    width = min(WIDEST, max(len(request) for request, _ in rows))
-    for number, (request, wanted) in enumerate(rows, 1):
-        head = f"{number:>3}  {request:<{width}}"
-        first, *more = wanted
-        if len(request) > width:
-            yield head.rstrip()
-            head = " " * (5 + width)
-        yield f"{head}  -> {first}"
-        yield from (f"{'':{5 + width}}  or {other}" for other in more)
+    for number, step in enumerate(case.input.steps, 1):
+        yield f"{number:>3}  {_request(case, step)}"
+        for place, (name, answer) in enumerate(answers(step).items()):
+            lead = f"or {name}: " if place else f"{name}: " if name else ""
+            first, *rows = _lines_of(answer)
+            yield f"{INDENT}-> {lead}{first}"
+            yield from (f"{INDENT}   {row}" for row in rows)
 
 
 def _request(case: Case, step: Step) -> str:
@@ -46,27 +40,26 @@ def _bytes_in_words(case: Case, data: bytes) -> str:
     return str(object_at(place)(data)) if place else f"{len(data)} bytes"
 
 
-def _answer(name: str, answer: Answer) -> str:
-    text = " ".join(_lines_of(answer))
-    return f"{name}: {text}" if name else text or "done"
+def _lines_of(answer: Answer) -> list[str]:
+    """Return the plain fields of an answer in one line, and each object of its lists in a line of its own."""
+    objects = [(name, _objects(part)) for name, part in answer.items()]
+    plain = " ".join(_field(name, answer[name]) for name, rows in objects if not rows)
+    return [plain, *(f"{name}: {_fields(row)}" for name, rows in objects for row in rows)]
 
 
-def _lines_of(answer: Mapping[str, Json]) -> Iterator[str]:
-    for name, part in answer.items():
-        yield f"{name}={_short(part)}"
+def _objects(part: Json) -> list[dict[str, Json]]:
+    return [one for one in part if isinstance(one, dict)] if isinstance(part, list) else []
+
+
+def _fields(row: Mapping[str, Json]) -> str:
+    rows = (f"[{_fields(one)}]" for part in row.values() for one in _objects(part))
+    return " ".join([*(_field(name, part) for name, part in row.items() if not _objects(part)), *rows])
+
+
+def _field(name: str, part: Json) -> str:
+    return f"{name}={_short(part)}"
 
 
 def _short(part: Json) -> str:
-    """Return a field without the marks of JSON, if it is a text or a list of objects."""
-    match part:
-        case str():
-            return part
-        case list() if part and all(isinstance(one, dict) for one in part):
-            rows = (
-                " ".join(f"{key}={_short(value)}" for key, value in one.items())
-                for one in part
-                if isinstance(one, dict)
-            )
-            return "[" + "; ".join(rows) + "]"
-        case _:
-            return dumps(part, separators=(",", ":")).replace('"', "")
+    """Return a field without the quotes of JSON."""
+    return part if isinstance(part, str) else dumps(part, separators=(",", ":")).replace('"', "")

@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Mapping
 from struct import Struct
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
-from attrs import evolve
-
 from wireproof.wire.cursor import Cursor, Scope
 from wireproof.wire.options import MAX_OUTPUT
 from wireproof.wire.reject_classes import RejectClass
@@ -305,7 +303,7 @@ class TracingReader(Reader):
         """Add a `Cover` to the last span of the field `name`."""
         index = self._last_index.get((self.space, self.path(name)))
         if index is not None:
-            self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
+            self.spans[index] = self.spans[index].with_cover(Cover(kind, start, end, bias))
 
     def cover_next(self, name: str, length: int, bias: int = 0) -> None:
         """Add a `Cover` of the next `length` bytes to the field `name`; none if the window ends before."""
@@ -321,12 +319,15 @@ class TracingReader(Reader):
 
         A number that is not their size is no cover: some lengths count one more, and codecs report these.
         """
-        if name not in self.lengths or len(self.spans) < 2:
+        declared = self.lengths.get(name)
+        if declared is None or len(self.spans) < 2:
             return
         length, data = self.spans[-2:]
-        declared = [self.path(one) for one in self.lengths[name]]
-        if length.value == data.end - start and length.space == data.space and length.path in declared:
-            self.spans[-2] = evolve(length, cover=Cover("length", start, data.end))
+        if length.cover is not None or length.value != data.end - start or length.space != data.space:
+            return
+        scope = data.path[: len(data.path) - len(name)]
+        if length.path.startswith(scope) and length.path[len(scope) :] in declared:
+            self.spans[-2] = length.with_cover(Cover("length", start, data.end))
 
 
 def _traced(kind: str) -> Callable[..., Any]:

@@ -131,6 +131,11 @@ NOTHING: Mapping[str, Any] = {"before": {"batches": []}}
 """What a refused request leaves."""
 
 
+def _of_topic(topic: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The features of an append to a topic with settings, or without."""
+    return ("feature:append", "feature:topic-settings") if topic else ("feature:append",)
+
+
 def write(writer: FixtureWriter) -> None:
     s = CaseBuilder(writer, "kafka.log", "mixed")
     for chapter in (
@@ -144,14 +149,14 @@ def _keeps(s: CaseBuilder, name: str, title: str, data: bytes, stored: Any, rule
     atoms = [f"codec:{CODECS[codec]}" for codec in sorted(set(codecs) - {0})]
     s.accepts(
         f"append/{name}", title, data, {"batches": [stored]}, doc="kafka.md §1.12", rules=tuple(f"kafka.append.{one}" for one in names), why=why,
-        profile="produce", options={"topic": dict(topic or {})}, needs=[*atoms, "feature:append", *needs], level=more.pop("level", "should"), limits=LIMITS, **more,
+        profile="produce", options={"topic": dict(topic or {})}, needs=[*atoms, *_of_topic(topic), *needs], level=more.pop("level", "should"), limits=LIMITS, **more,
     )  # fmt: skip
 
 
 def _refuses(s: CaseBuilder, name: str, title: str, data: bytes, cls: str, twin: str, rules: tuple[str, ...], why: str = REFUSED, *, topic: Mapping[str, str] | None = None, also: tuple[str, ...] = (), needs: tuple[str, ...] = (), **more: Any) -> None:
     s.rejects(
         f"append/{name}", title, data, cls, twin=f"append/{twin}", doc="kafka.md §1.12", rules=rules if more.get("level") == "must" else ("kafka.append.nothing", *rules), why=why, also=also, before={"batches": []},
-        profile="produce", options={"topic": dict(topic or {})}, needs=[*needs, "feature:append"], level=more.pop("level", "should"), limits=LIMITS, **more,
+        profile="produce", options={"topic": dict(topic or {})}, needs=[*needs, *_of_topic(topic)], level=more.pop("level", "should"), limits=LIMITS, **more,
     )  # fmt: skip
 
 
@@ -191,7 +196,7 @@ def _generated(s: CaseBuilder, name: str, title: str, recipe: dict[str, Any], co
     packed = {} if codec == "none" else {"codec": codec}
     add_generated(
         s.writer, f"append/{name}", title, {"kind": "kafka.log/mixed", **recipe, **packed}, rules=(f"kafka.append.{rule}",), why=why, doc="kafka.md §1.12",
-        needs=(*((f"codec:{codec}",) if packed else ()), "feature:append"), options={"topic": dict(topic or {})}, profile="produce", limits=LIMITS, **more,
+        needs=(*((f"codec:{codec}",) if packed else ()), *_of_topic(topic)), options={"topic": dict(topic or {})}, profile="produce", limits=LIMITS, **more,
     )  # fmt: skip
 
 

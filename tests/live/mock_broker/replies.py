@@ -284,7 +284,6 @@ def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request
     now = time.time_ns() // 1_000_000
     try:
         partition = cluster.partition(topic.name, topic.topic_id, asked.index)
-        name, _ = cluster.topic(topic.name, topic.topic_id)
         data = bytes(asked.records or b"")
         name, _ = cluster.topic(topic.name, topic.topic_id)
         _join_transaction(cluster, partition, (name, asked.index), request, data)

@@ -169,13 +169,22 @@ def test_show_prints_a_line_for_each_step(tmp_path: Path) -> None:
     batch = fixtures.load().get("kafka.log/mixed/idempotence/gap")
     assert batch is not None
     lines = list(step_lines(batch))
-    first = "1 produce [a] producer 1000 epoch 0 sequence 0 -> baseOffset=0"
-    assert " ".join(lines[0].split()) == first
-    assert lines[1].endswith("-> error=OUT_OF_ORDER_SEQUENCE_NUMBER")
-    either = list(step_lines(read(tmp_path, OPEN)))
-    assert [line.split("->")[-1].split("or ")[-1].strip() for line in either] == [
-        "new: offset=1",
-        "old: offset=0",
+    assert lines[:4] == [
+        "  1  produce [a] producer 1000 epoch 0 sequence 0",
+        "     -> baseOffset=0",
+        "  2  produce [c] producer 1000 epoch 0 sequence 2",
+        "     -> error=OUT_OF_ORDER_SEQUENCE_NUMBER",
+    ]
+    assert lines[4:6] == [
+        "  3  fetch offset=0",
+        "     -> highWatermark=1 lastStableOffset=1 logStartOffset=0 aborted=[]",
+    ]
+    assert lines[6].split(": ")[0].strip() == "entries"
+    assert lines[6].endswith(" baseSequence=0 kind=data records={0:61}")
+    assert list(step_lines(read(tmp_path, OPEN))) == [
+        "  1  list-offset timestamp=-1",
+        "     -> new: offset=1",
+        "     -> or old: offset=0",
     ]
 
 

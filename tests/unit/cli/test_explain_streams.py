@@ -18,6 +18,7 @@ import iggy_segments
 import kafka_bytes
 import logs
 import pytest
+import zstandard
 from command_line import Command
 from folders import SUPPORT
 
@@ -315,6 +316,51 @@ def test_a_file_that_shrinks_while_it_is_read_keeps_what_was_read(
     assert 10 < len(rows(done.out)) < 40
 
 
+def test_a_file_that_shrinks_under_the_fast_decoder_keeps_what_was_read(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    path = tmp_path / NAME
+    data = b"".join(logs.batch(bytes(40_000 + n), n) for n in range(60))
+    path.write_bytes(data)
+    read = os.preadv
+
+    def cut(descriptor: int, buffers: Any, at: int) -> int:
+        if at:
+            os.truncate(path, len(data) // 2)
+        return read(descriptor, buffers, at)
+
+    monkeypatch.setattr("wireproof.cases.byte_source.os.preadv", cut)
+    done = wireproof("explain", path)
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "shrank" in line]
+    assert line == f"wrong: the file shrank from {len(data)} to {len(data) // 2} bytes while it was read"
+    assert 10 < len(rows(done.out)) < 40
+
+
+def test_a_file_of_a_folder_that_shrinks_is_one_finding_and_the_others_are_read(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t-0" / NAME
+    path.parent.mkdir()
+    data = b"".join(logs.batch(bytes(40_000 + n), n) for n in range(60))
+    path.write_bytes(data)
+    path.with_name("partition.metadata").write_text("version: 0\ntopic_id: MtrD63xeQ2STCZQF3Qe6Bg")
+    read = os.preadv
+
+    def cut(descriptor: int, buffers: Any, at: int) -> int:
+        if at:
+            os.truncate(path, len(data) // 2)
+        return read(descriptor, buffers, at)
+
+    monkeypatch.setattr("wireproof.cases.byte_source.os.preadv", cut)
+    done = wireproof("explain", tmp_path)
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "shrank" in line]
+    assert line.strip().startswith(f"wrong: the file shrank from {len(data)} to ")
+    assert "topic id: version 0" in done.out
+
+
 def test_a_pipe_is_read_and_one_that_nobody_writes_to_is_empty(
     tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +389,48 @@ def test_a_bomb_ends_with_one_line_and_what_was_read_is_kept(
     assert done.code == 1
     (line,) = [line for line in done.out.splitlines() if "is larger than" in line]
     assert line == f"wrong: what is compressed with gzip is larger than {4 * MIB} bytes; the rest is not read"
+
+
+def test_a_bomb_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zst"
+    path.write_bytes(zstandard.compress(logs.batch(b"one", 0) * 2 + bytes(256 * MIB)))
+    assert path.stat().st_size < MIB
+    peak, out = memory_mib(path)
+    assert "(unpacked from zstd) as kafka.log/mixed: damaged at 1 place: 2 entries are sound" in out
+    assert peak < MOST_MIB
+
+
+def test_a_pipe_that_does_not_end_takes_bounded_memory_and_what_was_read_is_kept() -> None:
+    script = (
+        "import sys; from wireproof import cli; from wireproof.runner import open_input; "
+        f"open_input.MAX_COPIED = {8 * MIB}; "
+        "sys.argv = ['wireproof', 'explain', '-', '--limit', '1']; cli.main()"
+    )
+    writer = f"import sys\nwhile 1: sys.stdout.buffer.write({logs.batch(b'one', 0)!r} * 1000)"
+    with subprocess.Popen([sys.executable, "-c", writer], stdout=subprocess.PIPE) as endless:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            stdin=endless.stdout, capture_output=True, check=False, timeout=120, text=True,
+        )  # fmt: skip
+        endless.kill()
+    assert done.returncode == 1
+    (line,) = [line for line in done.stdout.splitlines() if "is larger than" in line]
+    assert line == f"wrong: the input is larger than {8 * MIB} bytes; the rest is not read"
+    assert len(rows(done.stdout)) == 1
+
+
+@pytest.mark.largest
+def test_two_gigabytes_that_are_not_written_take_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "t-0" / NAME
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate(2 << 30)
+    peak, out = memory_mib(path)
+    assert "2147483648 bytes: no format fits; they look like zeros" in out
+    assert peak < MOST_MIB
+    peak, out = memory_mib(tmp_path)
+    assert "2147483648 bytes are allocated and not written yet" in out
+    assert peak < MOST_MIB
 
 
 def test_many_records_take_no_line_each(tmp_path: Path, wireproof: Command) -> None:

@@ -34,6 +34,7 @@ _LOG: Final = (
     *_V2,
     "feature:append",
     "feature:append-legacy",
+    "feature:topic-settings",
     "feature:compaction",
     "feature:delete-records",
     "feature:fetch-session",

@@ -48,7 +48,11 @@ class Broker:
 class Topics:
     """One partition, of leader epoch 3."""
 
+    def __init__(self) -> None:
+        self.created = 0
+
     def create(self, _: object, __: int) -> list[Partition]:
+        self.created += 1
         return [Partition("wireproof-x-1", None, 0, 1, 3, used=True)]
 
 
@@ -95,6 +99,27 @@ def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(
             "0",
             "0",
         )
+
+
+@pytest.mark.parametrize(
+    ("appended", "beyond", "created"),
+    [
+        pytest.param(stored(0), 0, 1, id="one batch"),
+        pytest.param(stored(0) + stored(0), 0, 2, id="a second batch that begins where the first one does"),
+        pytest.param(stored(0) + stored(0)[:20], 0, 2, id="bytes after the batch"),
+        pytest.param(stored(0), 4, 2, id="a high watermark beyond the batch"),
+    ],
+)
+def test_a_log_that_no_append_continues_is_not_used_by_another_case(
+    broker: Broker, appended: bytes, beyond: int, created: int
+) -> None:
+    topics = Topics()
+    cases = BrokerCases(None, Partitions(topics), ())  # type: ignore[arg-type] # neither is asked
+    broker.appends, broker.end = [appended], beyond
+    cases.decode(request())
+    broker.appends = []
+    cases.decode(request())
+    assert topics.created == created
 
 
 def test_a_refusal_has_the_class_and_the_name_of_its_code(broker: Broker, cases: BrokerCases) -> None:

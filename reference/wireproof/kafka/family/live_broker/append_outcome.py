@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.kafka.family.live_broker import error_codes
-from wireproof.kafka.family.live_broker.entry_bytes import entries_of
+from wireproof.kafka.family.live_broker.entry_bytes import entries_of, next_offset
 from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
 from wireproof.kafka.family.live_broker.stored_log import Frame, stored_value
 from wireproof.kafka.family.live_broker.topics import Partition
@@ -51,14 +51,29 @@ def outcome_of(request: Request, partition: Partition, done: Append) -> Outcome:
     grown = done.found.high_watermark > done.start
     if done.answer.code and not grown and not breaches:
         return _refused(done.answer)
-    value = {**_value(done, partition, done.found.data[len(earlier) :]), **breaches}
+    appended = done.found.data[len(earlier) :]
+    value = {**_value(done, partition, appended), **breaches}
     _note_end(partition, done, entries)
-    partition.retired = bool(breaches) or "unreadable" in value or not grown or bool(done.answer.code)
+    faulty = bool(breaches) or "unreadable" in value or not grown or bool(done.answer.code)
+    partition.retired = faulty or not _ends_whole(appended, done)
     if request.format == "kafka.log":
         return _stored_although_refused(done.answer, value) if done.answer.code else Accepted(value)
     if done.answer.code:  # an entry has no list of what was delivered first: a consumer sees the records
         breaches["error"] = value["error"] = _name(done.answer.code)
     return Accepted(_only_entry(value, breaches))
+
+
+def _ends_whole(appended: bytes, done: Append) -> bool:
+    """Return True if entries alone lead from the end of the log before to the end after the append.
+
+    What is stored otherwise is judged with its own case; the next one would find it before its own bytes.
+    """
+    end, size = done.start, 0
+    for offset, entry in entries_of(appended):
+        if offset < end:
+            return False
+        end, size = next_offset(offset, entry), size + len(entry)
+    return (end, size) == (done.found.high_watermark, len(appended))
 
 
 def _earlier(partition: Partition, done: Append, entries: Sequence[tuple[int, bytes]]) -> bytes:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from kafka import errors
-from kafka.protocol.admin import DeleteRecordsRequest
+from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
@@ -83,7 +83,7 @@ def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
 def hello_of_broker(cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...]) -> Hello:
     """Return the claims about a broker that takes old entries of the magics in `legacy`."""
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
-    features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_sequences(cluster)
+    features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_requests(cluster)
     none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
     observed: dict[str, tuple[str, ...]] = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
@@ -106,13 +106,14 @@ def _claim(
     )
 
 
-def _of_sequences(cluster: Cluster) -> tuple[str, ...]:
-    """Return the features of cases with steps."""
+def _of_requests(cluster: Cluster) -> tuple[str, ...]:
+    """Return the features that need a request which not every broker has."""
     transactions = step_requests.transaction_version(cluster)
     rows = (
-        ("compaction", True),
+        ("compaction", CreateTopicsRequest.API_KEY in cluster.versions),
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
         ("fetch-session", cluster.versions[requests.FETCH][1] >= SESSION_FETCH),
+        ("topic-settings", CreateTopicsRequest.API_KEY in cluster.versions),
         ("producer-ids", InitProducerIdRequest.API_KEY in cluster.versions),
         ("transactions", transactions >= 1),
         ("transactions-v2", transactions >= step_requests.V2),

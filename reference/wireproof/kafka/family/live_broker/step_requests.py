@@ -78,7 +78,7 @@ def transaction_version(cluster: Cluster) -> int:
         ApiVersionsRequest(client_software_name="wireproof", client_software_version="1"),
         cluster.newest(ApiVersionsRequest, 3),
     )
-    found = {one.name: one.max_version_level for one in response.finalized_features or ()}
+    found = {one.name: one.max_version_level for one in getattr(response, "finalized_features", None) or ()}
     return V2 if found.get(TRANSACTION_FEATURE, 0) >= V2 else 1
 
 
