@@ -219,6 +219,8 @@ class EntryListing:
         meaning: the place of a function that returns what a record means, in JSON form, from the name of the
             folder of its log and its cells, or None; empty if there is none.
         fast: the place of a `FastListing`; empty if there is none.
+        headers: the place of a `FastListing` that checks headers and checksums, and reads no records; empty
+            if there is none.
         head_offsets: returns the first and the last offset of the entry that begins with these bytes, each
             None if its header does not have it; None for bytes that begin no entry.
         indexed: the place of a function that returns the last offset and the position of an entry that an
@@ -244,6 +246,7 @@ class EntryListing:
     head_bytes: int = 0
     offsets: Callable[[tuple[Any, ...]], tuple[int, int] | None] | None = None
     fast: str = ""
+    headers: str = ""
     head_offsets: Callable[[Format, bytes], tuple[int | None, int | None] | None] | None = None
     indexed: str = ""
     meaning: str = ""

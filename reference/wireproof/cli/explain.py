@@ -1,12 +1,13 @@
 """`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
+import io
 import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO, cast, get_args
+from typing import Any, BinaryIO, Final, TextIO, cast, get_args
 
 import click
 from attrs import evolve, frozen
@@ -66,11 +67,17 @@ class ExplainRequest:
     as_json: bool
     modes: tuple[ResyncMode, ...]
     folders: tuple[Path, ...]
+    headers_only: bool = False
 
     @property
     def lists_entries(self) -> bool:
         """Return whether a single entry is listed like those of a stream."""
-        return self.as_json or self.shown.detail == "records" or self.shown.begin is not None
+        return (
+            self.as_json
+            or self.headers_only
+            or self.shown.detail == "records"
+            or self.shown.begin is not None
+        )
 
 
 def formats_named(name: str | None) -> tuple[Format, ...]:
@@ -110,6 +117,8 @@ class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gen
 @click.option(
     "--format", "name", metavar="FORMAT", help="a format such as kafka.batch/v2  [default: try all]"
 )
+@click.option("--headers", "headers_only", is_flag=True,
+              help="check headers and checksums alone, and read no records")  # fmt: skip
 @click.option("--records", "detail", flag_value="records", help="list the records of each entry too")
 @click.option("--fields", "detail", flag_value="fields", help="list every field, down to the last byte")
 @click.option(
@@ -146,7 +155,10 @@ def command(
         more["as_json_lines"],
         cast("tuple[ResyncMode, ...]", tuple(dict.fromkeys(more["modes"]))),
         folders,
+        more["headers_only"],
     )
+    if request.headers_only and request.shown.detail != "entries":
+        raise click.UsageError("--headers reads no records: leave out --records and --fields")
     codes = []
     for source in sources:
         if len(sources) > 1:
@@ -290,17 +302,24 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     """List a stream: the summary first, which is known last."""
     fmt, listing = stream_of(row), listing_of(row)
     assert listing is not None, "every stream has one"
+    if request.headers_only and not listing.headers:
+        raise click.UsageError(f"--headers is for logs of Kafka, and this is {fmt.format_id}: leave it out")
     place = request.shown.begin
     begin = begin_of(fmt, listing, found.source, place, found.path) if place is not None else 0
-    reading = ListingSettings(request.options, values=request.shown.detail == "records", begin=begin)
+    reading = ListingSettings(
+        request.options,
+        values=request.shown.detail == "records",
+        begin=begin,
+        headers_only=request.headers_only,
+    )
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
         survey = survey_stream(fmt, listing, found, reading, json_output.entry)
         json_output.line(as_json(summary_json(survey)))
     else:
-        with tempfile.SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8") as spool:
-            output = TextOutput(stream, request.shown, cast("TextIO", spool))
+        with _spooled() as spool:
+            output = TextOutput(stream, request.shown, spool)
             survey = survey_stream(fmt, listing, found, reading, output.entry)
             for line in summary_lines(survey):
                 click.echo(line)
@@ -310,7 +329,13 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     return Exit.CONFORMS if survey.ok else Exit.FAILS
 
 
-def _copy(spool: Any) -> None:  # noqa: ANN401 - a file of text
+def _spooled() -> TextIO:
+    """Return a file of text whose lines are collected before they are written: one at a time is slow."""
+    file = cast("BinaryIO", tempfile.SpooledTemporaryFile(SPOOLED))  # noqa: SIM115 - the wrapper closes it
+    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+
+def _copy(spool: TextIO) -> None:
     """Print what was spooled."""
     spool.seek(0)
     while piece := spool.read(1 << 20):

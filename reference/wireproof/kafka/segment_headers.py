@@ -82,10 +82,9 @@ class EntryHeaders(NumberRows[SegmentEntry]):
         number = bisect_left(positions, position)
         return number if number < len(positions) and positions[number] == position else None
 
-    @classmethod
-    def of(cls, heads: Iterable[SegmentEntry]) -> "EntryHeaders":
-        """Return headers as such a sequence."""
-        return heads if isinstance(heads, EntryHeaders) else cls(heads)
+
+def _packed(heads: Iterable[SegmentEntry]) -> EntryHeaders:
+    return heads if isinstance(heads, EntryHeaders) else EntryHeaders(heads)
 
 
 NO_MARKER: Final = -1
@@ -93,8 +92,11 @@ NO_MARKER: Final = -1
 
 
 def _entry_of(*numbers: int) -> SegmentEntry:
-    *plain, transactional, marker, epoch = numbers
-    return SegmentEntry(*plain, bool(transactional), None if marker == NO_MARKER else marker, epoch)
+    position, size, magic, first, last, timestamp, producer, transactional, marker, epoch = numbers
+    ends = None if marker == NO_MARKER else marker
+    return SegmentEntry(
+        position, size, magic, first, last, timestamp, producer, bool(transactional), ends, epoch
+    )
 
 
 @frozen
@@ -108,7 +110,7 @@ class SegmentHeaders:
         why: the reason why reading ended there; empty at the end of the file.
     """
 
-    heads: EntryHeaders = field(converter=EntryHeaders.of)
+    heads: EntryHeaders = field(converter=_packed)
     size: int
     end: int = field(default=0)
     why: str = ""

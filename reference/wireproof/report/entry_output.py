@@ -85,7 +85,7 @@ class EntryOutput:
 
     def entry(self, one: ListedEntry) -> None:
         """Write an entry, if it is to be shown."""
-        if not self._is_begun(one):
+        if not (self.begun or self._is_begun(one)):
             return
         if not self.room:
             self.left_out += 1
@@ -99,8 +99,7 @@ class EntryOutput:
 
     def line(self, text: str, *, counted: bool = True) -> None:
         """Write a line."""
-        self.out.write(text)
-        self.out.write("\n")
+        self.out.write(f"{text}\n")
         self.lines += counted
 
     def write_entry(self, one: ListedEntry) -> None:
@@ -109,7 +108,8 @@ class EntryOutput:
 
     def _is_begun(self, one: ListedEntry) -> bool:
         begin = self.shown.begin
-        if self.begun or begin is None:
+        if begin is None:
+            self.begun = True
             return True
         offsets = self.stream.listing.offsets
         if begin.is_position or offsets is None:
@@ -194,12 +194,11 @@ class TextOutput(EntryOutput):
 
     def _line(self, one: ListedEntry) -> str:
         head = f"{one.at:>12} {one.length:>9}  "
-        match one.kind:
-            case "frame":
-                return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
-            case "garbage":
-                found = "; ".join(damage_text(damage) for damage in one.damages)
-                return head + escape_unsafe(f"garbage: {found}")
+        if one.kind == "frame":
+            return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
+        if one.kind == "garbage":
+            found = "; ".join(damage_text(damage) for damage in one.damages)
+            return head + escape_unsafe(f"garbage: {found}")
         return head + "tail: the end of the input cuts this entry"
 
     def _fields(self, one: ListedEntry) -> None:
@@ -275,6 +274,7 @@ def summary_json(found: FileSurvey) -> dict[str, Any]:
         "format": found.format_id or None,
         "bytes": found.size,
         "begin": found.begin,
+        "headersOnly": found.headers_only,
         "compression": found.packed or None,
         "ok": found.ok,
         "message": found.message or None,

@@ -14,16 +14,16 @@ class PackedRows(Sequence[Row], Generic[Row]):
     """Rows that are made of bytes, or of anything else, by their number.
 
     Attributes:
-        count: how many there are.
+        size: how many there are.
         make: returns a row by its number.
     """
 
-    count: int
+    size: int
     make: Callable[[int], Row]
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self.count
+        return self.size
 
     @overload
     def __getitem__(self, index: int) -> Row: ...
@@ -33,7 +33,7 @@ class PackedRows(Sequence[Row], Generic[Row]):
 
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
         """Return a row, or a list of rows; raises `IndexError` as a list does."""
-        numbers = range(self.count)[index]
+        numbers = range(self.size)[index]
         return self.make(numbers) if isinstance(numbers, int) else [self.make(number) for number in numbers]
 
 

@@ -559,3 +559,58 @@ def test_records_of_iggy_are_passed_over_by_their_sizes(
         *found, summary = trees(wireproof("explain", path, *named, "--at", place).out)
         assert [one["position"] for one in found] == [one["position"] for one in whole[len(whole) // 2 :]]
         assert summary["begin"] == wanted["position"] > 0
+
+
+# --- headers alone ---
+
+HEKA_FRAME = bytes.fromhex("1e020819 1f 0a10") + bytes(range(16)) + bytes.fromhex("1001 1a03616263")
+
+
+def test_headers_alone_list_the_same_batches_and_say_that_no_record_was_read(wireproof: Command) -> None:
+    whole, headers = wireproof("explain", SEGMENT), wireproof("explain", "--headers", SEGMENT)
+    assert (whole.code, headers.code) == (0, 0)
+    assert rows(headers.out) == rows(whole.out)
+    text = "headers and checksums were checked; the records were not read"
+    assert text in headers.out
+    assert text not in whole.out
+
+
+def test_headers_alone_find_a_wrong_checksum_and_not_what_the_checksum_covers(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    one, three = logs.batch(b"one"), logs.batch(b"three", 2)
+    wrong_record = kafka_bytes.batch(b"\x10" + bytes(7), base=1)
+    path = tmp_path / NAME
+    path.write_bytes(one + wrong_record + three[:-1] + b"?" + logs.batch(b"four", 3))
+    classes = [
+        [wrong["class"] for wrong in tree["wrong"]]
+        for tree in trees(wireproof("explain", "--headers", "--json", path).out)
+        if tree["type"] != "summary"
+    ]
+    assert classes == [[], [], ["crc-mismatch"], []]
+    summary = trees(wireproof("explain", "--json", path).out)[-1]
+    assert (summary["headersOnly"], summary["damages"]) == (False, 2)
+
+
+def test_headers_alone_know_the_last_offset_of_a_wrapper(wireproof: Command) -> None:
+    found = trees(wireproof("explain", "--headers", "--json", LEGACY).out)
+    wrappers = [tree for tree in found if tree["type"] == "entry" and tree["count"] is None]
+    assert wrappers
+    assert all(tree["baseOffset"] is None and tree["lastOffset"] >= 1000 for tree in wrappers)
+    assert found[-1]["totals"]["unreadWrappers"] == len(wrappers)
+    assert found[-1]["headersOnly"] is True
+
+
+@pytest.mark.parametrize("option", ["--records", "--fields"])
+def test_headers_alone_have_no_records(option: str, wireproof: Command) -> None:
+    done = wireproof("explain", "--headers", option, SEGMENT)
+    assert (done.code, done.out) == (2, "")
+    assert "--headers reads no records" in done.one_line()
+
+
+def test_headers_alone_are_for_logs_of_kafka(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    path.write_bytes(HEKA_FRAME * 3)
+    done = wireproof("explain", "--headers", "--format", "heka.stream/0.10", path)
+    assert done.code == 2
+    assert "--headers is for logs of Kafka" in done.one_line()

@@ -19,10 +19,15 @@ MiB of decompressed bytes, unless one entry alone is larger. Without numba and p
 one line that names the extra.
 """
 
+from typing import TYPE_CHECKING, Any, Final
+
 from wireproof.columnar.scanned_items import FRAME, GARBAGE, KINDS, TAIL
+from wireproof.family import object_at
 from wireproof.kafka.columnar.entry_scan import KafkaFrames, scan
-from wireproof.kafka.columnar.header_columns import HEADER_COLUMNS, read_header_columns
-from wireproof.kafka.columnar.record_columns import RECORD_COLUMNS, clean_records, records
+
+if TYPE_CHECKING:
+    from wireproof.kafka.columnar.header_columns import HEADER_COLUMNS, read_header_columns
+    from wireproof.kafka.columnar.record_columns import RECORD_COLUMNS, clean_records, records
 
 __all__ = [
     "FRAME",
@@ -37,3 +42,19 @@ __all__ = [
     "records",
     "scan",
 ]
+
+_OF_ARROW: Final = {
+    "HEADER_COLUMNS": "header_columns",
+    "read_header_columns": "header_columns",
+    "RECORD_COLUMNS": "record_columns",
+    "clean_records": "record_columns",
+    "records": "record_columns",
+}
+"""The modules that import pyarrow, by the names that are taken from them when they are first used."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the names
+    """Return a name of a module that needs pyarrow, which a scan does not."""
+    if name not in _OF_ARROW:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return object_at(f"{__name__}.{_OF_ARROW[name]}:{name}")

@@ -1,11 +1,15 @@
 """The memory for the record columns of a block, which the kernels fill record by record."""
 
 from threading import local
+from typing import Final
 
 from attrs import frozen
 
 from wireproof.columnar.basic_kernels import SLACK, Array, Octets
-from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.optional_deps import np
+from wireproof.family import deferred
+
+_allocate: Final = deferred("pyarrow:allocate_buffer")
 
 
 class _Scratch(local):
@@ -56,7 +60,7 @@ class ColumnBuffers:
         """
         size += int(SLACK)
         parts = (16 * max(records, 1), 12 * (records + 1), 2 * records, size)
-        memory = np.frombuffer(pa.allocate_buffer(sum(parts)), np.uint8)
+        memory = np.frombuffer(_allocate(sum(parts)), np.uint8)
         numbers, ends, absent, values = np.split(memory, np.cumsum(parts)[:-1])
         rows = ends.view(np.int32).reshape(3, -1)
         rows[:, 0] = 0

@@ -52,13 +52,16 @@ def clean_compressed(entry_headers: Array, magic: Array, clean: Array) -> list[i
     return indices
 
 
-def judge_compressed(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> Array:
+def judge_compressed(
+    entries: EntryIndex, entry_headers: Array, clean: Array, most: int
+) -> tuple[Array, Array]:
     """Judge the records of each compressed entry that is clean so far.
 
     Returns:
-        The decompressed bytes of each entry, uint64. `clean` and the counts of wrappers are updated.
+        The decompressed bytes of each entry, uint64, and its first offset: that of the first message in a
+        clean wrapper. `clean` and the counts of wrappers are updated.
     """
-    size = np.zeros(clean.size, np.uint64)
+    size, first = np.zeros(clean.size, np.uint64), entry_headers["base_offset"].copy()
     arena, slots = Arena.of(0), np.empty(1, SLOT)
     codec = entry_headers["attributes"] & CODEC
     for index in clean_compressed(entry_headers, entries.magic, clean):
@@ -70,7 +73,9 @@ def judge_compressed(entries: EntryIndex, entry_headers: Array, clean: Array, mo
         octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
         message_kernels.judge_decompressed(octets, index, entry_headers, entries.magic, slots, clean)
         size[index] = octets.size
-    return size
+        if clean[index] and entries.magic[index] < 2:
+            first[index] = slots["offset"][0]
+    return size, first
 
 
 def decompress_entries(

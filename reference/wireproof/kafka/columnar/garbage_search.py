@@ -5,10 +5,12 @@ that checksums of candidates may read. Preallocated segments end in zeros, so ru
 Memory: two windows, and one candidate.
 """
 
+import zlib
 from collections.abc import Callable
 from typing import Final
 
-from attrs import frozen
+import google_crc32c
+from attrs import define, field, frozen
 
 from wireproof.columnar import crc_kernels
 from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
@@ -21,10 +23,10 @@ from wireproof.kafka.size_and_magic import (
     LOG_OVERHEAD,
     MIN_SIZE,
     SIZE_AT,
-    has_valid_crc,
     peek_size_and_magic,
     peek_whole_entry,
 )
+from wireproof.kafka.size_and_magic import MAGIC_AT as MAGIC_OFFSET
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.reject_classes import RejectClass
@@ -45,7 +47,8 @@ SEARCHED, FOUND, BEYOND = 0, 1, 2
 
 CRC_AT: Final = np.array([at for at, _ in CHECKSUM], np.uint64)
 """The position of the checksum by magic; CRC-32 for 0 and 1, CRC-32C for 2: §1.1, §2.1."""
-CRC_BYTES: Final = U(4)
+CRC_FIELD: Final = 4
+CRC_BYTES: Final = U(CRC_FIELD)
 
 
 @compile_kernel
@@ -109,28 +112,87 @@ class GarbageEnd:
     settled: bool
 
 
+@define
+class GarbageSearch:
+    """A search for the end of garbage, as far as it has come.
+
+    Attributes:
+        read: returns bytes of the object.
+        start: the first byte of the garbage.
+        size: the end of the object.
+        most: the greatest size of an entry.
+        at: the next candidate.
+        spent: bytes that checksums have read so far.
+        settled: whether all candidates so far end before the object does.
+    """
+
+    read: Read
+    start: int
+    size: int
+    most: int
+    at: int = field(init=False)
+    spent: int = 0
+    settled: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        """Begin after the first byte: an entry there was rejected."""
+        self.at = self.start + 1
+
+    @classmethod
+    def of(cls, read: Read, start: int, size: int, options: Options) -> "GarbageSearch":
+        """Begin the search."""
+        most = MAX_ENTRY if options.max_message is None else options.max_message
+        return cls(read, start, size, max(most, 0))
+
+    def run(self, until: int | None = None) -> GarbageEnd | None:
+        """Search to the end of the object, or to about `until`: then the result may be None."""
+        base, most = self.at, U(self.most)
+        data, at, spent = window(self.read(base, WINDOW)), 0, U(self.spent)
+        while True:
+            stop, spent, reason, inside = find_entry(
+                data, U(at), U(self.size - base), U(base - self.start), most, spent
+            )
+            at, end, self.settled = int(stop), base + data.size, self.settled and inside
+            if reason == FOUND:
+                return GarbageEnd(base + at, self.settled)
+            total = int(read_uint(data, U(at + SIZE_AT), CRC_BYTES)) + LOG_OVERHEAD if reason == BEYOND else 0
+            if total > WINDOW:
+                spent += U(total)
+                if has_checksum(self.read, base + at, total):
+                    return GarbageEnd(base + at, self.settled)
+                at += 1
+            elif end >= self.size:
+                return GarbageEnd(self.size, settled=False)
+            else:
+                base, at, rest = base + at, 0, data[at:].tobytes()
+                if until is not None and base >= until:
+                    self.at, self.spent = base, int(spent)
+                    return None
+                data = window(rest + bytes(self.read(end, WINDOW)))
+
+
+def has_checksum(read: Read, at: int, total: int) -> bool:
+    """Return whether the checksum of the entry at `at` is valid; its bytes are read in pieces."""
+    magic = bytes(read(at + MAGIC_OFFSET, 1))[0]
+    first = at + CHECKSUM[magic][0] + CRC_FIELD
+    if first >= at + total:
+        return False
+    stored, crc = int.from_bytes(read(first - CRC_FIELD, CRC_FIELD)), 0
+    for begin in range(first, at + total, WINDOW):
+        piece = bytes(read(begin, min(WINDOW, at + total - begin)))
+        crc = google_crc32c.extend(crc, piece) if magic > 1 else zlib.crc32(piece, crc)
+    return crc == stored
+
+
 def find_garbage_end(read: Read, start: int, size: int, options: Options) -> GarbageEnd:
     """Return the position of the first valid entry after `start`, or `size`, the end of the object."""
-    most = U(max(MAX_ENTRY if options.max_message is None else options.max_message, 0))
-    base, data, at, spent, settled = start, _window(read(start, WINDOW)), 1, U(0), True
-    while True:
-        stop, spent, reason, inside = find_entry(data, U(at), U(size - base), U(base - start), most, spent)
-        at, end, settled = int(stop), base + data.size, settled and inside
-        if reason == FOUND:
-            return GarbageEnd(base + at, settled)
-        total = int(read_uint(data, U(at + SIZE_AT), CRC_BYTES)) + LOG_OVERHEAD if reason == BEYOND else 0
-        if total > WINDOW:
-            spent += U(total)
-            if has_valid_crc(bytes(read(base + at, total)), 0, total):
-                return GarbageEnd(base + at, settled)
-            at += 1
-        elif end >= size:
-            return GarbageEnd(size, settled=False)
-        else:
-            data, base, at = _window(data[at:].tobytes() + bytes(read(end, WINDOW))), base + at, 0
+    found = GarbageSearch.of(read, start, size, options).run()
+    assert found is not None, "without a limit it ends at the end of the object"
+    return found
 
 
-def _window(data: bytes | memoryview) -> Octets:
+def window(data: bytes | memoryview) -> Octets:
+    """Return bytes as an array that kernels read."""
     octets: Array = np.frombuffer(data, np.uint8)
     octets.setflags(write=False)  # the kernel is compiled for memory that it only reads
     return octets
@@ -149,10 +211,16 @@ def garbage_class(read: Read, at: int, size: int, options: Options) -> RejectCla
     return None
 
 
-def garbage_item(read: Read, at: int, size: int, options: Options) -> tuple[Item, bool] | None:
+FindEnd = Callable[[Read, int, int, Options], GarbageEnd]
+"""Returns the end of the garbage at a position, as `find_garbage_end` does."""
+
+
+def garbage_item(
+    read: Read, at: int, size: int, options: Options, find_end: FindEnd = find_garbage_end
+) -> tuple[Item, bool] | None:
     """Return the garbage at `at`, and whether it is settled; None if an entry or a tail may begin there."""
     cls = garbage_class(read, at, size, options)
     if cls is None:
         return None
-    end = find_garbage_end(read, at, size, options)
+    end = find_end(read, at, size, options)
     return Item("garbage", at, end.at - at, cls=cls), end.settled

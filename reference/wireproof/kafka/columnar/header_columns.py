@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
+import pyarrow as pa
+
+from wireproof.columnar.arrow_types import arrow_fields
 from wireproof.columnar.basic_kernels import Array
-from wireproof.columnar.layout_types import arrow_fields
-from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.optional_deps import np
 from wireproof.columnar.scanned_items import KINDS, Buffer
 from wireproof.kafka.columnar import entry_kernels as kernels
 from wireproof.kafka.columnar.entry_kernels import CODEC, HEADER

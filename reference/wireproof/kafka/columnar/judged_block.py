@@ -48,6 +48,8 @@ class JudgedBlock:
             that are not less than the size of the buffer are positions in the arena.
         buffers: the records of the clean entries as columns; None unless kept as columns. They are valid
             until the next block is requested.
+        first_offset: the offset of each clean entry, and of the first message in a wrapper; None if records
+            are kept.
     """
 
     entries: EntryIndex
@@ -58,6 +60,7 @@ class JudgedBlock:
     slots: Array
     arena: Octets
     buffers: ColumnBuffers | None = None
+    first_offset: "Array | None" = None
 
 
 @frozen
@@ -96,7 +99,7 @@ def judge_entries(entries: EntryIndex, most: int, *, keep: RecordForm) -> Iterat
 
 def _with_verdicts(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> JudgedBlock:
     """Judge every entry that is clean so far, without keeping records."""
-    size = compressed_entries.judge_compressed(entries, entry_headers, clean, most)
+    size, first = compressed_entries.judge_compressed(entries, entry_headers, clean, most)
     plain = entry_headers["attributes"] & CODEC == 0
     _fit(entries, entry_headers, clean, np.where(plain, entries.length - np.uint64(BATCH_HEADER), size))
     slots = np.empty(1, SLOT)
@@ -104,7 +107,9 @@ def _with_verdicts(entries: EntryIndex, entry_headers: Array, clean: Array, most
         entries, entry_headers, clean & plain, clean, SlotTarget(slots, np.zeros(clean.size, np.int64), 0)
     )
     records = np.where(clean, entry_headers["records_count"], 0).astype(np.int64)
-    return JudgedBlock(entries, entry_headers, clean, records, size, slots[:0], np.empty(0, np.uint8))
+    return JudgedBlock(
+        entries, entry_headers, clean, records, size, slots[:0], np.empty(0, np.uint8), first_offset=first
+    )
 
 
 def _fit(entries: EntryIndex, entry_headers: Array, clean: Array, room: Array) -> None:

@@ -112,9 +112,10 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
 ) -> Flag:  # fmt: skip
     """Read the messages of one wrapper, which must fill `at` to `end`, and return whether all are clean.
 
-    Offsets and timestamps are set as in §2.2. The arrays are filled as in `kernels.read_batch`.
+    Offsets and timestamps are set as in §2.2. The arrays are filled as in `kernels.read_batch`. With step 0
+    the scratch row has the offset of the first message at the end.
     """
-    append, previous = header.attributes & APPEND_TIME, np.int64(-1)
+    append, previous, earliest = header.attributes & APPEND_TIME, np.int64(-1), np.int64(-1)
     for index in range(header.records_count):
         row = slots[first + step * index]
         stop = at + U(read_int32(data, at + U(8))) + OVERHEAD
@@ -123,6 +124,7 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
         if row.attributes & ~APPEND_TIME or (row.attributes and not (magic and append)):
             return False
         previous = row.offset
+        earliest = previous if index == 0 else earliest
         if append and magic:
             row.timestamp = header.max_timestamp
         at = stop
@@ -132,6 +134,8 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
         return False
     for index in range(header.records_count * step):
         slots[first + index].offset += base
+    if step == 0:
+        slots[first].offset = earliest + base
     if numbers.size:
         for index in range(used[0] - U(header.records_count), used[0]):
             numbers[0, index] += base

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import pyarrow as pa
+
 from wireproof.columnar.basic_kernels import SLACK, Array, Octets
-from wireproof.columnar.optional_deps import np, pa
+from wireproof.columnar.optional_deps import np
 from wireproof.columnar.scanned_items import Buffer
 from wireproof.kafka.columnar import record_header_kernels
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve
 
-from wireproof.columnar.layout_types import arrow_type
+from wireproof.columnar.arrow_types import arrow_type
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.columnar.entry_scan import count_records
