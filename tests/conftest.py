@@ -27,6 +27,11 @@ TOGETHER: Final = {
     "tests/unit/authoring/": "authored",  # all fixtures, which are written once
     "tests/unit/runner/test_interop.py": "interop",  # one interop run, which several tests look at
     "tests/unit/runner/test_entry_list.py": "kernels",
+    "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own
+    "tests/unit/kafka/test_kafka_payload_schemas.py": "payloads",  # schemas in Kafka's jars
+    "tests/unit/report/test_export.py": "export",  # all cases, written once
+    "tests/unit/report/test_docs.py": "docs",  # a site
+    "tests/unit/repository/test_generated_segments.py": "segments",
     "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers

@@ -16,8 +16,13 @@ KNOWN = Path(__file__).parent / "brokers" / "known"
 
 EVERY_CASE = ("kafka.batch/v*/produce/**", "kafka.log/mixed/produce/**", "kafka.log/mixed/append/**")
 
+SEQUENCES = tuple(
+    f"kafka.log/mixed/{topic}/*" for topic in ("idempotence", "transaction", "transaction-v2", "fetch")
+)
+"""The cases with steps."""
+
 LEGACY = frozenset({"kafka-3.9", "kafka-3.9-zookeeper"})
-"""The brokers that take messages of v0 and v1: with KRaft they store v2, with ZooKeeper what was sent."""
+"""The brokers that take v0 and v1: with KRaft they store them as v2, with ZooKeeper as they are."""
 
 
 def of_broker(name: str, *tools: str) -> object:
@@ -44,6 +49,22 @@ def test_a_broker_departs_only_where_it_is_known_to(name: str, tmp_path: Path) -
     assert (run.code, left) == (0, []), run.output
     old = {verdict for case, verdict in run.verdicts[address].items() if "/v0/" in case or "/v1/" in case}
     assert "pass" in old if name in LEGACY else old == {"unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("name", "unsupported"),
+    [
+        pytest.param("kafka-4.4", set(), id="kafka-4.4", marks=needs("java", "mvn", "[peers]")),
+        pytest.param("kafka-3.9", {"transaction-v2"}, id="kafka-3.9", marks=needs("java", "mvn", "[peers]")),
+    ],
+)
+def test_kafka_answers_every_step_as_the_case_says(name: str, unsupported: set[str], tmp_path: Path) -> None:
+    with BROKERS[name].running(tmp_path, 0) as address:
+        run = judged([address], tmp_path, cases=SEQUENCES)
+    assert run.code == 0, run.output
+    verdicts = run.verdicts[address]
+    assert {case.split("/")[2] for case, one in verdicts.items() if one == "unsupported"} == unsupported
+    assert set(verdicts.values()) <= {"pass", "info", "unsupported"}
 
 
 KILLS_THE_MOCK = "kafka.log/mixed/append/no-bytes"

@@ -18,7 +18,7 @@ from tests.authoring.kafka import entry_bytes
 from tests.authoring.kafka.next_offset import with_offsets
 from wireproof import heka, iggy, kafka
 from wireproof.cases import generate
-from wireproof.cases.case import Accept, Case, Data, Generated, Value
+from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixture_writer import case_json
@@ -198,7 +198,8 @@ def test_a_recipe_without_defaults_is_short() -> None:
             "not kafka.batch/v2",
         ),
         ({"op": "encode"}, "an encode neither digest nor value"),
-        ({"op": "scan"}, "an accepted decode or encode"),
+        ({"op": "scan"}, "a decode, or an accepted encode"),
+        ({"op": "encode", "expect": {"reject": {"class": "other"}}}, "a decode, or an accepted encode"),
         ({"expect": {"accept": {"consumed": 1}}}, "expects a digest"),
     ],
 )
@@ -208,6 +209,13 @@ def test_a_case_that_its_recipe_does_not_fit_is_not_read(change: dict[str, Json]
 
 
 # --- made cases ---
+
+
+def test_a_made_case_that_is_refused_has_its_bytes_and_keeps_its_expectation() -> None:
+    refused = evolve(case(ONE), expect=Reject("limit-exceeded"))
+    made = made_case(refused)
+    assert isinstance(made.input, Data)
+    assert made.expect == Reject("limit-exceeded")
 
 
 def test_a_made_case_has_its_bytes_and_its_value() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from command_line import Command
+from goldens import load
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.fixtures import load
 from wireproof.cli.check_worker import OrderedFile
 from wireproof.runner import families as module
 from wireproof.runner.families import Families, FamilyStore

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
+from tests.live.brokers.certificates import Authority
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.kafka.family.live_broker.client_properties import jaas_options, parse, read_properties
 from wireproof.kafka.family.live_broker.oauth_tokens import unsecured_token
@@ -121,3 +122,34 @@ def test_an_unsecured_token_names_its_subject_and_an_end() -> None:
     assert json.loads(base64.urlsafe_b64decode(head + "==")) == {"alg": "none"}
     assert json.loads(base64.urlsafe_b64decode(claims + "==")) == {"sub": "alice", "iat": 1000, "exp": 4600}
     assert signature == ""
+
+
+def test_a_key_that_is_encrypted_needs_its_password(tmp_path: Path) -> None:
+    store = tmp_path / "store.pem"
+    store.write_text(Authority.new().signed("client").store("secret"))
+    lines = f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={store}\n"
+    read_properties(write(tmp_path, f"{lines}ssl.key.password=secret"))
+    for given, text in (
+        ("", "the key is encrypted: set"),
+        ("ssl.key.password=no", "ssl.key.password is wrong"),
+    ):
+        with pytest.raises(AdapterStartError, match=text):
+            read_properties(write(tmp_path, lines + given))
+
+
+def test_a_store_of_java_under_the_name_pem_is_one_line(tmp_path: Path) -> None:
+    store = tmp_path / "store.jks"
+    store.write_bytes(bytes.fromhex("feedfeed00000002"))
+    lines = f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={store}"
+    with pytest.raises(AdapterStartError, match="a certificate or key is no PEM text"):
+        read_properties(write(tmp_path, lines))
+
+
+def test_a_token_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    lines = (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+        f"sasl.oauthbearer.token.endpoint.url={(tmp_path / 'none').as_uri()}"
+    )
+    provider = read_properties(write(tmp_path, lines)).settings["sasl_oauth_token_provider"]
+    with pytest.raises(AdapterStartError, match="no token for OAUTHBEARER"):
+        provider.token()

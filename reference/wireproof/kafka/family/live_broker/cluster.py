@@ -52,7 +52,7 @@ NOT_KAFKA: Final = "does not answer as Kafka does"
 HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
 
 
-FIRST_API_VERSIONS: Final = 2
+PLAIN_API_VERSIONS: Final = 2
 """The newest ApiVersions without tagged fields. A broker that does not know the version of a request answers
 in the form of version 0 (KIP-511), but librdkafka's mock cluster in a form that no version has."""
 
@@ -60,15 +60,19 @@ in the form of version 0 (KIP-511), but librdkafka's mock cluster in a form that
 class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library has no types
     """The library's connections, of which none loses an answer that comes right before the end.
 
-    A broker that refuses a login answers and closes. kafka-python 3.0 drops what it reads with the end. The
-    first request of a connection is one that every broker can read.
+    A broker that refuses a login answers and closes. kafka-python 3.0 drops what it reads with the end.
+
+    Attributes:
+        plain: True to begin a connection with an ApiVersions that every broker knows.
     """
+
+    plain = False
 
     def get_connection(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
         """Return the connection to a node, a new one if there is none."""
         connection = super().get_connection(*arguments, **options)
-        if connection.initializing:
-            first = min(connection._api_versions_idx, FIRST_API_VERSIONS)  # noqa: SLF001 - it has no public one
+        if self.plain and connection.initializing:
+            first = min(connection._api_versions_idx, PLAIN_API_VERSIONS)  # noqa: SLF001 - it has no public one
             connection._api_versions_idx = first  # noqa: SLF001 - as above
         return connection
 
@@ -106,6 +110,7 @@ class Cluster:
         self._net = NetworkSelector()
         self._net.start()
         self._of_thread = threading.local()
+        self._plain = False
         self._managers: list[KafkaConnectionManager] = []
         try:
             offered = self._manager.broker_version_data
@@ -154,17 +159,30 @@ class Cluster:
     def _bootstrap(self, manager: Any, protocol: str) -> None:  # noqa: ANN401 - as above
         where = f"the broker at {self.address}"
         try:
-            self._net.run(self._first_connection, manager)
+            self._connect(manager)
             self._net.run(manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
         except errors.KafkaError as error:
             reason = one_line(str(error), MOST_OF_REASON)
             hint = HINT if (said := _said(error)) == NOT_KAFKA and protocol == PLAINTEXT else ""
             raise AdapterStartError(f"{where} {said}: {reason}{hint}") from None
 
+    def _connect(self, manager: Connections) -> None:
+        """Connect for the first time, with a plain request if the answer to the newest one is unreadable."""
+        manager.plain = self._plain
+        try:
+            self._net.run(self._first_connection, manager)
+        except errors.KafkaProtocolError:
+            if self._plain:
+                raise
+            self._plain = manager.plain = True
+            self._net.run(self._first_connection, manager)
+
     async def _first_connection(self, manager: Any) -> None:  # noqa: ANN401 - as above
         connection = manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)
-        await connection
-        manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
+        try:
+            await connection
+        finally:
+            manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
 
     def call(
         self,
