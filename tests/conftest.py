@@ -26,6 +26,13 @@ TOGETHER: Final = {
     "tests/unit/spark/test_scan_tables.py": "kernels",
     "tests/unit/authoring/": "authored",  # all fixtures, which are written once
     "tests/unit/runner/test_interop.py": "interop",  # one interop run, which several tests look at
+    "tests/unit/runner/test_entry_list.py": "kernels",
+    "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own
+    "tests/unit/kafka/test_kafka_payload_schemas.py": "payloads",  # schemas in Kafka's jars
+    "tests/unit/report/test_export.py": "export",  # all cases, written once
+    "tests/unit/report/test_docs.py": "docs",  # a site
+    "tests/unit/repository/test_generated_segments.py": "segments",
+    "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/report/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
@@ -75,7 +82,10 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print one line of what the run left out, and how to run it."""
+    """Print a line of what passed, if it has markers, and one of what was left out and how to run it."""
+    ran = Counter(report.lane for report in terminalreporter.stats.get("passed", ()))
+    if ran.keys() - {lanes.UNMARKED}:
+        terminalreporter.write_line(lanes.passed(ran))
     if counts := config.stash[LEFT_OUT]:
         terminalreporter.write_line(lanes.left_out(counts))
 
@@ -90,9 +100,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show all tests that lack the same tool as one line of the summary, which folds what has one place."""
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note the marker; show all tests that lack the same tool as one line of the summary.
+
+    The summary folds what has one place.
+    """
     report = yield
+    report.lane = lanes.lane(item)  # a worker sends it along with the report
     match report.longrepr:
         case (_, _, str(text)) if text.removeprefix("Skipped: ") in machine.shown_once:
             report.longrepr = (machine.__file__, 1, text)

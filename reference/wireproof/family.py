@@ -21,6 +21,7 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Layout
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Remark
 from wireproof.wire.remark_classes import RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
@@ -117,6 +118,30 @@ def deferred(place: str) -> Callable[..., Any]:
 
 
 @frozen
+class Decoded:
+    """The result of a decode: the value, the number of bytes consumed, and the remarks."""
+
+    value: Any
+    consumed: int
+    remarks: tuple[Remark, ...]
+
+
+@frozen
+class FastDecoder:
+    """How a format is decoded by compiled kernels, which need the extra `columnar`.
+
+    Attributes:
+        decode: returns the value at the beginning of bytes, or None if the reference must decode them.
+        scan: returns the items of a stream, and how many of them come from the reference.
+        warm: inputs that compile every kernel: a first compilation takes longer than the time of a case.
+    """
+
+    decode: Callable[[bytes, Options], Decoded | None] | None = None
+    scan: Callable[[bytes, Options], tuple[list[Item], int]] | None = None
+    warm: tuple[bytes, ...] = ()
+
+
+@frozen
 class OrderFault:
     """An entry that does not follow the entry before it: its class, the wrong field, and a line about it."""
 
@@ -161,8 +186,18 @@ class EntryTotals(Protocol):
 class FastListing(Protocol):
     """Lists a stream with a fast decoder."""
 
-    def __call__(self, source: Any, options: Options, *, values: bool) -> Iterator[EntryRow | Item]:  # noqa: ANN401 - a `ByteSource`
-        """Yield the entries in order and without gaps: as items if `values`, or if they need a look."""
+    def __call__(
+        self,
+        source: Any,  # noqa: ANN401 - a `ByteSource`
+        options: Options,
+        *,
+        values: bool,
+        begin: int = 0,
+    ) -> Iterator[EntryRow | Item]:
+        """Yield the entries from a position on, in order and without gaps.
+
+        They are items if `values`, or if they need a look.
+        """
 
 
 @frozen
@@ -184,6 +219,12 @@ class EntryListing:
         meaning: the place of a function that returns what a record means, in JSON form, from the name of the
             folder of its log and its cells, or None; empty if there is none.
         fast: the place of a `FastListing`; empty if there is none.
+        headers: the place of a `FastListing` that checks headers and checksums, and reads no records; empty
+            if there is none.
+        head_offsets: returns the first and the last offset of the entry that begins with these bytes, each
+            None if its header does not have it; None for bytes that begin no entry.
+        indexed: the place of a function that returns the last offset and the position of an entry that an
+            index file beside a log has, not after an offset or a position; empty if there is none.
         also_read: options with which a rejected entry is read again, and the words for what it then is.
         compare_modes: the place of a function that compares how readers divide the stream; empty if there is
             none. It gets the pieces of the bytes, the names of the readers, the options and the number of
@@ -205,6 +246,9 @@ class EntryListing:
     head_bytes: int = 0
     offsets: Callable[[tuple[Any, ...]], tuple[int, int] | None] | None = None
     fast: str = ""
+    headers: str = ""
+    head_offsets: Callable[[Format, bytes], tuple[int | None, int | None] | None] | None = None
+    indexed: str = ""
     meaning: str = ""
     also_read: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     compare_modes: str = ""
@@ -283,7 +327,16 @@ class Family:
             inputs of cases that a recipe describes.
         message_sets: the place of its `wireproof.cases.message_sets.MessageSets`, for exchanges between
             revisions; empty if there are none.
+        step_ops: the place of a table of `wireproof.cases.steps.StepOp` by name, the requests of its cases
+            with steps; empty if it has none.
+        step_words: the place of a function that describes the bytes of a step in a few words; empty if there
+            is none.
         redaction: what stays of bytes whose payloads are replaced.
+        fast_decoders: the place of a table of `FastDecoder` by format id; empty if there are none.
+        servers: the kinds of its servers that an adapter may be, such as `kafka-broker`; each is the place of
+            a function that returns the registry entry of `kind:HOST:PORT`.
+        index_files: the place of its `wireproof.segment_files.IndexRules`, for the index files beside its
+            logs; empty if there are none.
         directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
             brokers or servers; empty if there are none.
         fixtures: the folder of its cases and rules, laid out like `fixtures/`; None if wireproof has them.
@@ -305,6 +358,11 @@ class Family:
     mutation: str = ""
     generators: str = ""
     message_sets: str = ""
+    step_ops: str = ""
+    step_words: str = ""
     redaction: Redaction = Redaction()
+    fast_decoders: str = ""
+    servers: Mapping[str, str] = field(factory=dict)
+    index_files: str = ""
     directories: str = ""
     fixtures: Path | None = None

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.family import PROVISIONAL_SUFFIX, Family, Format, StreamRules
+from wireproof.family import PROVISIONAL_SUFFIX, Decoded, Family, Format, StreamRules
 from wireproof.installed_families import INSTALLED
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.layout import declared_lengths
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
-from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.remark_classes import COMMON_REMARKS, RemarkClass
 from wireproof.wire.scan_items import Item
 from wireproof.wire.trace import FieldSpan
@@ -43,15 +44,6 @@ __all__ = [
     "stream_rules",
     "trace_with_reader",
 ]
-
-
-@frozen
-class Decoded:
-    """The result of a decode: the value, the number of bytes consumed, and the remarks."""
-
-    value: Any
-    consumed: int
-    remarks: tuple[Remark, ...]
 
 
 @frozen
@@ -168,6 +160,7 @@ def decode_with_trace(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIO
 
 def trace_with_reader(fmt: Format, reader: TracingReader, options: Options) -> TracedDecode:
     """Decode with a tracing reader of the caller; a rejection is part of the result and is not raised."""
+    reader.lengths = declared_lengths(fmt.layout)
     try:
         decoded = decode_with_reader(fmt, reader, options)
     except Rejected as rejected:

@@ -19,7 +19,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 INLINE = 512
 KEYS = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
-    "input", "expect", "twin", "needs", "source", "limits",
+    "input", "expect", "steps", "twin", "needs", "source", "limits",
 )  # fmt: skip
 
 
@@ -38,7 +38,8 @@ class FixtureWriter:
         unknown = set(case) - set(KEYS)
         if unknown or case["id"] in self.cases:
             raise ValueError(f"{case['id']}: {unknown or 'twice'}")
-        placed(case)
+        if "steps" not in case:
+            placed(case)
         _showing(case)
         self.cases[case["id"]] = {key: case[key] for key in KEYS if case.get(key) not in (None, [], ())}
         return str(case["id"])
@@ -69,8 +70,9 @@ class FixtureWriter:
         _keep_bytes(FIXTURES / place, rows)
         for row in rows:
             row["why"] = with_links(row["why"], reports.get(row["id"], ()))
-            row["expect"] = completed(row, (FIXTURES / place).parent)
-            _spill((folder / place).parent, row)
+            if "steps" not in row:
+                row["expect"] = completed(row, (FIXTURES / place).parent)
+                _spill((folder / place).parent, row)
         _keep_witnesses(FIXTURES / place, rows)
         return rows
 
@@ -110,17 +112,29 @@ def _keep_witnesses(path: Path, rows: list[dict[str, Any]]) -> None:
     landed = {case["id"]: case for case in json.loads(path.read_text(encoding="utf-8"))["cases"]}
     for row in rows:
         old = landed.get(row["id"])
-        if old and (old["input"], bare(old["expect"])) == (row["input"], bare(row["expect"])):
+        if old and _asked(old) == _asked(row):
             witnesses = old["source"].get("witnesses")
             row["source"] |= {"witnesses": witnesses} if witnesses else {}
+
+
+def _asked(row: dict[str, Any]) -> Any:
+    """Return the input and the expectation of a case, on which its witnesses agree."""
+    return row["steps"] if "steps" in row else (row["input"], bare(row["expect"]))
+
+
+def _sent(row: dict[str, Any]) -> Any:
+    """Return the input of a case: of one with steps, the steps without their expectations."""
+    if "steps" not in row:
+        return row["input"]
+    return [{key: part for key, part in step.items() if key != "expect"} for step in row["steps"]]
 
 
 def _keep_bytes(path: Path, rows: list[dict[str, Any]]) -> None:
     if not path.exists():
         return
-    landed = {case["id"]: case["input"] for case in json.loads(path.read_text(encoding="utf-8"))["cases"]}
+    landed = {case["id"]: _sent(case) for case in json.loads(path.read_text(encoding="utf-8"))["cases"]}
     for row in rows:
-        old, new = landed.get(row["id"]), row["input"]
+        old, new = landed.get(row["id"]), _sent(row)
         if old and "sha256" in old and "hex" in new:
             new = {"file": old["file"], "sha256": hashlib.sha256(bytes.fromhex(new["hex"])).hexdigest()}
         if old and old != new:

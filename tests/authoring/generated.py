@@ -27,8 +27,12 @@ def add_generated(
     writer: FixtureWriter, name: str, title: str, recipe: dict[str, Any], *, rules: tuple[str, ...], why: str,
     doc: str, op: str = "decode", needs: tuple[str, ...] = (), remarks: tuple[str, ...] = (), level: str = "must",
     options: dict[str, Any] | None = None, limits: dict[str, int] | None = None, profile: str | None = None,
+    reject: dict[str, Any] | None = None, twin: str | None = None,
 ) -> str:  # fmt: skip
-    """Add a generated case under `<kind of the recipe>/<name>`; `limits` replace those of its size."""
+    """Add a generated case under `<kind of the recipe>/<name>`; `limits` replace those of its size.
+
+    With `reject` it is refused, and `twin` names the accepted case beside it.
+    """
     ident = f"{recipe['kind']}/{name}"
     made = Recipe(**recipe)
     source, accept = _stated(ident, recipe_json(made), op)
@@ -36,9 +40,9 @@ def add_generated(
         accept["remarks"] = sorted(remarks)
     case = {
         "id": ident, "title": title, "why": why, "op": op, "level": level, "rules": list(rules), "input": source,
-        "expect": {"accept": accept}, "needs": list(needs), "source": {"origin": "builder", "document": doc},
+        "expect": {"accept": accept} if reject is None else {"reject": reject}, "twin": twin and f"{recipe['kind']}/{twin}", "needs": list(needs), "source": {"origin": "builder", "document": doc},
         "options": options, "limits": limits or _limits(made), "profile": profile,
-        "flags": ["resource"] if limits or made.payload > MAX_ASKED else [],
+        "flags": ["resource"] if "rss_mb" in (limits or {}) or made.payload > MAX_ASKED else [],
     }  # fmt: skip
     return writer.add(case)
 
@@ -53,7 +57,7 @@ def _stated(ident: str, recipe: dict[str, Any], op: str) -> tuple[dict[str, Any]
     """Return the input and the accepted answer, without remarks."""
     form, revision, topic, _ = ident.split("/")
     old = _landed(form, revision, topic).get(ident)
-    if old and old["input"].get("generate") == recipe and old["op"] == op:
+    if old and old["input"].get("generate") == recipe and old["op"] == op and "accept" in old["expect"]:
         accept = old["expect"]["accept"]
         return old["input"], {key: accept[key] for key in ("digest", "consumed") if key in accept}
     made = Recipe(**recipe)

@@ -14,11 +14,11 @@ import click
 from beside import MIB, best, conditions, of_tree, told
 
 from tests.generators.kafka_segments import generate
-from wireproof import columnar
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Accept, Case, Data
+from wireproof.kafka import columnar
 from wireproof.runner.requests import prepare_case, request_for
 from wireproof.spark import command_support
 from wireproof.spark.scan_job import run_scan

@@ -21,11 +21,13 @@ from beside import MIB, Way, best, conditions, of_process, told
 from crc32c import crc32c as in_place
 from google_crc32c import value as crc32c
 
-from wireproof import columnar, formats
+from wireproof import formats
 from wireproof.cases.strategies.nearly_valid_bytes import written
 from wireproof.columnar import crc_kernels
 from wireproof.columnar.decompress import Arena, decompress_region
 from wireproof.formats import FORMATS
+from wireproof.heka.columnar import scan_heka
+from wireproof.kafka import columnar
 from wireproof.kafka.values import Record, RecordBatch
 
 V2 = FORMATS["kafka.batch/v2"]
@@ -179,10 +181,10 @@ def heka(mib: int, rounds: int) -> None:
     body = b"\x0a\x10" + bytes(16) + b"\x10\x01\x1a\x03abc" + b"\x32\xc8\x01" + b"x" * 200
     head = b"\x08" + bytes((len(body) & 0x7F | 0x80, len(body) >> 7))
     data = (b"\x1e" + bytes((len(head),)) + head + b"\x1f" + body) * (mib * 100)
-    frames = columnar.scan_heka(data)
+    frames = scan_heka(data)
     assert (len(frames), frames.reference_share) == (mib * 100, 0)
     theirs = lambda: sum(1 for _ in formats.scan(HEKA, [data]))  # noqa: E731 - as ours
-    took = ratios({"ours": lambda: columnar.scan_heka(data), "theirs": theirs}, rounds)
+    took = ratios({"ours": lambda: scan_heka(data), "theirs": theirs}, rounds)
     told("Heka's framing / the reference", took["theirs"] / took["ours"])
 
 

@@ -1,28 +1,46 @@
-"""How fast `explain` lists a segment of a GiB, one line for each batch, beside Kafka's own tool.
+"""How fast `explain` lists a segment, one line for each batch, beside Kafka's own tool.
 
-Run it as `PYTHONPATH=. python tests/benchmarks/explain_speed.py [FOLDER]`; the segments are kept in FOLDER.
-Both run as processes of their own, start included. Kafka's `DumpLogSegments` checks the checksum of a batch,
-and decodes records only with `--deep-iteration`; `explain` always decompresses and decodes every record. So
-there are two ratios: to the tool that does the same work, and to the one that prints the same lines.
+Run it as `PYTHONPATH=. python tests/benchmarks/explain_speed.py [DATA…]`; `--folder` keeps the segments. All
+run as processes of their own, start included, in turn; the best of the rounds is kept. Like is compared with
+like:
+
+* `explain` decompresses and reads every record, as does `DumpLogSegments --deep-iteration`.
+* `explain --headers` checks headers and checksums, as does `DumpLogSegments` without that option: it prints
+  `isvalid`, for which it computes the CRC of each batch, and reads no records.
+
+Processor time is that of all threads; it depends less on what else the machine does than the clock's time.
 """
 
-import os
+import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 
 import click
 import dumping
 from attrs import frozen
-from beside import MIB, told
+from beside import MIB, conditions, told
+from columnar_speed import CODECS, batch_of
 
 from tests.generators.kafka_segments import generate
 
-GIB = 1024 * MIB
 SOUND = 1 << 62
 """One entry in so many is damaged: none."""
+
+NUMBERS = {name: number for number, (name, _) in CODECS.items()}
+GENERATED = {"plain": True, "mixed": False}
+"""Data of the generator of segments, and whether it has only batches that are not compressed."""
+
+DISTINCT = 64
+"""Batches that are made of a codec; a segment has them in turn, each time with another offset."""
+
+MOST_MEMORY = 300
+LEAST = 3
+
+Command = Sequence[str | Path]
 
 
 @frozen
@@ -34,56 +52,93 @@ class Run:
     memory: float
 
 
-def measured(command: Sequence[str | Path]) -> Run:
+LAUNCHER = """
+import json, os, subprocess, sys
+start = os.times().elapsed
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, _, used = os.wait4(process.pid, 0)
+print(json.dumps([os.times().elapsed - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+"""Runs a command and prints its cost; its memory would include that of a large process that starts it."""
+
+
+def measured(command: Command) -> Run:
     """Run a command, whose output goes to nowhere, and return its cost."""
-    start = os.times().elapsed
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(process.pid, 0)
-    return Run(os.times().elapsed - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, *map(str, command)]
+    return Run(*json.loads(subprocess.run(launch, check=True, capture_output=True).stdout))
 
 
-def best(command: Sequence[str | Path], rounds: int) -> Run:
-    """Return the least of each cost, and the greatest memory."""
-    runs = [measured(command) for _ in range(rounds)]
-    return Run(
-        min(one.seconds for one in runs), min(one.cpu for one in runs), max(one.memory for one in runs)
-    )
+def best(commands: Mapping[str, Command], rounds: int) -> dict[str, Run]:
+    """Return the least of each cost, and the greatest memory, of commands that run in turn."""
+    runs: dict[str, list[Run]] = {name: [] for name in commands}
+    for number in range(rounds):
+        for name in list(commands)[:: 1 if number % 2 else -1]:
+            runs[name].append(measured(commands[name]))
+    return {
+        name: Run(
+            min(one.seconds for one in some), min(one.cpu for one in some), max(one.memory for one in some)
+        )
+        for name, some in runs.items()
+    }
 
 
-def segment(folder: Path, *, plain: bool) -> Path:
-    """Return a sound segment of a GiB, which is made once."""
-    place = folder / ("plain" if plain else "mixed")
-    if not (place / "manifest.json").exists():
-        place.mkdir(parents=True, exist_ok=True)
-        generate(place, GIB, 1, segment=GIB, every=SOUND, plain=plain)
+def segment(folder: Path, name: str, mib: int) -> Path:
+    """Return a sound segment, which is made once."""
+    place = folder / f"{name}-{mib}"
+    if not place.is_dir():
+        place.mkdir(parents=True)
+        if name in GENERATED:
+            generate(place, mib * MIB, 1, segment=mib * MIB, every=SOUND, plain=GENERATED[name])
+        else:
+            write_codec(place / f"{0:020}.log", NUMBERS[name], mib * MIB)
     return next(place.glob("*.log"))
 
 
+def write_codec(path: Path, codec: int, size: int) -> None:
+    """Write batches of 64 KiB of records, compressed with one codec; no checksum covers the base offset."""
+    rng = Random(codec)
+    pool = [batch_of(rng, 100, codec)[8:] for _ in range(DISTINCT)]
+    with path.open("wb") as file:
+        at = 0
+        while file.tell() < size:
+            file.write((at * 1000).to_bytes(8) + pool[at % DISTINCT])
+            at += 1
+
+
 def compare(name: str, path: Path, rounds: int) -> None:
-    """Print the costs of both for one segment, and their ratios."""
+    """Print the costs of all for one segment, and their ratios."""
     dump = ["java", "-cp", f"{dumping.jars()}/*", dumping.TOOL, "--files", path]
-    ours = best([sys.executable, "-m", "wireproof", "explain", path], rounds)
-    deep, lines = best([*dump, "--deep-iteration"], rounds), best(dump, rounds)
-    for what, one in (
-        ("explain", ours),
-        ("DumpLogSegments, records", deep),
-        ("DumpLogSegments, batches", lines),
-    ):
-        click.echo(f"{name:8} {what:26} {one.seconds:7.2f} s {one.cpu:7.2f} s of cores {one.memory:6.0f} MiB")
-    told(f"{name}: as fast as DumpLogSegments that decodes records too", deep.seconds / ours.seconds, least=3)
-    told(f"{name}: the same by the time of the cores", deep.cpu / ours.cpu)
-    told(f"{name}: as fast as DumpLogSegments that reads headers and checksums", lines.seconds / ours.seconds)
-    told(f"{name}: memory in MiB", ours.memory, most=300)
+    ours = [sys.executable, "-m", "wireproof", "explain", path]
+    took = best(
+        {
+            "explain": ours,
+            "explain --headers": [*ours, "--headers"],
+            "DumpLogSegments --deep-iteration": [*dump, "--deep-iteration"],
+            "DumpLogSegments": dump,
+        },
+        rounds,
+    )
+    for what, one in took.items():
+        click.echo(f"{name:8} {what:34} {one.seconds:7.2f} s {one.cpu:7.2f} s of cores {one.memory:6.0f} MiB")
+    pairs = (("explain", "DumpLogSegments --deep-iteration"), ("explain --headers", "DumpLogSegments"))
+    for mine, theirs in pairs:
+        one, other = took[mine], took[theirs]
+        told(f"{name}: {mine} as fast as {theirs}", other.seconds / one.seconds, least=LEAST)
+        told(f"{name}: the same by the time of the cores", other.cpu / one.cpu, least=LEAST)
+        told(f"{name}: memory of {mine} in MiB", one.memory, most=MOST_MEMORY)
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--rounds", default=3)
-def main(folder: Path | None, rounds: int) -> None:
-    """Compare on uncompressed batches, and on a mix of all codecs and magics."""
+@click.argument("data", nargs=-1, type=click.Choice([*GENERATED, *NUMBERS]))
+@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="keeps the segments")
+@click.option("--mib", default=1024, help="of a segment")
+@click.option("--rounds", default=3, help="of which the best is kept")
+def main(*, data: tuple[str, ...], folder: Path | None, mib: int, rounds: int) -> None:
+    """Compare on uncompressed batches, on a mix of all codecs and magics, and on each codec alone."""
+    conditions()
     with tempfile.TemporaryDirectory() as made:
-        for plain in (True, False):
-            compare("plain" if plain else "mixed", segment(folder or Path(made), plain=plain), rounds)
+        for name in data or (*GENERATED, *NUMBERS):
+            compare(name, segment(folder or Path(made), name, mib), rounds)
 
 
 if __name__ == "__main__":

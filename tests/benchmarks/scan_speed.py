@@ -24,7 +24,7 @@ from beside import MIB, Cost, Way, best, conditions, of_tree, told
 from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
-from wireproof import columnar
+from wireproof.kafka import columnar
 from wireproof.spark import checkpointed_job, command_support
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from wireproof import columnar
+from wireproof.kafka import columnar
 
 COUNTED = "entries long"
 

@@ -5,6 +5,7 @@ same answer wherever it runs; `states.py` runs five seeds against the clock, two
 """
 
 import pytest
+from one_of_a_kind import each_format
 from pytest_benchmark.fixture import BenchmarkFixture
 from reaching import Mutator, Run, by_bytes, by_schedule, line, run
 
@@ -27,8 +28,7 @@ def _runs(row: Format, mutator: Mutator) -> list[Run]:
     return [run(row, mutator, seed, NEVER, MOST) for seed in SEEDS]
 
 
-@pytest.mark.sweeps
-@pytest.mark.parametrize("format_id", FORMATS)
+@pytest.mark.parametrize("format_id", each_format(FORMATS, swept="revisions", others="sweeps"))
 def test_the_mutators_reach_the_deep_states_from_an_empty_corpus(
     benchmark: BenchmarkFixture, format_id: str
 ) -> None:

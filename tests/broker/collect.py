@@ -51,7 +51,7 @@ def collect(out: Path, clients: Sequence[str]) -> None:
         with ground.running(folder) as bootstrap:
             _topics(bootstrap, clients)
             with ThreadPoolExecutor() as pool:
-                told = pool.map(lambda client: _produced(client, bootstrap, folder), clients)
+                told = pool.map(lambda client: produced(client, bootstrap, folder), clients)
                 versions = dict(zip(clients, told, strict=True))
             _await_cleaner(folder / "logs", clients)
         manifest = {"broker": "4.4.0", "clients": versions, "segments": _taken(folder / "logs", out, clients)}
@@ -70,8 +70,8 @@ def _topics(bootstrap: str, clients: Sequence[str]) -> None:
     admin.close()
 
 
-def _produced(client: str, bootstrap: str, folder: Path) -> str:
-    """The version that the client says it is."""
+def produced(client: str, bootstrap: str, folder: Path) -> str:
+    """Carry out the plan with a client; return the version that the client reports."""
     path = folder / f"{client}.json"
     path.write_text(json.dumps({"steps": plan.steps(client, int(time.time() * 1000))}))
     began = time.monotonic()

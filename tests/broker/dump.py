@@ -23,7 +23,7 @@ APPEND_TIME, TRANSACTIONAL, CONTROL, HORIZON = 8, 16, 32, 64
 
 Line = dict[str, str]
 
-_PAIR = re.compile(r"(\w+): (OptionalLong\S*|\[[^\]]*\]|\S+)")
+PAIR = re.compile(r"(\w+): (OptionalLong\S*|\[[^\]]*\]|\S+)")
 _TEXT = re.compile(r"(?: key: (?P<key>\S*))?(?: payload: (?P<payload>\S*))?$")
 
 
@@ -48,7 +48,7 @@ def parsed(output: str) -> dict[str, list[Line]]:
         if text.startswith("Dumping "):
             found = lines.setdefault(named(Path(text.removeprefix("Dumping "))), [])
         elif text.startswith("baseOffset: "):
-            found.append(dict(_PAIR.findall(text)))
+            found.append(dict(PAIR.findall(text)))
         elif text.startswith("| offset: "):
             found.append(_record_line(text.removeprefix("|")))
         elif not text.startswith(("Starting offset: ", "Log starting offset: ")):
@@ -60,7 +60,7 @@ def _record_line(text: str) -> Line:
     """Key and value are last, and only if they are not null; for a control record, the marker."""
     told = _TEXT.search(text)
     assert told is not None, "it matches nothing at least"
-    line = dict(_PAIR.findall(text[: told.start()]))
+    line = dict(PAIR.findall(text[: told.start()]))
     return line | {name: part for name, part in told.groupdict().items() if part is not None}
 
 

@@ -106,18 +106,36 @@ def listening(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
     Raises:
         RuntimeError: it ended, or did not listen in time.
     """
-    with log.open("wb") as out:
+    child = started(command, port, log)
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        _stop(child)
+
+
+def started(command: Sequence[str], port: int, log: Path) -> "subprocess.Popen[bytes]":
+    """Start a server; return it as soon as it listens on `port` of 127.0.0.1; append its output to `log`.
+
+    Raises:
+        RuntimeError: it ended, or did not listen in time.
+    """
+    with log.open("ab") as out:
         child = subprocess.Popen([*_bound(), *command], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     try:
         _await(port, child)
-        yield f"127.0.0.1:{port}"
-    finally:
-        child.terminate()
-        try:
-            child.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+    except BaseException:
+        _stop(child)
+        raise
+    return child
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    child.terminate()
+    try:
+        child.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _bound() -> list[str]:

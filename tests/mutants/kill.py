@@ -211,8 +211,9 @@ def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -
             workers=workers,
             stop_at_first=True,
             minimal_seeds=True,
+            level="should",
         )
-        gating = [finding for finding in fuzz(campaign).findings if finding.gates]
+        gating = [finding for finding in fuzz(campaign).findings if finding.gates_at("should")]
     if not gating:
         return Killed("", "", 0, 0)
     first = min(gating, key=lambda finding: finding.first)

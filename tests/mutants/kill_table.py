@@ -167,7 +167,7 @@ def _fuzz(name: str, settings: Settings) -> Killed:
 
 
 def _seconds(settings: Settings) -> str:
-    return f"{settings.seconds} s at most, seed {settings.seed + 1}"
+    return f"{settings.seconds} s at most, seed {settings.seed + 1}, level should"
 
 
 COLUMNS: Final = (

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from wireproof import columnar, formats
+from wireproof import formats
 from wireproof.formats import FORMATS
+from wireproof.kafka import columnar
 from wireproof.kafka.values import Message
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item

@@ -31,10 +31,10 @@ STREAMS = [row for row in FORMATS.values() if row.scan is not None]
 LIFTED = [row for row in FORMATS.values() if row.wrapped_by is not None]
 
 
-def each(rows: Any = None) -> pytest.MarkDecorator:
+def each(rows: Any = None, **lanes: str) -> pytest.MarkDecorator:
     """Run a test for each row, under its format id; revisions between others run in the lane of sweeps."""
     chosen = FORMATS.values() if rows is None else rows
-    return pytest.mark.parametrize("row", each_format(chosen, lambda row: row.format_id))
+    return pytest.mark.parametrize("row", each_format(chosen, lambda row: row.format_id, **lanes))
 
 
 def valued(row: Format) -> Any:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subjects import each, nearly, valued, written
 
-from wireproof import columnar
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.formats import FORMATS, Format
+from wireproof.kafka import columnar
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import compress
 from wireproof.wire.options import Options

@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subjects import nearly, valued, written
 
-from wireproof import columnar, formats
+from wireproof import formats
 from wireproof.cases.case import Chunks, Data
+from wireproof.columnar.scanned_items import KINDS
 from wireproof.formats import FORMATS
+from wireproof.heka import columnar
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 STREAM = FORMATS["heka.stream/0.10"]
@@ -20,7 +22,7 @@ def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int,
     frames = columnar.scan_heka(data, options)
     columns = (frames.kind.tolist(), frames.position.tolist(), frames.length.tolist())
     assert [
-        (columnar.KINDS[kind], at, length, frames.fault(row))
+        (KINDS[kind], at, length, frames.fault(row))
         for row, (kind, at, length) in enumerate(zip(*columns, strict=True))
     ] == [(item.kind, item.at, item.length, item.cls) for item in wanted]
     answered = [item for item, handed in zip(wanted, frames.by_reference.tolist(), strict=True) if not handed]

@@ -2,7 +2,6 @@
 
 from random import Random
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subjects import each, nearly, valued, written
@@ -10,8 +9,6 @@ from subjects import each, nearly, valued, written
 from tests.coverage_goals import State, states_of
 from wireproof import formats
 from wireproof.formats import Format, TracedDecode
-
-pytestmark = pytest.mark.sweeps
 
 MOST = 6000
 """Examples for all the states of a row together; most need a tenth of them."""
@@ -53,7 +50,7 @@ def seen_in(row: Format, data: bytes) -> TracedDecode:
     return formats.decode_with_trace(row, data)
 
 
-@each()
+@each(swept="revisions", others="sweeps")
 def test_the_strategies_find_every_state_of_a_row(row: Format) -> None:
     wanted = states_of(row)
     found = search(row, wanted)
@@ -61,6 +58,6 @@ def test_the_strategies_find_every_state_of_a_row(row: Format) -> None:
     assert all(state.holds(seen_in(row, found[state.name])) for state in wanted)
 
 
-@each()
+@each(others="sweeps")
 def test_every_row_has_ten_deep_states_or_more(row: Format) -> None:
     assert len({state.name for state in states_of(row)}) >= 10

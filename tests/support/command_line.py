@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from attrs import frozen
 
 
@@ -22,3 +23,6 @@ class Done:
 
 
 Command = Callable[..., Done]
+
+PluginRun = Callable[..., pytest.RunResult]
+"""Pytest with the plugin, in an empty folder."""

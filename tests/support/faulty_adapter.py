@@ -9,12 +9,10 @@ import json
 import os
 import signal
 import struct
-import subprocess
 import sys
 import time
-from typing import Any
 
-Head = dict[str, Any]
+Head = dict[str, object]
 HELLO = {"protocol": 1, "name": "faulty", "version": "1", "window": 8}
 
 
@@ -45,7 +43,7 @@ def write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def accepted(head: Head, data: bytes, **more: Any) -> Head:
+def accepted(head: Head, data: bytes, **more: object) -> Head:
     return {
         "id": head["id"],
         "outcome": "accepted",
@@ -126,8 +124,11 @@ def eats_memory(_head: Head, _data: bytes) -> None:
 
 
 def child_eats_memory(_head: Head, _data: bytes) -> None:
-    program = "x = bytearray(b'x' * (300 << 20))\nimport time; time.sleep(3600)"
-    subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.DEVNULL).wait()
+    if pid := os.fork():
+        os.waitpid(pid, 0)
+    hoard = bytearray(b"x" * (300 << 20))
+    time.sleep(3600)
+    del hoard
 
 
 def needs_memory(head: Head, data: bytes) -> None:
@@ -147,10 +148,10 @@ def split_writes(head: Head, data: bytes) -> None:
 
 
 def leaves_a_child(_head: Head, _data: bytes) -> None:
-    program = "import time; time.sleep(3600)"
-    child = subprocess.Popen([sys.executable, "-c", program])
-    os.write(2, b"child %d\n" % child.pid)
-    os._exit(3)
+    if pid := os.fork():
+        os.write(2, b"child %d\n" % pid)
+        os._exit(3)
+    time.sleep(3600)
 
 
 def closes_stdout(_head: Head, _data: bytes) -> None:

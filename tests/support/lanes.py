@@ -16,11 +16,12 @@ LANES: Final = {
     "cluster": "Spark sessions and clusters of their own, which take minutes",
     "live": "mock brokers on the loopback, most of them with a fault, judged by the suite",
     "brokers": "real brokers that are started on the loopback, judged by the suite: in `.ci/full`",
+    "revisions": "states of the revisions between the first and the newest of a format: in `.ci/full`",
     "largest": "cases of tens of MiB or very many records on codecs with a planted bug: in `.ci/full`",
 }
 """Markers whose tests the README's test command leaves out; `.ci/run` runs after it all but `FULL`."""
 
-FULL: Final = ("largest", "brokers")
+FULL: Final = ("largest", "brokers", "revisions")
 """The markers that only `.ci/full` runs: they need servers or take long, and repeat what others show."""
 
 UNMARKED: Final = ""
@@ -33,7 +34,15 @@ def lane(item: pytest.Item) -> str:
 
 def left_out(counts: Counter[str]) -> str:
     """Return the line for tests that were left out, by marker."""
-    parts = [f"{name} {counts[name]:,}" for name in LANES if counts[name]]
-    parts += [f"unmarked {counts[UNMARKED]:,}"] * bool(counts[UNMARKED])
     how = f"`pytest -m NAME` runs those of a marker, `.ci/run` all but {', '.join(FULL)}"
-    return f"left out: {counts.total():,} tests ({', '.join(parts)}); {how}"
+    return f"left out: {counts.total():,} tests ({_by_marker(counts)}); {how}"
+
+
+def passed(counts: Counter[str]) -> str:
+    """Return the line for tests that passed, by marker: `.ci/run` reads it."""
+    return f"passed by marker: {_by_marker(counts)}"
+
+
+def _by_marker(counts: Counter[str]) -> str:
+    parts = [f"{name} {counts[name]:,}" for name in LANES if counts[name]]
+    return ", ".join([*parts, *[f"unmarked {counts[UNMARKED]:,}"] * bool(counts[UNMARKED])])

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.cases.observable_fields import observed_tree
-from wireproof.formats import FORMATS
+from wireproof.formats import FORMATS, trace_with_reader
+from wireproof.iggy.batch_checksum import batch_checksum
 from wireproof.wire import checksums
 from wireproof.wire.json_values import DECIMAL_PATTERN, HEX_PATTERN, Json, from_json
 from wireproof.wire.observed_fields import project
@@ -23,7 +24,7 @@ from wireproof.wire.writer import MASK64, TracingWriter
 CHECKSUMS: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": checksums.crc32,
     "crc32c": checksums.crc32c,
-    "iggy-batch": checksums.iggy_batch_checksum,
+    "iggy-batch": batch_checksum,
     "xxh3-64": checksums.xxh3_64,
     "xxh32": checksums.xxh32,
     "xxh32-hc": checksums.lz4_header_checksum,
@@ -61,12 +62,9 @@ def layout_errors(case: Case) -> Iterator[str]:
     if not isinstance(case.input, Data):
         return
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
-    marks: list[Rejected] = []
-    try:
-        FORMATS[case.format_id].decode(reader, case.effective_options)
-    except Rejected as rejected:
-        marks.append(rejected)
-    else:
+    rejected = trace_with_reader(FORMATS[case.format_id], reader, case.effective_options).rejected
+    marks = [] if rejected is None else [rejected]
+    if rejected is None:
         yield from _check_accepted(case, reader)
     if not case.format.startswith(JSON):
         yield from _check_rejections(marks, reader)

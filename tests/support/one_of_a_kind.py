@@ -1,7 +1,8 @@
 """Parameters of tests that run for each format: revisions that differ little from others run in a lane.
 
 Eleven revisions of a format of Iggy differ in a field or two. The first and the newest of each run
-everywhere, and of the JSON formats the newest; those between have the marker `sweeps`.
+everywhere, and of the JSON formats the newest; those between have the marker `sweeps`, and where each
+takes seconds `revisions`.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,12 +26,22 @@ SWEPT: Final = frozenset(
     if name.startswith("iggy.")
     for format_id in (ids[:-1] if name.startswith("iggy.json.") else ids[1:-1])
 )
-"""The ids of formats whose tests run in the lane of sweeps."""
+"""The ids of formats that differ little from others."""
 
 
-def each_format(values: Iterable[Any], id_of: Callable[[Any], str] = str) -> list[Any]:
-    """Return parameters for `pytest.mark.parametrize`; the formats of `SWEPT` have the marker."""
+def each_format(
+    values: Iterable[Any],
+    id_of: Callable[[Any], str] = str,
+    *,
+    swept: str = "sweeps",
+    others: str = "",
+) -> list[Any]:
+    """Return parameters for `pytest.mark.parametrize`: `SWEPT` ones have a marker, others another."""
     return [
-        pytest.param(value, id=id_of(value), marks=[pytest.mark.sweeps] * (id_of(value) in SWEPT))
+        pytest.param(value, id=id_of(value), marks=_marks(swept if id_of(value) in SWEPT else others))
         for value in values
     ]
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    return [getattr(pytest.mark, name)] if name else []

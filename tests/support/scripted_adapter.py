@@ -10,9 +10,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
-Head = dict[str, Any]
+Head = dict[str, object]
 BOOM = "0104ffffffff"
 ESCAPES = "\x1b[31mred\x07\n::error file=x::pwned\n\x9b2J\u202egnp.exe"
 
@@ -35,7 +34,7 @@ def right(ask: Head) -> Head:
     return {"id": ask["id"], "outcome": "refused", "class": "bad-length" if len(data) > 5 else "truncated"}
 
 
-def wrong(ask: Head, **more: Any) -> None:
+def wrong(ask: Head, **more: object) -> None:
     """An answer that says `more`."""
     say(right(ask) | more)
 
@@ -45,11 +44,11 @@ def raw(text: str) -> Callable[[Head], None]:
     return lambda ask: write(text.replace("ID", ask["id"]).encode("utf-8", "surrogatepass") + b"\n")
 
 
-def refusal(**more: Any) -> Callable[[Head], None]:
+def refusal(**more: object) -> Callable[[Head], None]:
     return lambda ask: say({"id": ask["id"], "outcome": "refused"} | more)
 
 
-def accepted(**more: Any) -> Callable[[Head], None]:
+def accepted(**more: object) -> Callable[[Head], None]:
     return lambda ask: wrong(ask, **more)
 
 

@@ -4,12 +4,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve, frozen
-from command_line import Command, Done
+from command_line import Command, Done, PluginRun
 from folders import TOP
 from goldens import load, stored_cases
 
@@ -123,3 +124,21 @@ def kill(
     from tests.mutants.__main__ import main as run_mutants  # noqa: PLC0415 - few tests need its half second
 
     return _program(run_mutants, monkeypatch, capfd)
+
+
+@pytest.fixture
+def plugin_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> PluginRun:
+    """Run pytest in an empty folder, in this process: to start one costs more than to run what is asked."""
+    for name in ("wireproof.pytest_run", "wireproof.runner.summaries"):
+        import_module(name)  # a run forgets what it was the first to import
+    pytester: pytest.Pytester = request.getfixturevalue("pytester")  # of a plugin that few files load
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setattr("wireproof.pytest_run.load", load)  # the fixtures are read once for all tests
+    pytester.makeini("[pytest]\n")
+
+    def run(*words: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(
+            "-p", "wireproof.pytest_plugin", "-p", "no:cacheprovider", "-v", *words
+        )
+
+    return run

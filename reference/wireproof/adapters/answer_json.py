@@ -135,6 +135,8 @@ def answer_of(packet: Packet) -> Outcome:
     if packet.blobs is not None or (packet.blob is not None and kind is not Accepted):
         raise MessageError(f"the outcome {outcome} carries no bytes")
     fields = {name: value for name, value in packet.head.items() if name not in _ENVELOPE}
+    if kind is Accepted and isinstance(fields.get("text"), str):
+        del fields["text"]  # it says why there is a digest, to a person
     answer = structured(_CONVERTER, fields, kind, str(outcome))
     return bounded(_with_bytes(answer, fields, packet.blob) if isinstance(answer, Accepted) else answer)
 

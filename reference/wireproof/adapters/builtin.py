@@ -18,7 +18,7 @@ COLUMNAR: Final = Entry(
     object="wireproof.adapters.columnar:Columnar",
     extra="columnar",
     requires=("numba", "pyarrow"),
-    formats=("kafka", "heka"),
+    formats=tuple(name for name, family in FAMILIES.items() if family.fast_decoders),
     start_seconds=120,
     reserves=1536,  # MiB of address space for LLVM and Arrow, before the first case
 )

@@ -25,7 +25,8 @@ class Claim:
     """The claims of an adapter about one format and revision; None leaves a claim to be probed.
 
     Attributes:
-        ops: `decode`, `encode`, `scan`; empty for an entry that its stream reader does not know.
+        ops: `decode`, `encode`, `scan`, and `sequence`, which is claimed by its name only; empty for an entry
+            that its stream reader does not know.
         codecs: `none`, `gzip`, `snappy`, `lz4`, `zstd`.
         profiles: `reader`, `produce`; None means `reader`, which gets no case that only a broker decides.
         observes: patterns of the fields that it returns; empty means all.
@@ -60,7 +61,7 @@ class Hello:
 class Request:
     """A request to decode, encode or scan. The id is opaque: it reveals nothing about the case.
 
-    `data` is for decode, `value` (JSON form) for encode, `chunks` for scan.
+    `data` is for decode, `value` (JSON form) for encode, `chunks` for scan, `steps` for a sequence.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Request:
     options: Options = DEFAULT_OPTIONS
     answer: Literal["value", "digest"] = "value"
     limits: Limits = field(default=Limits())
+    steps: tuple[Mapping[str, Json], ...] = ()
 
     @property
     def weight(self) -> int:

@@ -21,12 +21,12 @@ State = Literal["ready", "missing", "too old", "not built"]
 
 EXTRAS: Final = {
     "test": ("properties, the pytest plugin, the tests", ("hypothesis", "jsonschema", "pytest", "yaml")),
-    "peers": ("codecs from PyPI to judge", ("aiokafka", "kafka", "kio", "lz4", "google.protobuf", "snappy")),
+    "peers": ("codecs from PyPI to judge", ()),
     "fuzz": ("fuzz", ("atheris",)),
     "columnar": ("the fast decoders", ("numba", "pyarrow")),
     "spark": ("scan, campaign", ("numba", "pandas", "pyarrow", "pyspark")),
 }
-"""Purpose of each extra, and modules that it installs."""
+"""Purpose of each extra, and modules that it installs, beside those that the adapters of the extra need."""
 
 
 @frozen
@@ -84,10 +84,17 @@ def _python() -> InstallationCheck:
 
 
 def _extra(name: str) -> InstallationCheck:
-    purpose, modules = EXTRAS[name]
-    lacking = [module for module in modules if not _found(module)]
+    lacking = [module for module in modules_of(name) if not _found(module)]
     fix = install_command(name) if lacking else ""
-    return InstallationCheck("extra", f"[{name}]", "missing" if lacking else "ready", "", purpose, fix)
+    return InstallationCheck(
+        "extra", f"[{name}]", "missing" if lacking else "ready", "", EXTRAS[name][0], fix
+    )
+
+
+def modules_of(extra: str) -> tuple[str, ...]:
+    """Return the modules that an extra installs."""
+    needed = (module for entry in entries().values() if entry.extra == extra for module in entry.requires)
+    return tuple(dict.fromkeys((*EXTRAS[extra][1], *needed)))
 
 
 def _found(module: str) -> bool:

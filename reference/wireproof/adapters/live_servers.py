@@ -1,50 +1,34 @@
 """Adapters that are running servers: their entries, and the removal of what a run may leave on them."""
 
 import os
-import secrets
 import subprocess
-import sys
 from importlib.util import find_spec
 from typing import Final
 
 import click
 
-from wireproof.adapters.broker_address import KIND, BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry_entry import Entry
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 
-KAFKA: Final = KIND
-
-PROGRAMS: Final = "wireproof.kafka.family.live_broker"
-"""The package of the programs `worker` and `cleanup`: it belongs to the family, so nothing imports it."""
-
-START_SECONDS: Final = 60.0
-"""Time limit of a hello, before which the first topic is created."""
-
 CLEANUP_SECONDS: Final = 60.0
-TOKEN_BYTES: Final = 8
 
 
-def entry_of_broker(spec: str) -> Entry:
-    """Return the entry of `kafka-broker:HOST:PORT[:FILE]`, for one run; raise `UnknownAdapter`."""
-    BrokerAddress.of(spec)
-    token = secrets.token_hex(TOKEN_BYTES)
-    return Entry(
-        spec,
-        "a running Kafka broker",
-        command=_python("worker", spec, token),
-        cleanup=_python("cleanup", spec, token),
-        environment={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        extra="broker",
-        modules=("kafka",),
-        formats=("kafka",),
-        start_seconds=START_SECONDS,
-    )
+def entry_of_server(spec: str) -> Entry | None:
+    """Return the entry of a server such as `kind:HOST:PORT` for one run; None if no family has this kind.
 
-
-def _python(module: str, *arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", f"{PROGRAMS}.{module}", *arguments)
+    Raises:
+        UnknownAdapter: the rest of `spec` is no address.
+    """
+    kind = spec.partition(":")[0]
+    places = (family.servers.get(kind) for family in FAMILIES.values())
+    place = next(filter(None, places), None)
+    if place is None:
+        return None
+    entry: Entry = object_at(place)(spec)
+    return entry
 
 
 def check_modules(entry: Entry) -> None:

@@ -4,7 +4,7 @@ reference, columnar           an adapter of this package: `builtin`
 kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
-kafka-broker:HOST:PORT        a running Kafka broker: `live_servers`
+kafka-broker:HOST:PORT        a running server of a kind that a family has: `live_servers`
 jsonl:command arguments       a process that exchanges JSON lines
 """
 
@@ -87,9 +87,7 @@ def resolve(spec: str) -> Entry:
         if not all(rest.partition(":")):
             raise UnknownAdapter(f"{spec}: a Python object is written py:module:attribute")
         return Entry(spec, object=rest)
-    if kind == live_servers.KAFKA:
-        return live_servers.entry_of_broker(spec)
-    return _registered(spec)
+    return live_servers.entry_of_server(spec) or _registered(spec)
 
 
 def _words(spec: str, text: str) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ class Entry:
         modules: the modules that its process imports and `extra` installs, checked before the start.
         cleanup: program and arguments that remove what the process may have left elsewhere; it runs after the
             process, however that ended.
+        relay: `module:function` that connects to a server as the path between writers and readers: `relay`.
         absent: why there is no such adapter, and what would change that; such a row has no `object` and no
             `command`.
     """
@@ -67,6 +68,7 @@ class Entry:
     instrument: tuple[str, ...] = ()
     start_seconds: float = 0
     reserves: int = 0
+    relay: str = ""
     absent: str = ""
     modules: tuple[str, ...] = ()
     cleanup: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ raises `MessageError` with one line that names the field.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Final, Literal, TypeVar, get_args
 
 import cattrs
@@ -142,6 +143,7 @@ class _RequestFields:
     answer: Literal["value", "digest"] = "value"
     limits: _RequestLimits = _ALL_LIMITS
     options: Options = DEFAULT_OPTIONS
+    steps: tuple[Mapping[str, Json], ...] = ()
 
 
 def request_packet(request: Request) -> Packet:
@@ -162,7 +164,10 @@ def request_packet(request: Request) -> Packet:
         return Packet(head, blob=request.data)
     if request.op == "scan":
         return Packet(head, blobs=request.chunks)
-    head["value"] = request.value
+    if request.op == "sequence":
+        head["steps"] = [dict(step) for step in request.steps]
+    else:
+        head["value"] = request.value
     return Packet(head)
 
 
@@ -181,7 +186,7 @@ def request_of(packet: Packet) -> Request:
     quick = _is_of_bulk_run(head)
     read = None if quick else structured(_CONVERTER, head, _RequestFields, "a request")
     op: Op = head["op"]
-    if (packet.blob is not None, packet.blobs is not None, "value" in head) != _INPUTS[op]:
+    if (packet.blob is not None, packet.blobs is not None, "value" in head, "steps" in head) != _INPUTS[op]:
         raise MessageError(f"{op} must have {_WANTED[op]} and no other input")
     data, value, chunks = packet.blob or b"", head.get("value"), packet.blobs or ()
     if read is None:
@@ -198,6 +203,7 @@ def request_of(packet: Packet) -> Request:
         _options(read),
         read.answer,
         _NO_LIMITS if read.limits is _ALL_LIMITS else Limits(ms=read.limits.ms),
+        read.steps,
     )
 
 
@@ -228,11 +234,12 @@ _BULK_FIELDS: Final = frozenset({"id", "op", "format", "revision", "value", "ans
 _ANSWERS: Final = ("value", "digest")
 
 _INPUTS: Final = {
-    "decode": (True, False, False),
-    "scan": (False, True, False),
-    "encode": (False, False, True),
+    "decode": (True, False, False, False),
+    "scan": (False, True, False, False),
+    "encode": (False, False, True, False),
+    "sequence": (False, False, False, True),
 }
-_WANTED: Final = {"decode": "hex", "scan": "chunks", "encode": "value"}
+_WANTED: Final = {"decode": "hex", "scan": "chunks", "encode": "value", "sequence": "steps"}
 
 
 # --- the types of the fields ---
@@ -250,6 +257,12 @@ def _ops(value: object, _: object) -> tuple[Op, ...]:
     return tuple(op for op in _OPS if op in ops)
 
 
+def _steps(value: object, _: object) -> tuple[Mapping[str, Json], ...]:
+    if not isinstance(value, list) or not all(isinstance(step, dict) and "op" in step for step in value):
+        raise wrong("a list of objects with an op", value)
+    return tuple(value)
+
+
 def _converter() -> cattrs.Converter:
     converter = strict_converter()
     texts = converter.get_structure_hook(tuple[str, ...])
@@ -257,7 +270,7 @@ def _converter() -> cattrs.Converter:
         Claim: {"ops": _ops, "codecs": texts, "profiles": texts, "features": texts},
         Hello: {"window": _window},
         _RequestLimits: {"ms": count, "max_output": count},
-        _RequestFields: {"value": unchanged},
+        _RequestFields: {"value": unchanged, "steps": _steps},
     }
     converter.register_structure_hook(Options, OPTIONS_IN_REQUESTS)
     for kind, special in hooks.items():

@@ -5,7 +5,7 @@ The worker that runs Python objects in a child process uses this module too, wit
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import BinaryIO, Self
+from typing import BinaryIO, Final, Self
 
 from attrs import evolve
 
@@ -13,7 +13,7 @@ from wireproof.adapters.answer_json import answer_packet
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError
-from wireproof.adapters.message_framing import Framing, Lines, Packet
+from wireproof.adapters.message_framing import MAX_MESSAGE, Framing, Lines, Packet
 from wireproof.adapters.process_controller import READ
 from wireproof.adapters.python_object import Caller, line_of
 from wireproof.adapters.registry import FRAMINGS, load_object, open_adapter, resolve
@@ -22,6 +22,11 @@ from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Exhausted, Faulty, Outcome, TimedOut
 
 Answering = Callable[[Request], Outcome]
+
+UNASKED_DIGEST: Final = (
+    f"the value would be over the limit of a message, {MAX_MESSAGE} bytes, so there is its digest; "
+    "limit what is decoded, or ask for digests"
+)
 
 
 def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
@@ -114,8 +119,11 @@ def _answered(name: str, answer: Answering, framing: Framing, request: Request) 
 
 def _shorter(name: str, answer: Answering, framing: Framing, request: Request) -> bytes:
     """Return the answer with a digest in place of a value that is over the limit of a message."""
+    packet = answer_packet(name, answer(evolve(request, answer="digest")))
+    if request.answer != "digest" and "digest" in packet.head:
+        packet = Packet({**packet.head, "text": UNASKED_DIGEST}, blob=packet.blob)
     try:
-        return framing.pack(answer_packet(name, answer(evolve(request, answer="digest"))))
+        return framing.pack(packet)
     except MessageError as error:
         return framing.pack(answer_packet(name, Exhausted("output", str(error))))
 

@@ -3,6 +3,7 @@
 They are in `tests/templates`. The command `adapters new` copies one; the tests check them like any adapter.
 """
 
+import re
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ from attrs import frozen
 
 from wireproof.adapters.packaged_folders import templates_folder
 
-FORMAT: Final = "iggy.identifier/**"
-"""The cases of the format that the codec of every template reads and writes."""
+_CASES: Final = re.compile(r"--run '([^']+)'")
+"""The head of a template shows the command that checks it."""
 
 
 class TemplateError(ValueError):
@@ -46,6 +47,18 @@ class AdapterTemplate:
     def spec(self, folder: Path) -> str:
         """Return the adapter in the form that `check` accepts."""
         return f"exec:{self.command(self.run, folder)}"
+
+    @property
+    def text(self) -> str:
+        """Return the source."""
+        return (templates_folder() / self.language / self.source).read_text("utf-8")
+
+    @property
+    def cases(self) -> str:
+        """Return the pattern of the cases that its codec is for, which its source shows."""
+        found = _CASES.search(self.text)
+        assert found is not None, f"{self.source} shows no cases"
+        return found[1]
 
     @property
     def missing(self) -> list[str]:

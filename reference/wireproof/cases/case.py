@@ -3,6 +3,7 @@
 Golden, derived, property, fuzz, interop and Spark runs all make them. See architecture.md#cases.
 """
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from attrs import evolve, field, frozen
@@ -14,7 +15,7 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Position
 
-Op = Literal["decode", "encode", "scan"]
+Op = Literal["decode", "encode", "scan", "sequence"]
 Level = Literal["must", "should", "may", "info"]
 
 
@@ -103,7 +104,31 @@ class Generated:
     list_name: str = ""
 
 
-PlainInput: TypeAlias = Data | Value | Chunks
+@frozen
+class Step:
+    """One request of a sequence to a live server.
+
+    Attributes:
+        op: such as `produce`; the family has the table of its ops.
+        fields: the fields of the request in JSON form.
+        data: its bytes; None if it has none.
+        expect: the answer, or `either` with several by name, of which each is right.
+    """
+
+    op: str
+    fields: Mapping[str, Json]
+    data: bytes | None
+    expect: Mapping[str, Json]
+
+
+@frozen
+class Steps:
+    """Requests to a live server, one after another: see `steps`."""
+
+    steps: tuple[Step, ...]
+
+
+PlainInput: TypeAlias = Data | Value | Chunks | Steps
 """An input that is there, and not a rule from which it is made."""
 
 Input: TypeAlias = PlainInput | Generated

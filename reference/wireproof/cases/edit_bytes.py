@@ -11,19 +11,22 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.wire.checksums import crc32, crc32c, iggy_batch_checksum, xxh3_64
+from wireproof.formats import FORMATS
+from wireproof.wire.layout import Checksum, all_layouts, present
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 from wireproof.wire.writer import Writer
 
 CHECKSUMS: Final[dict[CoverKind, Callable[[bytes], int]]] = {
-    "crc32c": crc32c,
-    "crc32": crc32,
-    "xxh3-64": xxh3_64,
-    "iggy-batch": iggy_batch_checksum,
+    part.algorithm.label: part.algorithm.of
+    for fmt in FORMATS.values()
+    if fmt.layout is not None
+    for layout in all_layouts(fmt.layout)
+    for part in map(present, layout.parts)
+    if isinstance(part, Checksum)
 }
-"""The checksums over outermost bytes that can be fixed up without a key."""
+"""The checksums over outermost bytes that can be fixed up without a key, as the layouts declare them."""
 
 SIZE_COVERS: Final[tuple[CoverKind, ...]] = ("length", "count")
 """The covers that hold a size."""

@@ -24,10 +24,12 @@ from wireproof.cases.case import (
     Limits,
     Reject,
     Source,
+    Steps,
     Value,
 )  # fmt: skip
 from wireproof.cases.fixtures import REQUIRED, SCHEMA, Suite
 from wireproof.cases.generate.recipe import recipe_json
+from wireproof.cases.steps import step_json
 from wireproof.files import replace_bytes, replace_text
 from wireproof.wire.options_json import options_to_json
 
@@ -36,7 +38,7 @@ MAX_INLINE_BYTES: Final = 512
 
 CASE_KEYS: Final = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
-    "input", "expect", "twin", "needs", "source", "limits",
+    "input", "expect", "steps", "twin", "needs", "source", "limits",
 )  # fmt: skip
 """The keys of a case, in order."""
 
@@ -116,8 +118,7 @@ def case_json(case: Case) -> dict[str, Any]:
         "level": case.level,
         "rules": list(case.rules),
         "flags": list(case.flags),
-        "input": _input(case),
-        "expect": _expect(case.expect),
+        **_input_and_expect(case),
         "twin": case.twin,
         "needs": list(case.needs),
         "source": _source(case.source),
@@ -126,8 +127,14 @@ def case_json(case: Case) -> dict[str, Any]:
     return {key: part for key, part in row.items() if key in REQUIRED or part not in (None, [], {})}
 
 
-def _input(case: Case) -> dict[str, Any]:
-    match case.input:
+def _input_and_expect(case: Case) -> dict[str, Any]:
+    if isinstance(case.input, Steps):
+        return {"steps": [step_json(step) for step in case.input.steps]}
+    return {"input": _input(case.input), "expect": _expect(case.expect)}
+
+
+def _input(source: Data | Value | Chunks | Generated) -> dict[str, Any]:
+    match source:
         case Data(data):
             return {"hex": data.hex()}
         case Value(value):

@@ -30,12 +30,14 @@ from wireproof.cases.case import (
     Op,
     Reject,
     Source,
+    Steps,
     Value,
 )  # fmt: skip
 from wireproof.cases.history import HISTORY_FILE, Bug, read_history
 from wireproof.cases.made_case import check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
+from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
 from wireproof.files import read_limited_bytes
 from wireproof.formats import FAMILIES
 from wireproof.safe_parsing import parse_json
@@ -54,8 +56,8 @@ FIXTURE_GLOBS: Final = ("sources.toml", "*/rules.toml", "*/*/*.json", "*/*/*.bin
 FROZEN: Final = "frozen.json"
 """The file with the digests of frozen inputs in a folder of fixtures, see `frozen`."""
 
-REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "input", "expect", "source")
-"""The fields that every case has in its file."""
+REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "source")
+"""The fields that every case has in its file, beside input and expect, or steps."""
 
 
 class FixtureError(ValueError):
@@ -269,16 +271,31 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
     `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
     """
     read = structure(_CONVERTER, row, _CaseFields, "case")
+    given, expect = _input_and_expect(read)
     texts = {name: getattr(read, name) for name in _COPIED}
     case = Case(
         format=form,
         revision=revision,
-        input=_load(read.input, here) if isinstance(read.input, _InputFile) else read.input,
+        input=_load(given, here) if isinstance(given, _InputFile) else given,
+        expect=expect,
         options=evolve(read.options, profile=read.profile),
         **texts,
     )
     check_generated(case)
     return case
+
+
+def _input_and_expect(read: "_CaseFields") -> tuple["Input | _InputFile", Expect]:
+    """Return input and expectation: those of a sequence are in its steps."""
+    if (read.op == SEQUENCE) != (read.steps is not None):
+        raise ValueError(f"steps belong to the op {SEQUENCE}, and to no other")
+    if read.steps is None:
+        if read.input is None or read.expect is None:
+            raise ValueError("must have input and expect")
+        return read.input, read.expect
+    if read.input is not None or read.expect is not None:
+        raise ValueError("a case with steps has neither input nor expect of its own")
+    return read.steps, expectation_of(read.steps.steps)
 
 
 # --- the JSON of a case ---
@@ -302,9 +319,10 @@ class _CaseFields:
     op: Op
     level: Level
     rules: tuple[str, ...]
-    input: Input | _InputFile
-    expect: Expect
     source: Source
+    input: Input | _InputFile | None = None
+    expect: Expect | None = None
+    steps: Steps | None = None
     aliases: tuple[str, ...] = ()
     profile: Profile = "reader"
     options: Options = DEFAULT_OPTIONS
@@ -314,7 +332,7 @@ class _CaseFields:
     limits: Limits = field(default=Limits())
 
 
-_COPIED: Final = frozenset(one.name for one in fields(_CaseFields)) - {"input", "options"}
+_COPIED: Final = frozenset(one.name for one in fields(_CaseFields)) - {"input", "options", "expect", "steps"}
 
 
 def _load(named: _InputFile, here: Path | None) -> Data:
@@ -374,9 +392,12 @@ def _converter() -> cattrs.Converter:
         converter.register_structure_hook(kind, object_hook(kind, converter, **{name: unchanged}))
     converter.register_structure_hook(Generated, object_hook(Generated, converter, list_name=None))
     converter.register_structure_hook(Options, OPTIONS_IN_CASES)
+    converter.register_structure_hook(Steps | None, lambda rows, _: steps_of_json(rows))
     converter.register_structure_hook(Behaviour, _behaviour)
-    converter.register_structure_hook_func(lambda kind: kind == Expect, _expect)
-    converter.register_structure_hook_func(lambda kind: kind == Input | _InputFile, _input)
+    converter.register_structure_hook_func(lambda kind: kind in (Expect, Expect | None), _expect)
+    converter.register_structure_hook_func(
+        lambda kind: kind in (Input | _InputFile, Input | _InputFile | None), _input
+    )
     return converter
 
 

@@ -10,8 +10,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Steps, Value
 from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
+from wireproof.cases.steps import bytes_of_steps
 from wireproof.files import replace_text
 from wireproof.wire.json_values import canonical_json
 
@@ -29,6 +30,8 @@ def input_digest(source: Input) -> str:
         case Chunks(chunks):
             for chunk in chunks:
                 digest.update(len(chunk).to_bytes(8) + chunk)
+        case Steps() as given:
+            digest.update(bytes_of_steps(given))
         case Generated(size=size, sha256=sha256):  # the bytes, and not the words of the recipe, must stay
             digest.update(f"{size} {sha256}".encode())
     return digest.hexdigest()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject
+from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject, Steps
 from wireproof.cases.documented_layouts import check_documented_layouts
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
@@ -18,10 +18,12 @@ from wireproof.cases.lint_history import check_history
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sentences import check_sentences
 from wireproof.cases.lint_sources import check_sources
+from wireproof.cases.lint_steps import check_steps
 from wireproof.cases.made_case import GenerateError, made_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
+from wireproof.cases.steps import SEQUENCE, is_refusing
 from wireproof.cases.vector_coverage import coverage_problems
 from wireproof.cases.witness_reasons import check_reasons
 from wireproof.formats import FORMATS, Format
@@ -71,8 +73,9 @@ def _files(suite: Suite) -> Iterator[Problem]:
             if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
                 order = f"{', '.join(CASE_KEYS)}; `lint --fix` sorts them"
                 yield Problem(fmt["id"], f"its keys must be in the order {order}")
-            used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
-            if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
+            given = fmt.get("input", {})
+            used |= {path.parent / given["file"]} if "file" in given else set()
+            if len(given.get("hex", "")) > 2 * MAX_INLINE_BYTES:
                 yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")
     for root in suite.roots:
         for stray in sorted(set(root.rglob("*.bin")) - used):
@@ -125,22 +128,27 @@ def _remarks(expect: Expect) -> tuple[str, ...]:
 def _twins(suite: Suite) -> Iterator[Problem]:
     """Check that a rejected case names an accepted one of its own system and op."""
     for case in suite.cases:
-        if not isinstance(case.expect, Reject):
+        if not is_refused(case):
             continue
         twin = suite.get(case.twin or "")
         if twin is None:
             yield Problem(case.id, f"its twin {case.twin or '(none)'} does not exist")
-        elif isinstance(twin.expect, Reject):
+        elif is_refused(twin):
             yield Problem(case.id, f"its twin {twin.id} is refused too")
         elif (twin.op, twin.format.split(".")[0]) != (case.op, case.format.split(".")[0]):
             yield Problem(case.id, f"its twin {twin.id} is another op or system")
+
+
+def is_refused(case: Case) -> bool:
+    """Return True for a case that must be refused, or one of whose steps must be."""
+    return isinstance(case.expect, Reject) or is_refusing(case)
 
 
 def _values(suite: Suite) -> Iterator[Problem]:
     """Check that expected values are values of their format."""
     for case in suite.cases:
         fmt = FORMATS.get(case.format_id)
-        if fmt is None or case.op == "scan":
+        if fmt is None or case.op in ("scan", SEQUENCE):
             continue
         for value in _expected(case.expect):
             try:
@@ -171,7 +179,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
     """Check that each rule has enough accepted and rejected cases for its kind, or an exclusion."""
     for rule in suite.rules.values():
         cases = suite.by_rule.get(rule.id, ())
-        refused = sum(1 for case in cases if isinstance(case.expect, Reject))
+        refused = sum(1 for case in cases if is_refused(case))
         accepted = len(cases) - refused
         lacking = lacks_cases(rule.kind, accepted, refused)
         if lacking and not rule.exclusion:
@@ -187,7 +195,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
 
 def _reference(suite: Suite) -> Iterator[Problem]:
     """Check that the reference answers as every case expects; `generated_problems` checks the large ones."""
-    yield from _disagreements(case for case in suite.cases if not isinstance(case.input, Generated))
+    yield from _disagreements(case for case in suite.cases if not isinstance(case.input, Generated | Steps))
 
 
 def generated_problems(suite: Suite) -> Iterator[Problem]:
@@ -298,7 +306,7 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, check_sentences,
+    _aliases, _files, _frozen, _words, _twins, _values, check_steps, _covered, check_sources, check_sentences,
     check_reasons, check_history, check_documented_layouts, coverage_problems, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

@@ -156,7 +156,8 @@ class EntryChecks:
         self.number += 1
         if self.order is None:
             return ()
-        return tuple(_disordered(self.order.after_row(row, number), row.at, row.length, number))
+        faults = self.order.after_row(row, number)
+        return tuple(_disordered(faults, row.at, row.length, number)) if faults else ()
 
 
 def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class

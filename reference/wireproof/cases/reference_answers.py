@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Generated, Reject, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Generated, Reject, Steps, Value
 from wireproof.cases.made_case import made_input
 from wireproof.cases.outcome import Accepted, Refused, refused_outcome
 from wireproof.formats import Format
@@ -42,6 +42,8 @@ def reference_answer(case: Case) -> ReferenceAnswer:
             return scan_answer(fmt, chunks, options)
         case Generated():
             return reference_answer(evolve(case, input=made_input(case)))
+        case Steps():
+            raise ValueError("the reference keeps no state: it answers no sequence")
 
 
 def decode_answer(fmt: Format, data: bytes, options: Options) -> ReferenceAnswer:

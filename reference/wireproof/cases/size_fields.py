@@ -12,8 +12,10 @@ from wireproof.wire.layout import (
     Nested,
     Number,
     OneOf,
+    Packed,
     Part,
     Repeated,
+    When,
     all_layouts,
     present,
 )
@@ -60,6 +62,25 @@ def _declared_kind(part: Part) -> SizeKind | None:
 
 
 @cache
+def deciding_fields(layout: Layout | None) -> frozenset[str]:
+    """Return the names of the fields that decide which bytes are which other fields.
+
+    These are the sizes, the constants of a revision, and the numbers by which parts are there, are packed or
+    have one of several layouts.
+    """
+    return frozenset((*size_fields(layout), *map(_deciding_name, _whole_parts(layout)))) - {""}
+
+
+def _deciding_name(part: Part) -> str:
+    match part:
+        case When(number=name) | OneOf(number=name) | Packed(codec_of=name):
+            return name
+        case Number(name=name, const=int()):
+            return name
+    return ""
+
+
+@cache
 def counts_of_lists(layout: Layout | None) -> Mapping[str, frozenset[str]]:
     """Return the names of the counts of each list, by the name of the list."""
     return _grouped((part.of, part.name) for part in _parts(layout) if isinstance(part, Count))
@@ -70,12 +91,6 @@ def companions_of_lists(layout: Layout | None) -> Mapping[str, frozenset[str]]:
     """Return the names of the lists that have an element for each element of another, by its name."""
     parts = _parts(layout)
     return _grouped((part.like, part.name) for part in parts if isinstance(part, Repeated) and part.like)
-
-
-@cache
-def lengths_of_parts(layout: Layout | None) -> Mapping[str, frozenset[str]]:
-    """Return the names of the lengths of each part, by the name of the part."""
-    return _grouped((part.of, part.name) for part in _parts(layout) if isinstance(part, Length))
 
 
 @cache
@@ -105,5 +120,10 @@ def _grouped(pairs: Iterator[tuple[str, str]]) -> Mapping[str, frozenset[str]]:
 
 def _parts(layout: Layout | None) -> Iterator[Part]:
     """Yield the parts of a layout and of all layouts in it; none for a format without a layout."""
+    return map(present, _whole_parts(layout))
+
+
+def _whole_parts(layout: Layout | None) -> Iterator[Part]:
+    """Yield the same parts, with the conditions under which they are there."""
     for one in all_layouts(layout) if layout is not None else ():
-        yield from map(present, one.parts)
+        yield from one.parts

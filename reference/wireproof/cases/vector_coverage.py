@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.lint_problem import Problem
@@ -123,7 +123,7 @@ def _inputs(case: Case) -> tuple[bytes, ...]:
             return (b"".join(chunks),)
         case Value():
             return case.expect.data if isinstance(case.expect, Accept) else ()
-        case Generated():
+        case Generated() | Steps():
             return ()  # no document prints so many bytes
 
 

@@ -51,6 +51,7 @@ VERBS: Final[Mapping[str, str]] = {
     "promote": "turn a finding into a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
+    "requirements": "list the requirement sets, or the cases of one",
     "rule": "show one rule: its text, the documents that it comes from, its cases",
     "scan": "scan archives on Spark for frames that are refused or that codecs read differently",
     "serve": "serve an adapter on stdin and stdout",

@@ -15,7 +15,7 @@ from wireproof.adapters.probe_advice import advice, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import Entry
-from wireproof.adapters.templates import FORMAT, TEMPLATES, write
+from wireproof.adapters.templates import TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.build_notice import announce_builds
@@ -122,7 +122,7 @@ def making(language: str, folder: Path) -> None:
     )
     if template.build:
         click.echo(template.command(template.build, folder))
-    click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(FORMAT)}")
+    click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(template.cases)}")
     if template.missing:
         click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
 

@@ -23,6 +23,8 @@ from wireproof.cli.output_files import output_options
 )
 @click.option("--property", "examples", default=0, type=click.IntRange(min=0), metavar="N",
               help="also check N generated examples of each format and op that the codec claims")  # fmt: skip
+@click.option("--requirements", "required", metavar="DATE:NAME",
+              help="only the cases of a set of `wireproof requirements`, at its levels")  # fmt: skip
 @click.option("--golden/--no-golden", default=True,
               help="--no-golden: skip golden cases, except those in --baseline")  # fmt: skip
 @click.option(

@@ -16,6 +16,8 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.requirements import RequiredCases, required_cases
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import store_findings
 from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
@@ -30,6 +32,7 @@ from wireproof.runner import baseline, conclusion
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.families import Families, FamilyStore
 from wireproof.runner.workers import (
@@ -158,8 +161,9 @@ def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
 
 def _asked(more: dict[str, Any]) -> CheckOptions:
     suite = suite_of(more.pop("folders"))
+    required = _required(more, suite, more.pop("required"))
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
-    cases = selection(suite, patterns, skipped)
+    cases = required.cases if required else selection(suite, patterns, skipped)
     known_failures = baseline.read(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
@@ -168,8 +172,21 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     recording = Recording(more.pop("trace"), more.pop("stderr_folder"))
     if more["in_process"] and recording != Recording():
         raise click.UsageError("--trace and --keep-stderr record a process: leave out --in-process")
+    named = Requirements(required.id, required.title, required.corrected) if required else None
     return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
-                        recording=recording, **more)  # fmt: skip
+                        recording=recording, requirements=named, **more)  # fmt: skip
+
+
+def _required(more: dict[str, Any], suite: Suite, name: str | None) -> RequiredCases | None:
+    """Return the cases of `--requirements`, which leaves no other choice of cases; None without it."""
+    if name is None:
+        return None
+    if more["patterns"] or more["skipped"] or more["examples"] or not more["golden"]:
+        raise click.UsageError(
+            "--requirements fixes the cases: leave out --run, --skip, --property and --no-golden"
+        )
+    more["families"] = False
+    return required_cases(suite, name)
 
 
 def _ready(asked: CheckOptions) -> Iterator[str]:

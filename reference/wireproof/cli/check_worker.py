@@ -24,7 +24,7 @@ from wireproof.fuzz import property_run
 from wireproof.runner import baseline
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, EventWriter
-from wireproof.runner.events import CaseEvent, Footer, Run, run_event
+from wireproof.runner.events import CaseEvent, Footer, Requirements, Run, run_event
 from wireproof.runner.families import Families
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.run import Selection, run
@@ -57,6 +57,7 @@ class CheckOptions:
     filters: tuple[str, ...]
     known_failures: tuple[baseline.KnownFailure, ...] | None
     recording: Recording = field(factory=Recording)
+    requirements: Requirements | None = None
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
@@ -111,13 +112,20 @@ class CheckTask:
         ):
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
-                filters=asked.filters, **manifest_fields(),
+                filters=asked.filters, requirements=asked.requirements, **manifest_fields(),
             )  # fmt: skip
             yield head
-            plan = Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+            plan = self._plan(engine)
             yield CaseCount(len(plan.golden), plan.families)
             yield from _batches(self._events(engine, head, plan))
             yield EngineNotes(tuple(engine.notes))
+
+    def _plan(self, engine: Engine) -> Selection:
+        """Return the plan; a requirement set has the cases of unclaimed formats too."""
+        asked = self.asked
+        if asked.requirements:
+            return Selection(asked.cases, asked.suite.by_id, families=False)
+        return Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
 
     def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""

@@ -1,12 +1,13 @@
 """`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
+import io
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO, cast, get_args
+from typing import Any, BinaryIO, Final, TextIO, cast, get_args
 
 import click
 from attrs import evolve, frozen
@@ -26,7 +27,6 @@ from wireproof.report.entry_output import (
     JsonOutput,
     Listed,
     ListingOptions,
-    Place,
     TextOutput,
     as_json,
     summary_json,
@@ -37,6 +37,7 @@ from wireproof.runner import index_files
 from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
+from wireproof.runner.listing_begin import Place, begin_of
 from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 
@@ -66,11 +67,17 @@ class ExplainRequest:
     as_json: bool
     modes: tuple[ResyncMode, ...]
     folders: tuple[Path, ...]
+    headers_only: bool = False
 
     @property
     def lists_entries(self) -> bool:
         """Return whether a single entry is listed like those of a stream."""
-        return self.as_json or self.shown.detail == "records" or self.shown.begin is not None
+        return (
+            self.as_json
+            or self.headers_only
+            or self.shown.detail == "records"
+            or self.shown.begin is not None
+        )
 
 
 def formats_named(name: str | None) -> tuple[Format, ...]:
@@ -110,6 +117,8 @@ class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gen
 @click.option(
     "--format", "name", metavar="FORMAT", help="a format such as kafka.batch/v2  [default: try all]"
 )
+@click.option("--headers", "headers_only", is_flag=True,
+              help="check headers and checksums alone, and read no records")  # fmt: skip
 @click.option("--records", "detail", flag_value="records", help="list the records of each entry too")
 @click.option("--fields", "detail", flag_value="fields", help="list every field, down to the last byte")
 @click.option(
@@ -125,7 +134,7 @@ class PlaceType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gen
 @click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
               help="maximum size of an entry  [default: that of the format]")  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
-              help="count how this reader of Heka divides a stream; repeat it to compare two")  # fmt: skip
+              help="count how this reader divides a stream; repeat it to compare two")  # fmt: skip
 @with_fixtures
 def command(
     sources: tuple[str, ...],
@@ -146,7 +155,10 @@ def command(
         more["as_json_lines"],
         cast("tuple[ResyncMode, ...]", tuple(dict.fromkeys(more["modes"]))),
         folders,
+        more["headers_only"],
     )
+    if request.headers_only and request.shown.detail != "entries":
+        raise click.UsageError("--headers reads no records: leave out --records and --fields")
     codes = []
     for source in sources:
         if len(sources) > 1:
@@ -163,11 +175,12 @@ def _explain_source(source: str, request: ExplainRequest) -> Exit:
     if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
         return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
     if is_file and not request.rows and index_files.kind_of(path):
-        return _explain_index_file(path)
+        return _explain_index_file(path, as_json=request.as_json)
     with _opened(source) as opened:
         if not opened.source.size:
             raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
-        found = evolve(opened, folder=path.resolve().parent.name if is_file else "")
+        own = path if is_file and not opened.packed else None
+        found = evolve(opened, folder=path.resolve().parent.name if is_file else "", path=own)
         code = _explain(source, path.name if is_file else "", found, request)
     return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
 
@@ -193,9 +206,9 @@ def _opened_standard_input() -> Iterator[OpenInput]:
         yield found
 
 
-def _explain_index_file(path: Path) -> Exit:
+def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
     one = index_files.check_index_file(path)
-    for line in index_file_view.entry_lines(one):
+    for line in (index_file_view.entry_json if as_json else index_file_view.entry_lines)(one):
         click.echo(line)
     return Exit.FAILS if one.errors else Exit.CONFORMS
 
@@ -289,15 +302,24 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     """List a stream: the summary first, which is known last."""
     fmt, listing = stream_of(row), listing_of(row)
     assert listing is not None, "every stream has one"
-    reading = ListingSettings(request.options, values=request.shown.detail == "records")
+    if request.headers_only and not listing.headers:
+        raise click.UsageError(f"--headers is for logs of Kafka, and this is {fmt.format_id}: leave it out")
+    place = request.shown.begin
+    begin = begin_of(fmt, listing, found.source, place, found.path) if place is not None else 0
+    reading = ListingSettings(
+        request.options,
+        values=request.shown.detail == "records",
+        begin=begin,
+        headers_only=request.headers_only,
+    )
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
         survey = survey_stream(fmt, listing, found, reading, json_output.entry)
         json_output.line(as_json(summary_json(survey)))
     else:
-        with tempfile.SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8") as spool:
-            output = TextOutput(stream, request.shown, cast("TextIO", spool))
+        with _spooled() as spool:
+            output = TextOutput(stream, request.shown, spool)
             survey = survey_stream(fmt, listing, found, reading, output.entry)
             for line in summary_lines(survey):
                 click.echo(line)
@@ -307,20 +329,32 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     return Exit.CONFORMS if survey.ok else Exit.FAILS
 
 
-def _copy(spool: Any) -> None:  # noqa: ANN401 - a file of text
+def _spooled() -> TextIO:
+    """Return a file of text whose lines are collected before they are written: one at a time is slow."""
+    file = cast("BinaryIO", tempfile.SpooledTemporaryFile(SPOOLED))  # noqa: SIM115 - the wrapper closes it
+    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+
+def _copy(spool: TextIO) -> None:
     """Print what was spooled."""
     spool.seek(0)
     while piece := spool.read(1 << 20):
         sys.stdout.write(piece)
 
 
+def _places_of_modes(rows: Iterable[Format]) -> dict[str, str]:
+    """Return the place of the comparison of readers for each format whose stream has one."""
+    listings = ((row.name, listing_of(row)) for row in rows if row.scan is not None)
+    return {name: one.compare_modes for name, one in listings if one is not None and one.compare_modes}
+
+
 def _compare_modes(found: OpenInput, request: ExplainRequest) -> Exit:
     """Print how readers divide a stream, for a family that has several."""
-    named = [stream_of(row) for row in request.rows] or list(formats.FORMATS.values())
-    listings = (listing_of(row) for row in named if row.scan is not None)
-    place = next((one.compare_modes for one in listings if one is not None and one.compare_modes), None)
+    places = _places_of_modes(formats.FORMATS.values())
+    named = [stream_of(row) for row in request.rows]
+    place = next(iter((_places_of_modes(named) if named else places).values()), None)
     if place is None:
-        raise click.UsageError("--resync is for streams of Heka: leave out --format, or name heka.stream")
+        raise click.UsageError(f"--resync is for {', '.join(places)}: name no other --format")
     most = 10 if request.shown.limit is None else request.shown.limit
     lines = object_at(place)(pieces(found.source, 0), request.modes, request.options, most)
     while True:

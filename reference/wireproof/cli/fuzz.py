@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from wireproof.cases.case import Level
 from wireproof.cli.build_notice import announce_builds
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
@@ -43,6 +44,12 @@ from wireproof.runner.exit_codes import Exit
     metavar="BYTES",
     help="maximum input size",
 )
+@click.option(
+    "--level",
+    type=click.Choice(["must", "should"]),
+    default="must",
+    help="lowest level whose failures set exit code 1",
+)
 @click.option("--fixtures", "folders", multiple=True, help="additional fixtures, used as seeds",
               type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
 def command(
@@ -67,7 +74,7 @@ def command(
     for effort in format_stats(campaign.work_directory, adapter, start):
         console.print(Text(_worked(effort)), soft_wrap=True)
     _told(console, campaign, ended)
-    return _exit(ended)
+    return _exit(ended, campaign.level)
 
 
 def _watched(campaign: Campaign, console: Console) -> CampaignResult:
@@ -95,8 +102,8 @@ def _worked(effort: FormatStats) -> str:
 
 def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
     folder = campaign.work_directory.findings(campaign.adapter)
-    gating = [finding for finding in ended.findings if finding.gates]
-    apart = [finding for finding in ended.findings if not finding.gates]
+    gating = [finding for finding in ended.findings if finding.gates_at(campaign.level)]
+    apart = [finding for finding in ended.findings if not finding.gates_at(campaign.level)]
     for finding in gating:
         _lines(console, campaign.adapter, campaign.root, finding)
     if apart:
@@ -140,8 +147,8 @@ def _apart(apart: list[Finding]) -> Iterator[str]:
         yield f"  {f'{kind} {cls}'.strip()}: {sum(one.count for one in group)} times in {formats}"
 
 
-def _exit(ended: CampaignResult) -> Exit:
-    gating = [one.signature for one in ended.findings if one.gates]
+def _exit(ended: CampaignResult, level: Level) -> Exit:
+    gating = [one.signature for one in ended.findings if one.gates_at(level)]
     if any(one.implementation == REFERENCE or one.kind.startswith("suite-bug") for one in gating):
         return Exit.SUITE
     if ended.worker_errors:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from attrs import evolve
 from rich.console import Console
 
 from wireproof.adapters.builtin import COLUMNAR
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.relay import open_relay
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.cli.build_notice import announce_builds
@@ -29,6 +31,7 @@ from wireproof.runner.event_files import EventWriter
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.interop import InteropRun, InteropSettings, run_interop
+from wireproof.runner.interop_relay import RelayReport, carried_messages
 from wireproof.runner.interop_results import collect_results
 
 REFERENCE = "reference"
@@ -45,6 +48,8 @@ COUNT = 100
 @click.option("--format", "patterns", multiple=True, metavar="PATTERN",
               help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]")  # fmt: skip
 @click.option("--timeout-scale", "scale", default=1.0, show_default=True, help="multiplies every time limit")
+@click.option("--through", "server", metavar="SERVER",
+              help="store what is written on a server, kafka-broker:HOST:PORT, and read it back")  # fmt: skip
 @click.option("--tokens", default=Path("wireproof-interop"), show_default=True, metavar="DIR",
               type=click.Path(file_okay=False, path_type=Path),
               help="the folder for the tokens of long inputs")  # fmt: skip
@@ -55,6 +60,7 @@ COUNT = 100
 def command(
     adapters: tuple[str, ...],
     patterns: tuple[str, ...],
+    server: str | None,
     tokens: Path,
     file: Path | None,
     out: Path | None,
@@ -63,19 +69,19 @@ def command(
     """Let each ADAPTER encode generated messages and decode those of the others; print the disagreements.
 
     With no ADAPTER, test every installed adapter and the reference; a single ADAPTER is tested against the
-    reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, 2 usage, 4 an adapter does not
-    start or answer.
+    reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, or the SERVER refuses or changes
+    what it must store, 2 usage, 4 an adapter or the SERVER does not start or answer.
     """
     ask = InteropSettings(
         more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None
     )
     began = time.monotonic()
-    found = _exchanged(_specs(adapters), ask, more["scale"])
+    found, relayed = _exchanged(_specs(adapters), ask, more["scale"], server)
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another reads")
-    shown = _shown(found, tokens)
+    shown = _shown(found, tokens, relayed)
     print_interop(shown, Console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
@@ -83,6 +89,8 @@ def command(
     if file:
         replace_text(file, interop_page(shown, Page("wireproof: interop", _case)))
     codes = [exit_code(stream, named=bool(adapters)) for stream in shown.results.streams if stream.cases]
+    if relayed is not None and relayed.faults:
+        codes.append(Exit.FAILS)
     return deciding_code([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 
@@ -103,18 +111,33 @@ def _peers() -> list[Entry]:
     return [entry for entry in entries().values() if entry.name != COLUMNAR.name]
 
 
-def _exchanged(specs: tuple[str, ...], ask: InteropSettings, scale: float) -> InteropRun:
-    """Run the exchange, with a progress bar on a terminal."""
+def _exchanged(
+    specs: tuple[str, ...], ask: InteropSettings, scale: float, server: str | None
+) -> tuple[InteropRun, RelayReport | None]:
+    """Run the exchange, with a progress bar on a terminal; `server` stores what is written."""
     announce_builds(specs)
     with step_bar(Console(stderr=True), "starting") as report_progress:
-        return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress)
+        if server is None:
+            return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress), None
+        with open_relay(server) as relay:
+            report = RelayReport(server, f"{relay.name} {relay.version}".strip())
+            rows = frozenset(relay.kept if ask.rows is None else relay.kept.keys() & ask.rows)
+            through = partial(carried_messages, relay, report=report)
+            found = run_interop(
+                specs,
+                evolve(ask, rows=rows, assigned=relay.assigned),
+                timeout_scale=scale,
+                through=through,
+                report_progress=report_progress,
+            )
+        return found, report
 
 
-def _shown(found: InteropRun, tokens: Path) -> InteropView:
+def _shown(found: InteropRun, tokens: Path, relayed: RelayReport | None) -> InteropView:
     apart = tuple(find_disagreements(found))
     token = partial(save_token, folder=tokens)
     made = collect_results(found, {split.encoded_message.case.id: split for split in apart}, token)
-    return InteropView(found, made, group_disagreements(apart), field_losses(found), token)
+    return InteropView(found, made, group_disagreements(apart), field_losses(found), token, relayed)
 
 
 def _write(shown: InteropView, out: Path) -> None:

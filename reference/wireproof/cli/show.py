@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from wireproof.cases.case import Case, Generated, Value
+from wireproof.cases.case import Case, Generated, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
@@ -15,6 +15,7 @@ from wireproof.cases.sources import cited
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
+from wireproof.report.step_table import step_lines
 from wireproof.runner.case_lookup import find_case
 from wireproof.runner.summaries import short_expect
 
@@ -69,6 +70,10 @@ def _input(case: Case) -> None:
     if isinstance(case.input, Generated):
         click.echo(f"input    {case.input.size:,} bytes, sha256 {case.input.sha256}, made from this recipe:")
         click.echo(json.dumps(recipe_json(case.input.recipe), indent=1))
+        return
+    if isinstance(case.input, Steps):
+        for step in step_lines(case):
+            click.echo(step)
         return
     if isinstance(case.input, Value):
         click.echo(json.dumps(case.input.value, indent=1))

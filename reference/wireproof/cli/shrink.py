@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases.case import Data, Value
+from wireproof.cases.case import Data, Steps, Value
 from wireproof.cases.token import save_token
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
@@ -13,6 +13,7 @@ from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import layout_of
+from wireproof.report.step_table import step_lines
 from wireproof.runner.engine import Engine
 
 
@@ -57,7 +58,8 @@ def command(
 def _said(shrunk: Shrunk, before: int, after: int) -> str:
     end = "nothing smaller fails in the same way" if shrunk.done else "the time limit was reached"
     steps = f"{shrunk.kept} steps, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
-    return f"{before} bytes became {after}: {steps}; {end}"
+    unit = "steps" if isinstance(shrunk.case.input, Steps) else "bytes"
+    return f"{before} {unit} became {after}: {steps}; {end}"
 
 
 def _shown(shrunk: Shrunk) -> None:
@@ -66,6 +68,9 @@ def _shown(shrunk: Shrunk) -> None:
             click.echo(data.hex())
         case Value(value):
             click.echo(str(value))
+        case Steps():
+            for step in step_lines(shrunk.case):
+                click.echo(step)
         case _:
             pass
     layout = layout_of(shrunk.case)

@@ -7,13 +7,15 @@ from pathlib import Path
 import click
 
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.output_files import OutputFiles
+from wireproof.cli.output_files import STANDARD_OUTPUT, OutputFiles
 from wireproof.files import replace_bytes, replace_text
 from wireproof.report.annotations import annotations
 from wireproof.report.badge import badge, badge_folder, badges
-from wireproof.report.html import Page, html
+from wireproof.report.html import Page, about_runs, html
 from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
+from wireproof.report.rule_page import rule_html, rule_markdown
+from wireproof.report.rule_table import rule_table
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
@@ -33,8 +35,21 @@ def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> N
         replace_text(views.badge, badge(streams[0]))
     if views.badges:
         _write_badges(streams, views.badges, suite)
+    for file in views.by_rule:
+        _write_rules(streams, file, suite)
     for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
         click.echo(line)
+
+
+def _write_rules(streams: Sequence[EventStream], file: Path, suite: Suite) -> None:
+    """Write the table of rules in the form that the name of its file says, or print it."""
+    table = rule_table(streams, suite)
+    texts = (_title(streams, "rules"), about_runs(streams))
+    if str(file) == STANDARD_OUTPUT:
+        click.echo(rule_markdown(table, *texts), nl=False)
+    else:
+        render = rule_html if file.suffix == ".html" else rule_markdown
+        replace_text(file, render(table, *texts))
 
 
 def _write_badges(streams: Sequence[EventStream], folder: Path, suite: Suite) -> None:
@@ -50,8 +65,9 @@ def _profile(suite: Suite, event: CaseEvent) -> str:
     return case.profile if case else DEFAULT_OPTIONS.profile
 
 
-def _title(streams: Sequence[EventStream]) -> str:
-    """Return the title of the page."""
+def _title(streams: Sequence[EventStream], what: str = "") -> str:
+    """Return the title of the page, whose rows are those of the formats or `what`."""
     systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
     names = ", ".join(name.capitalize() for name in systems) or "no case"
-    return f"wireproof: {len(streams)} implementations × {names}"
+    noun = "implementation" if len(streams) == 1 else "implementations"
+    return f"wireproof: {len(streams)} {noun} × {' '.join(filter(None, (names, what)))}"

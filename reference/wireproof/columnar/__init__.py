@@ -1,42 +1,5 @@
-"""The fast decoders: whole buffers of Kafka entries and Heka frames to arrays and Arrow columns.
+"""The tools of fast decoders: compiled kernels for integers, checksums and compressed data, and Arrow types.
 
-    frames = columnar.scan(buffer)            # an item for every byte: arrays, one row for each item
-    columnar.read_header_columns(buffer, frames)  # the same as a pyarrow.RecordBatch with header fields
-    for batch in columnar.records(buffer):    # pyarrow.RecordBatch, one row for each record
-        ...
-    columnar.scan_heka(buffer)                # the items of a heka.stream: HekaFrames
-
-`buffer` is any contiguous bytes: `bytes`, or `memoryview(mmap)`. To scan a part of a file, pass
-`view[start:end]`; positions then count from `start`. All functions take `Options` and respect `max_output`,
-`max_message` and `profile` like the reference's scan. None of them raises, whatever the bytes are.
-
-The kernels answer only for entries that they find valid and without remarks. They hand every other entry to
-the reference (`wireproof.kafka`), one at a time. So the result is always that of the reference; only the time
-differs. `KafkaFrames.by_reference` marks the entries that the reference decoded; `reference_share` is their
-part of all entries.
-
-Memory: a scan needs about 30 bytes for each item. Records are returned in blocks of 16 MiB of entries or 2
-MiB of decompressed bytes, unless one entry alone is larger. Without numba and pyarrow the import fails with
-one line that names the extra.
+A family has the fast decoders of its formats in its own package; `Family.fast_decoders` names them. Without
+numba and pyarrow the import of a module fails with one line that names the extra.
 """
-
-from wireproof.columnar.header_columns import HEADER_COLUMNS, read_header_columns
-from wireproof.columnar.heka_scan import HekaFrames, scan_heka
-from wireproof.columnar.kafka_scan import FRAME, GARBAGE, KINDS, TAIL, KafkaFrames, scan
-from wireproof.columnar.record_columns import RECORD_COLUMNS, clean_records, records
-
-__all__ = [
-    "FRAME",
-    "GARBAGE",
-    "HEADER_COLUMNS",
-    "KINDS",
-    "RECORD_COLUMNS",
-    "TAIL",
-    "HekaFrames",
-    "KafkaFrames",
-    "clean_records",
-    "read_header_columns",
-    "records",
-    "scan",
-    "scan_heka",
-]

@@ -5,7 +5,7 @@ For a short entry these kernels finish before the call of a library has begun.
 
 from typing import Final
 
-from wireproof.columnar.kernels import EIGHT, FOUR, ONE, SEVEN, SIX, TWO, Array, Octets, Pos, U
+from wireproof.columnar.basic_kernels import EIGHT, FOUR, ONE, SEVEN, SIX, TWO, Array, Octets, Pos, U
 from wireproof.columnar.optional_deps import compile_kernel, np
 
 BYTE: Final = U(0xFF)

@@ -16,8 +16,8 @@ import cramjam
 import zstandard
 from attrs import define, field
 
+from wireproof.columnar.basic_kernels import Octets, U
 from wireproof.columnar.deflate_kernels import are_blocks_complete, ends_once
-from wireproof.columnar.kernels import Octets, U
 from wireproof.columnar.optional_deps import deflate, np, zlib_ng
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.compression import decompress_prefix

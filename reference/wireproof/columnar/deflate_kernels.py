@@ -7,7 +7,7 @@ codeword out of two. A block whose two codes are complete and have no such symbo
 
 from typing import Final
 
-from wireproof.columnar.kernels import EIGHT, ONE, SEVEN, TWO, ZERO, Array, Flag, Int, Octets, Pos, U
+from wireproof.columnar.basic_kernels import EIGHT, ONE, SEVEN, TWO, ZERO, Array, Flag, Int, Octets, Pos, U
 from wireproof.columnar.optional_deps import compile_kernel, np
 
 STORED_BLOCK: Final = U(0b000)

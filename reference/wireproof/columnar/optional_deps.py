@@ -9,23 +9,32 @@ kernel files too.
 """
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, TypeVar, cast
+
+
+def _require(name: str) -> None:
+    """Find a package without its import, which takes long: verdicts do not need it."""
+    if find_spec(name) is None:
+        raise ImportError(f"No module named {name!r}")
+
 
 try:
     import deflate
     import numba
     import numpy as np
-    import pyarrow as pa
     from numba.core import cgutils
     from numba.extending import intrinsic
     from zlib_ng import zlib_ng
+
+    _require("pyarrow")
 except ImportError as error:
     from wireproof.install_hint import install_command
 
     text = f"wireproof.columnar needs the packages of its extra: {install_command('columnar')} ({error})"
     raise ImportError(text) from None
 
-__all__ = ["compile_kernel", "deflate", "inline_kernel", "move_sixteen", "np", "pa", "zlib_ng"]
+__all__ = ["compile_kernel", "deflate", "inline_kernel", "move_sixteen", "np", "zlib_ng"]
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -20,6 +20,7 @@ from attrs import Factory, define, field, frozen
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import resolve
+from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
 from wireproof.fuzz import worker as worker_process
 from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, minimise, recover
@@ -51,6 +52,7 @@ class Campaign:
         stop_at_first: stop at the first finding.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
         held_out: ids of fixtures that do not serve as seeds.
+        level: the lowest level whose failures are findings against the adapter.
     """
 
     adapter: str
@@ -64,6 +66,7 @@ class Campaign:
     stop_at_first: bool = False
     minimal_seeds: bool = False
     held_out: tuple[str, ...] = ()
+    level: Level = "must"
 
     @property
     def work_directory(self) -> WorkDirectory:
@@ -148,6 +151,7 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[Worke
             stop_at_first=campaign.stop_at_first,
             minimal_seeds=campaign.minimal_seeds,
             held_out=campaign.held_out,
+            level=campaign.level,
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]

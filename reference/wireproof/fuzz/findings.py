@@ -16,7 +16,7 @@ from typing import Any, Final
 import cattrs
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Case
+from wireproof.cases.case import Case, Level
 from wireproof.cases.token import save_token
 from wireproof.files import read_limited_bytes, replace_bytes, replace_text
 from wireproof.fuzz.finding_counts import FindingCounts, total_counts
@@ -30,6 +30,9 @@ NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
 `info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type,
 `lenient` an answer to bytes that only a case of level `should` or `may` refuses.
 """
+
+FAILING_AT_SHOULD: Final = frozenset({"untyped", "lenient"})
+"""Those of these kinds that count where the level `should` does, as in `check --level should`."""
 
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
@@ -54,6 +57,7 @@ class Finding:
         first: time of the first occurrence, in UTC.
         count: number of occurrences.
         origin: random seed, and number of the execution that found the smallest input.
+        level: of the case of the smallest input.
     """
 
     name: str
@@ -68,11 +72,19 @@ class Finding:
     first: str
     count: int = 0
     origin: str = ""
+    level: Level = "must"
 
     @property
     def gates(self) -> bool:
         """Return True if the finding counts against the implementation."""
-        return self.signature.kind.partition(":")[0] not in NOT_GATING
+        return self.gates_at("must")
+
+    def gates_at(self, hold: Level) -> bool:
+        """Return True if the finding counts where `hold` is the lowest level whose failures do."""
+        kind = self.signature.kind.partition(":")[0]
+        if hold == "should" and kind in FAILING_AT_SHOULD:
+            return self.level in ("must", "should")
+        return kind not in NOT_GATING
 
 
 def finding_name(signature: Signature) -> str:
@@ -98,14 +110,18 @@ class Findings:
         gating: number of findings that count against the implementation, with those of earlier runs.
     """
 
-    def __init__(self, folder: Path, worker: str) -> None:
-        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read."""
+    def __init__(self, folder: Path, worker: str, hold: Level = "must") -> None:
+        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read.
+
+        `hold` is the lowest level whose failures count.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._counts = FindingCounts(folder / f"{worker}.tally")
         known = read_findings(folder)
         self._sizes = {finding.name: finding.size for finding in known}
-        self.gating = sum(finding.gates for finding in known)
+        self._hold: Level = hold
+        self.gating = sum(finding.gates_at(hold) for finding in known)
 
     def count(self, signature: Signature, size: int) -> bool:
         """Count an occurrence; returns whether an input of `size` bytes is the first or the smallest."""
@@ -129,8 +145,11 @@ class Findings:
             before = _read(self._path(name)) if self._path(name).exists() else None
             if before is None or before.size > len(data):
                 finding = _finding(name, signature, verdict, self._token(case), data, before, details)
+                finding = evolve(finding, level=case.level)
                 self._write(finding, data)
-                self.gating += finding.gates and before is None
+                self.gating += finding.gates_at(self._hold) - (
+                    before is not None and before.gates_at(self._hold)
+                )
             self._sizes[name] = min(len(data), before.size if before else len(data))
 
     def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:

@@ -158,7 +158,7 @@ class FormatSession:
     def target_context(self) -> TargetContext:
         """Return what the target works with; call it in the process that fuzzes."""
         config, timer = self.config, CpuTimer(INPUT_SECONDS)
-        findings = Findings(config.work_directory.findings(config.adapter), config.worker)
+        findings = Findings(config.work_directory.findings(config.adapter), config.worker, config.level)
         return TargetContext(
             self.builder,
             self._context.executor(timer),

@@ -5,7 +5,6 @@ itself, and `lint` accepts the new fixtures.
 """
 
 import hashlib
-import json
 import re
 import shutil
 from pathlib import Path
@@ -15,14 +14,14 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Reject, Source, Value
+from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sources import backed_level
-from wireproof.cases.made_case import made_input
+from wireproof.cases.made_case import input_bytes
 from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.cases.rules import ID_COMPONENT, Rule
@@ -78,6 +77,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     """
     if isinstance(case.input, Generated):
         raise PromotionError(f"{case.id} is generated from a rule: there are no bytes to promote")
+    if isinstance(case.input, Steps):
+        raise PromotionError(f"{case.id} has steps: only a live server answers it, and the reference cannot")
     case = _with_expectation(case)
     confirm(case)
     fixture = _named(case, name, why)
@@ -154,27 +155,16 @@ def confirm(case: Case) -> None:
 # --- name and twin ---
 
 
-def _bytes(case: Case) -> bytes:
-    """Return the input of `case` as bytes, for its digest."""
-    match made_input(case):
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case Value(value):
-            return json.dumps(value, sort_keys=True).encode()
-
-
 def _named(case: Case, name: str, why: str) -> Case:
     """Return the case with the id, the title and the origin of a fixture."""
     topic, _, last = name.rpartition("/")
-    digest = hashlib.sha256(_bytes(case)).hexdigest()[:8]
+    digest = hashlib.sha256(input_bytes(case)).hexdigest()[:8]
     last = last or f"{_subject(case)}-{digest}"
     origin = case.source.document or case.id
     return evolve(
         case,
         id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
-        title=case.title or f"{_subject(case).replace('-', ' ')}, {len(_bytes(case))} bytes",
+        title=case.title or f"{_subject(case).replace('-', ' ')}, {len(input_bytes(case))} bytes",
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
         aliases=(),
@@ -214,7 +204,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
         for other in suite.cases
         if isinstance(other.expect, Accept) and other.op == case.op and other.profile == case.profile
     ]
-    near = most_similar(_bytes(case), case.format_id, None, pool)
+    near = most_similar(input_bytes(case), case.format_id, None, pool)
     if near is None:
         raise PromotionError("no accepted case of this format is known that could be its twin")
     return None, near.id

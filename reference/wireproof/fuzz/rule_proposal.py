@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from attrs import asdict
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
+from wireproof.cases.case import Accept, Case, Data, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.made_case import made_input
+from wireproof.cases.made_case import input_bytes
 from wireproof.cases.rules import Rule, lacks_cases
 from wireproof.cases.similar_cases import similarity
 from wireproof.formats import FORMATS, TracedDecode
@@ -55,31 +55,20 @@ def _is_comparable(known: Case, case: Case) -> bool:
 
 def _most_similar(case: Case, pool: Iterable[Case]) -> Case | None:
     """Return the case with the most similar input of the same type; prefer the revision of `case`."""
-    content = _content(case)
+    content = input_bytes(case)
     candidates = [known for known in pool if type(known.input) is type(case.input)]
     return max(
         candidates,
-        key=lambda known: (known.revision == case.revision, similarity(content, _content(known))),
+        key=lambda known: (known.revision == case.revision, similarity(content, input_bytes(known))),
         default=None,
     )
-
-
-def _content(case: Case) -> bytes:
-    """Return the input of `case` as bytes that can be compared."""
-    match made_input(case):
-        case Data(data):
-            return data
-        case Value(value):
-            return json.dumps(value, sort_keys=True).encode()
-        case Chunks(chunks):
-            return b"".join(chunks)
 
 
 def _layout(case: Case) -> TracedDecode | None:
     """Return the layout trace of a decode; None for other cases and for unknown formats."""
     fmt = FORMATS.get(case.format_id)
     return (
-        formats.decode_with_trace(fmt, _content(case), case.options)
+        formats.decode_with_trace(fmt, input_bytes(case), case.options)
         if fmt and isinstance(case.input, Data)
         else None
     )

@@ -11,9 +11,10 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Case, Input
+from wireproof.cases.case import Case, Input, Steps
 from wireproof.cases.made_case import is_large, made_case
 from wireproof.cases.reference_answers import reference_expectation
+from wireproof.cases.steps import with_steps
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
 from wireproof.runner.engine import CaseResult, Engine
@@ -71,7 +72,7 @@ class Shrinker:
         self._asked = 0
         self._max_candidates: int | None = None
         self._fmt = FORMATS[case.format_id]
-        self.best = evolve(case, twin=None, expect=reference_expectation(case))
+        self.best = _expecting(evolve(case, twin=None))
         self.verdict, self.signature = next(self._judged([self.best]))
         if ROWS[self.verdict.name].gate in NO_FINDING_GATES:
             raise NothingToShrinkError(
@@ -123,7 +124,7 @@ class Shrinker:
         """Return a candidate. It has an id of its own, so that crashes of others do not close its family."""
         self._asked += 1
         case = evolve(self.best, input=given, id=f"{self.best.format_id}/shrink/n{self._asked}", parent=None)
-        return evolve(case, expect=reference_expectation(case))
+        return _expecting(case)
 
     def _judged(self, cases: Iterable[Case]) -> Iterator[tuple[Verdict, Signature]]:
         """Run the cases, and yield the verdict and the signature of each."""
@@ -134,6 +135,13 @@ class Shrinker:
     def _with_own_format(self, ran: CaseResult) -> Case:
         """Return the case that was run, under the format of the first case instead of that of its stream."""
         return evolve(ran.case, format=self._fmt.name, revision=self._fmt.revision)
+
+
+def _expecting(case: Case) -> Case:
+    """Return a case with the expectation of the reference; that of a sequence is in its steps."""
+    if isinstance(case.input, Steps):
+        return with_steps(case, case.input.steps)
+    return evolve(case, expect=reference_expectation(case))
 
 
 def shrink(engine: Engine, case: Case, seconds: float) -> Shrunk:

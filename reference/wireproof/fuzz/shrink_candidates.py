@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
-from wireproof.cases.case import Chunks, Data, Generated, Input, Value
+from wireproof.cases.case import Chunks, Data, Generated, Input, Steps, Value
 from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
 from wireproof.cases.mutate.edit_sites import EditSite, edit_sites, replace_part
@@ -16,6 +16,7 @@ from wireproof.cases.mutate.field_mutations import remove_elements
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.steps import bytes_of_steps, fewer_steps
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -36,6 +37,9 @@ def weight(given: Input) -> Weight:
             return _weight(canonical_json(value))
         case Chunks(chunks):
             return (sum(map(len, chunks)), len(chunks), b"".join(chunks))
+        case Steps(steps) as sequence:
+            data = bytes_of_steps(sequence)
+            return (len(steps), len(data), data)
         case Generated(size=size, sha256=sha256):
             return (size, 0, sha256.encode())  # nobody shrinks one: `shrink` makes its bytes first
 
@@ -62,6 +66,8 @@ def _candidates(fmt: Format, given: Input) -> Iterator[Input]:
             yield from map(Value, _of_value(fmt, value))
         case Chunks(chunks):
             yield from map(Chunks, _of_chunks(fmt, chunks))
+        case Steps(steps):
+            yield from map(Steps, fewer_steps(steps))
 
 
 # --- bytes ---

@@ -82,7 +82,7 @@ class Supervisor:
         """Report whether the worker stops at its first finding and has one."""
         config = self._session.config
         found = read_findings(config.work_directory.findings(config.adapter)) if config.stop_at_first else []
-        return any(finding.gates for finding in found)
+        return any(finding.gates_at(config.level) for finding in found)
 
     def _numbers(self) -> Iterator[int]:
         """Yield what is added to the random seed of each process, as long as the turn lasts."""
@@ -139,7 +139,7 @@ class Supervisor:
         if state.phase != "running":
             return
         remove_input(self._session.folders, state.data)
-        findings = Findings(config.work_directory.findings(config.adapter), config.worker)
+        findings = Findings(config.work_directory.findings(config.adapter), config.worker, config.level)
         origin = f"seed {config.seed} #{state.executions}"
         try:
             reproduce_crash(config.adapter, self._session.builder, findings, state.data, reason, origin)

@@ -7,6 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
+from wireproof.cases.case import Level
 from wireproof.fuzz.work_directory import WorkDirectory
 
 LONGEST_TURN: Final = 120.0
@@ -33,6 +34,7 @@ class WorkerConfig:
         stop_at_first: stop at the first finding.
         minimal_seeds: begin with the minimal encodings only, without the fixtures.
         held_out: ids of fixtures that do not serve as seeds.
+        level: the lowest level whose failures are findings against the adapter.
     """
 
     adapter: str
@@ -47,6 +49,7 @@ class WorkerConfig:
     stop_at_first: bool = False
     minimal_seeds: bool = False
     held_out: tuple[str, ...] = ()
+    level: Level = "must"
 
     @property
     def work_directory(self) -> WorkDirectory:

@@ -121,6 +121,8 @@ class Scanner:
 
     def _search(self, *, final: bool) -> Iterator[Item]:
         while self._to_separator():
+            if self._skip_false_separators():
+                continue
             if not self._needs_bytes(final=final):
                 if self._is_item():
                     yield from self._take_item()
@@ -150,6 +152,27 @@ class Scanner:
         self._begin_run(cls)
         self._advance(1)
         self._forget()
+
+    def _skip_false_separators(self) -> bool:
+        """Skip separators after whose header no unit separator follows; return whether there were any.
+
+        They are skipped as by `_skip_separator`, many at once: garbage may have millions of them.
+        """
+        if self.head is not None or self.content is not None:
+            return False
+        data, at, size = self.buffer, self.pos, len(self.buffer)
+        unit = -1
+        while 0 <= at < size - 1 and (end := at + 2 + data[at + 1]) < size and data[end] != UNIT_SEPARATOR:
+            if unit < at + 2:
+                found = data.find(UNIT_SEPARATOR, at + 2)
+                unit = found if found >= 0 else size
+            at = data.find(RECORD_SEPARATOR, max(at + 1, unit - header.MAX_HEADER - 2))
+        stop = size if at < 0 else at
+        if stop == self.pos:
+            return False
+        self._begin_run("bad-separator")
+        self._advance(stop - self.pos)
+        return True
 
     def _advance(self, count: int) -> None:
         self.pos += count

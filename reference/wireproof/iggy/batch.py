@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
+from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE, batch_checksum
 from wireproof.iggy.fixed_fields import BATCH_CHECKSUM, XXH3, check_field, iggy_runs
 from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.headers import ENTRY_V2, TLV_WIRE_10
 from wireproof.iggy.message import RESERVED, MessageRules, read_message, write_message
-from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE, iggy_batch_checksum
 from wireproof.wire.layout import (
     WHOLE,
     Checksum,
@@ -174,7 +174,7 @@ def batch_layout(value: type[Any] | None, *, producers: bool = False, joined: bo
             Checksum("batch_checksum", "uint64le", algorithm=BATCH_CHECKSUM, over=WHOLE, shown=True),
             Count("message_count", "uint32le", of="messages", advisory=True),
             *(_PRODUCER if producers else ()),
-            Zero("reserved", until=IGGY_BATCH_HEADER_SIZE, nonzero="reject", error="InvalidReservedField"),
+            Zero("reserved", until=BATCH_HEADER_SIZE, nonzero="reject", error="InvalidReservedField"),
             Repeated("messages", of=FRAME, joined=joined),
         ),
         value=value,
@@ -256,7 +256,7 @@ def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
                 reader.remark("iggy-unset-field", name, at=at + rules.at(name))
     length = fields.pop("batch_length")
     reader.cover("batch_length", "length", at, at + length)
-    if length < IGGY_BATCH_HEADER_SIZE:
+    if length < BATCH_HEADER_SIZE:
         raise reader.reject("bad-length", "batch_length", f"{length}", at=at + rules.at("batch_length"))
     numbers = second.read_fields(reader)
     if rules.producers:
@@ -268,7 +268,7 @@ def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
 def _read_reserved(reader: Reader, at: int) -> None:
     part = SEGMENT_RULES.layout.part("reserved")
     start = reader.pos
-    check_field(reader, part, reader.take(part.name, at + IGGY_BATCH_HEADER_SIZE - start), start)
+    check_field(reader, part, reader.take(part.name, at + BATCH_HEADER_SIZE - start), start)
 
 
 def _read_producer(reader: Reader, flags: int) -> Producer | None:
@@ -285,7 +285,7 @@ def _read_producer(reader: Reader, flags: int) -> Producer | None:
 
 def read_frames(reader: Reader, head: ParsedHeader, rules: BatchRules, first: int = 0) -> list[BatchMessage]:
     """Read the frames of a batch. In the trace they are numbered from `first` on."""
-    window = reader.window("messages", head.length - IGGY_BATCH_HEADER_SIZE)
+    window = reader.window("messages", head.length - BATCH_HEADER_SIZE)
     messages: list[BatchMessage] = []
     while window.left:
         start = window.pos
@@ -332,7 +332,7 @@ def check_count_and_checksum(
         rules: the treatment of a mismatch.
     """
     prefix = f"{name}." if name else ""
-    frames_at = head.at + IGGY_BATCH_HEADER_SIZE
+    frames_at = head.at + BATCH_HEADER_SIZE
     count_at, checksum_at = head.at + rules.at("message_count"), head.at + rules.at("batch_checksum")
     if rules.wrong == "reject":
         reader.cover(f"{prefix}message_count", "count", frames_at, reader.pos)
@@ -342,7 +342,7 @@ def check_count_and_checksum(
         if rules.wrong == "reject":
             raise reader.reject("count-mismatch", f"{prefix}message_count", text, at=count_at)
         reader.remark("iggy-batch-count", f"{prefix}message_count", at=count_at)
-    expected = iggy_batch_checksum(reader.data[head.at : reader.pos])
+    expected = batch_checksum(reader.data[head.at : reader.pos])
     if head.checksum != expected:
         text = f"{head.checksum:x}, expected {expected:x}"
         if rules.wrong == "reject":
@@ -363,7 +363,7 @@ def write_header(writer: Writer, value: Any, count: int, rules: BatchRules) -> i
         writer.enter("producer")
         _PRODUCER_FIELDS.write_fields(writer, value.producer)
         writer.leave()
-    writer.put("reserved", bytes(at + IGGY_BATCH_HEADER_SIZE - writer.pos))
+    writer.put("reserved", bytes(at + BATCH_HEADER_SIZE - writer.pos))
     return at
 
 
@@ -381,5 +381,5 @@ def write_length_and_checksum(writer: Writer, name: str, at: int) -> None:
     length_at, checksum_at = at + rules.at("batch_length"), at + rules.at("batch_checksum")
     writer.patch(f"{prefix}batch_length", "uint64le", length_at, writer.pos - at)
     writer.cover(f"{prefix}batch_length", "length", at, writer.pos)
-    checksum = iggy_batch_checksum(bytes(writer.data[at:]))
+    checksum = batch_checksum(bytes(writer.data[at:]))
     writer.patch(f"{prefix}batch_checksum", "uint64le", checksum_at, checksum)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wireproof.wire.checksums import crc32, iggy_batch_checksum, xxh3_64
+from wireproof.iggy.batch_checksum import batch_checksum
+from wireproof.wire.checksums import crc32, xxh3_64
 from wireproof.wire.layout import ChecksumAlgorithm, Layout, Number, Zero
 from wireproof.wire.layout_codec import FixedRun, runs
 from wireproof.wire.reader import Reader
@@ -15,7 +16,7 @@ CRC32: Final = ChecksumAlgorithm("crc32", crc32)
 XXH3: Final = ChecksumAlgorithm("xxh3-64", xxh3_64)
 """XXH3-64 with seed 0, since 0.8.0: iggy.md, sections 5 and 6."""
 
-BATCH_CHECKSUM: Final = ChecksumAlgorithm("iggy-batch", iggy_batch_checksum)
+BATCH_CHECKSUM: Final = ChecksumAlgorithm("iggy-batch", batch_checksum)
 """The checksum of a batch, over its header and the checksums of its messages: iggy.md, section 6."""
 
 

@@ -8,7 +8,7 @@ A header block is a map (section 10.1), so the order of its entries has no meani
 by key; entries with the same key keep the order of the wire.
 """
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
@@ -83,8 +83,14 @@ class TlvRules:
         """Return the size of a header block in bytes: section 2.4."""
         if isinstance(headers, bytes):
             return len(headers)
-        fixed = sum(width_of(part) or 0 for part in self.entry.parts)
+        fixed = _fixed_size(self.entry)
         return sum(fixed + len(key_bytes(key)) + len(value.value) for key, value in headers)
+
+
+@cache
+def _fixed_size(entry: Layout) -> int:
+    """Return the size of the parts of an entry that always have the same size, in bytes."""
+    return sum(width_of(part) or 0 for part in entry.parts)
 
 
 TLV_V1: Final = TlvRules(ENTRY_V1)

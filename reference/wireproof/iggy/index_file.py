@@ -16,12 +16,16 @@ index that server-0.8.0 rebuilds (`core/server/src/compat/index_rebuilding/index
 positions where messages begin, not where they end.
 """
 
-from collections.abc import Iterator
-from itertools import pairwise
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from operator import le
 from struct import Struct
 from typing import Any, Final, Literal
 
 from attrs import frozen
+
+from wireproof.wire.packed_rows import NumberRows, PackedRows
 
 EntryField = Literal["first", "last", "begin", "end", "time"]
 """The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""
@@ -90,11 +94,39 @@ class IndexEntry:
     values: tuple[int, ...]
 
 
-def read_entries(layout: IndexLayout, data: bytes) -> tuple[IndexEntry, ...]:
-    """Return the complete entries of an index. Raise nothing."""
-    size = len(data) - len(data) % layout.entry.size
-    values = layout.entry.iter_unpack(data[:size])
-    return tuple(IndexEntry(index * layout.entry.size, numbers) for index, numbers in enumerate(values))
+class RecordPositions(NumberRows[RecordPosition]):
+    """The positions of the records of a segment, in 40 bytes each: a segment may have millions."""
+
+    def __init__(self, places: Iterable[RecordPosition] = ()) -> None:
+        """Begin with some records."""
+        super().__init__(_POSITION_FIELDS, RecordPosition, signed=False)
+        self._rows: dict[str, dict[int, int] | None] = {}
+        for place in places:
+            self.append(place)
+
+    def append(self, place: RecordPosition) -> None:
+        """Add a record."""
+        self._rows.clear()
+        self.add((place.first, place.last, place.begin, place.end, place.time))
+
+    def find(self, name: EntryField, value: int) -> RecordPosition | None:
+        """Return the record with this number; None if there is none."""
+        numbers = self.column(name)
+        if name not in self._rows:
+            rising = all(map(le, numbers, islice(numbers, 1, None)))
+            self._rows[name] = None if rising else {number: row for row, number in enumerate(numbers)}
+        rows = self._rows[name]
+        row = bisect_left(numbers, value) if rows is None else rows.get(value, len(numbers))
+        return self[row] if row < len(numbers) and numbers[row] == value else None
+
+
+_POSITION_FIELDS: Final = ("first", "last", "begin", "end", "time")
+
+
+def read_entries(layout: IndexLayout, data: bytes) -> Sequence[IndexEntry]:
+    """Return the complete entries of an index, each made when it is asked for. Raise nothing."""
+    size, unpack = layout.entry.size, layout.entry.unpack_from
+    return PackedRows(len(data) // size, lambda row: IndexEntry(row * size, unpack(data, row * size)))
 
 
 IndexFault = tuple[int, str, bool]
@@ -119,17 +151,16 @@ def check_alone(layout: IndexLayout, data: bytes) -> Iterator[IndexFault]:
 
 
 def check_against_log(
-    layout: IndexLayout, data: bytes, base: int, places: tuple[RecordPosition, ...], *, sound: bool
+    layout: IndexLayout, data: bytes, base: int, places: RecordPositions, *, sound: bool
 ) -> Iterator[IndexFault]:
     """Check an index against the records of its log. `sound`: whether `places` has all records of the log."""
     indexed = read_entries(layout, data)
-    by_key = {getattr(place, _key(layout)): place for place in places}
     rebuilt = layout.revisions == REVISIONS_0_7_TO_0_9 and _rebuilt(layout, indexed, places)
     for number, entry in enumerate(indexed):
         if layout.dense:
             record = places[number] if number < len(places) else None
         else:
-            record = by_key.get(entry.values[layout.fields.index(_key(layout))])
+            record = places.find(_key(layout), entry.values[layout.fields.index(_key(layout))])
         if record is None:
             if sound:
                 yield entry.at, "the log has no record for this entry", True
@@ -157,16 +188,14 @@ def _compare(
             yield _at(layout, entry, field), text, True
 
 
-def _rebuilt(
-    layout: IndexLayout, entries: tuple[IndexEntry, ...], places: tuple[RecordPosition, ...]
-) -> bool:
+def _rebuilt(layout: IndexLayout, entries: Sequence[IndexEntry], places: RecordPositions) -> bool:
     """Return whether positions are where messages begin, as in an index that server 0.8.0 rebuilt."""
     field = layout.fields.index("end")
-    pairs = list(zip(entries, places, strict=False))
-    return bool(pairs) and all(entry.values[field] == record.begin for entry, record in pairs)
+    pairs = zip(entries, places, strict=False)
+    return bool(entries and places) and all(entry.values[field] == record.begin for entry, record in pairs)
 
 
-def _key(layout: IndexLayout) -> str:
+def _key(layout: IndexLayout) -> EntryField:
     """Return the field that identifies the record of an entry."""
     return "begin" if "begin" in layout.fields else "last"
 

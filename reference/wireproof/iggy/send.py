@@ -13,6 +13,7 @@ from attrs import frozen
 
 from wireproof.iggy import batch, send_index
 from wireproof.iggy.batch import BatchHeader111, BatchMessage, BatchRules, Producer
+from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE
 from wireproof.iggy.destination import (
     DESTINATION_30,
     DESTINATION_80,
@@ -37,7 +38,6 @@ from wireproof.iggy.message import (
 )
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.revision import Revision
-from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
 from wireproof.wire.layout import Count, Layout, Length, Nested, Part, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -162,7 +162,7 @@ def _read_batch(
     head = batch.read_header(reader, rules)
     reader.leave()
     frames = batch.read_frames(reader, head, rules)
-    reader.cover("messages_count", "count", start + IGGY_BATCH_HEADER_SIZE, reader.pos)
+    reader.cover("messages_count", "count", start + BATCH_HEADER_SIZE, reader.pos)
     batch.check_count_and_checksum(reader, "batch", head, len(frames), rules)
     send_index.check_rest(reader, count, len(frames))
     producer = {"producer": head.fields["producer"]} if rules.producers else {}

@@ -13,6 +13,8 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.segment_files import RawEntries
+from wireproof.wire.packed_rows import PackedRows
 
 REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
 """The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,
@@ -36,21 +38,6 @@ class IndexFinding:
     is_error: bool = True
 
 
-@frozen
-class RawEntries:
-    """The raw entries of an index file.
-
-    Attributes:
-        rows: the bytes of each written entry.
-        tail: number of entries that are allocated but not written.
-        odd: number of bytes after the last whole entry.
-    """
-
-    rows: tuple[bytes, ...]
-    tail: int
-    odd: int
-
-
 def split_entries(data: bytes, size: int, *, allocated: bool = True) -> RawEntries:
     """Divide an index file into entries of `size` bytes.
 
@@ -58,7 +45,7 @@ def split_entries(data: bytes, size: int, *, allocated: bool = True) -> RawEntri
     """
     whole = len(data) // size
     written = -(-len(data[: whole * size].rstrip(b"\0")) // size) if allocated else whole
-    parts = tuple(data[at * size : (at + 1) * size] for at in range(written))
+    parts = PackedRows(written, lambda row: data[row * size : (row + 1) * size])
     return RawEntries(parts, whole - written, len(data) % size)
 
 
@@ -75,7 +62,7 @@ def entry_with_offset(segment: SegmentHeaders, offset: int) -> SegmentEntry | No
     The first offset of a v0 or v1 wrapper is not known: all offsets after the entry before it count (§2.2).
     """
     heads = segment.heads
-    index = bisect_left(heads, offset, key=lambda head: head.last)
+    index = bisect_left(heads.column("last"), offset)
     if index == len(heads):
         return None
     head = heads[index]

@@ -108,6 +108,13 @@ BATCH: Final = Layout(
     cites="kafka.md §1.1",
 )  # fmt: skip
 
+BATCH_NUMBERS: Final = tuple(
+    part
+    for part in BATCH.parts
+    if isinstance(part, Checksum | Count) or (isinstance(part, Number) and part.const is None)
+)
+"""The integers of the header of a batch that vary, without its length, in the order of the wire."""
+
 # --- messages ---
 
 _MESSAGE_CODEC: Final = Flag("codec", CODEC_MASK, {number: CODECS[number] for number in range(4)})

@@ -7,15 +7,17 @@ lookup takes the entry with the greatest offset that is not above the target, an
 Source: Apache Kafka, `OffsetIndex` (storage/internals/log, 4.x).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.index_file import IndexFinding, RawEntries, check_extra_bytes, split_entries
+from wireproof.kafka.index_file import IndexFinding, check_extra_bytes, split_entries
 from wireproof.kafka.layouts import OFFSET_ENTRY
 from wireproof.kafka.segment_headers import SegmentHeaders
+from wireproof.segment_files import RawEntries
 from wireproof.wire.layout_codec import runs
+from wireproof.wire.packed_rows import PackedRows
 
 (_ENTRY,) = runs(OFFSET_ENTRY)
 
@@ -45,18 +47,19 @@ class OffsetEntry:
 class OffsetIndex:
     """The entries of an offset index."""
 
-    entries: tuple[OffsetEntry, ...]
+    entries: Sequence[OffsetEntry]
     raw: RawEntries
 
 
 def read(data: bytes, base: int) -> OffsetIndex:
     """Read the offset index of a segment with the base offset `base`; raise nothing."""
     raw = split_entries(data, ENTRY_SIZE)
-    entries = []
-    for number, row in enumerate(raw.rows):
-        relative, position = _ENTRY.peek(row, 0)
-        entries.append(OffsetEntry(number * ENTRY_SIZE, relative, base + relative, position))
-    return OffsetIndex(tuple(entries), raw)
+
+    def entry(number: int) -> OffsetEntry:
+        relative, position = _ENTRY.peek(data, number * ENTRY_SIZE)
+        return OffsetEntry(number * ENTRY_SIZE, relative, base + relative, position)
+
+    return OffsetIndex(PackedRows(len(raw.rows), entry), raw)
 
 
 def check_alone(index: OffsetIndex) -> Iterator[IndexFinding]:
@@ -81,7 +84,6 @@ def check_alone(index: OffsetIndex) -> Iterator[IndexFinding]:
 
 def check_against_log(index: OffsetIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
     """Check the entries against the log; with a wrong entry a lookup misses records or reads garbage."""
-    numbers = {head.position: number for number, head in enumerate(segment.heads)}
     for number, entry in enumerate(index.entries):
         at, position = entry.at + _POSITION_AT, entry.position
         if position >= segment.size:
@@ -90,12 +92,12 @@ def check_against_log(index: OffsetIndex, segment: SegmentHeaders) -> Iterator[I
         elif position >= segment.end:
             text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
             yield IndexFinding(at, text, "look at the log: wireproof explain", is_error=False)
-        elif position not in numbers:
+        elif (first := segment.heads.number_at(position)) is None:
             yield IndexFinding(at, f"no entry of the log begins at position {position}")
         else:
             later = index.entries[number + 1 : number + 2]
             until = later[0].position if later else segment.size
-            yield from _offset(entry, segment, numbers[position], until)
+            yield from _offset(entry, segment, first, until)
 
 
 def _offset(entry: OffsetEntry, segment: SegmentHeaders, first: int, until: int) -> Iterator[IndexFinding]:

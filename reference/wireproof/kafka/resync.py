@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from wireproof.kafka.layouts import BATCH
-from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY, SIZE_AND_MAGIC
+from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAX_ENTRY, size_and_magic
 from wireproof.kafka.size_and_magic import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,
@@ -25,6 +25,9 @@ from wireproof.wire.rejection import Rejected
 
 MAX_OFFSET_GAP: Final = 1 << 32
 """Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""
+
+SEARCHED: Final = 1 << 16
+"""Bytes that are searched with the same limit of a size."""
 
 LOOKAHEAD: Final = 1 << 20
 """Bytes after an entry that the caller gives to `damaged_length`; usually the next entry is whole in them."""
@@ -74,14 +77,27 @@ def _later_entries(data: bytes, length: int, max_size: int) -> Iterator[int]:
     next one after the damaged entry, or if it is later and another whole entry follows.
     """
     spent = 0
-    for found in SIZE_AND_MAGIC.finditer(data, 1 + MAGIC_AT, min(len(data), length + MAGIC_AT)):
-        at = found.start() - MAGIC_AT
-        total = _total(data, at, max_size)
-        if not total or at + total > len(data) or spent + total > max_size + CRC_BYTES_PER_BYTE * at:
+    for at, total in _whole_candidates(data, min(len(data), length + MAGIC_AT), max_size):
+        if spent + total > max_size + CRC_BYTES_PER_BYTE * at or not _total(data, at, max_size):
             continue
         spent += total
         if has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, max_size):
             yield at
+
+
+def _whole_candidates(data: bytes, stop: int, max_size: int) -> Iterator[tuple[int, int]]:
+    """Yield position and length where size and magic are possible, and all bytes of an entry are there.
+
+    The search passes over sizes that are too large for the bytes left: in bytes of any one value, every
+    position may have a size.
+    """
+    for begin in range(1 + MAGIC_AT, stop, SEARCHED):
+        most = min(max_size, len(data) - begin + MAGIC_AT - LOG_OVERHEAD)
+        for found in size_and_magic(most >> 16).finditer(data, begin, min(begin + SEARCHED, stop)):
+            at = found.start() - MAGIC_AT
+            total = int.from_bytes(data[at + SIZE_AT : at + LOG_OVERHEAD]) + LOG_OVERHEAD
+            if at + total <= len(data) and total <= max_size + LOG_OVERHEAD:
+                yield at, total
 
 
 def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:

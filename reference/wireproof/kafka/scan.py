@@ -14,6 +14,7 @@ time.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from wireproof.kafka import entry
@@ -41,10 +42,29 @@ CRC_BYTES_PER_BYTE: Final = 8
 NO_CANDIDATE: Final = -1
 """The position that means: no candidate."""
 
-SIZE_AND_MAGIC: Final = re.compile(
-    rb"(?<=\0\0\0[\x0e-\xff].{4}|\0\0[^\0].{5}|\0[^\0].{6}|[\x01-\x7f].{7})[\0-\2]", re.DOTALL
-)
-"""A magic of 0 to 2, 4 bytes after a size of 14 or more."""
+
+@lru_cache(maxsize=64)
+def size_and_magic(highest: int = 0x7FFF) -> re.Pattern[bytes]:
+    """Return the pattern of a magic of 0 to 2, 4 bytes after a size of 14 or more.
+
+    `highest` limits the upper 16 bits of the size.
+    """
+    first, second = divmod(min(highest, 0x7FFF), 256)
+    sizes = [rb"\0\0\0[\x0e-\xff]", rb"\0\0[^\0]."]
+    if first or second:
+        sizes.append(rb"\0[\x01-%b].{2}" % _escaped(0xFF if first else second))
+    if first > 1:
+        sizes.append(rb"[\x01-%b].{3}" % _escaped(first - 1))
+    if first:
+        sizes.append(rb"%b[\0-%b].{2}" % (_escaped(first), _escaped(second)))
+    return re.compile(rb"(?<=(?:%b).{4})[\0-\2]" % b"|".join(sizes), re.DOTALL)
+
+
+def _escaped(byte: int) -> bytes:
+    return rb"\x%02x" % byte
+
+
+SIZE_AND_MAGIC: Final = size_and_magic()
 
 
 class StreamBuffer:

@@ -4,15 +4,17 @@ kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. 
 large, so nothing is decompressed and no checksum is computed; only control batches are decoded.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
-from attrs import field, frozen
+from attrs import astuple, field, fields, frozen
 
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.control_types import ABORT, COMMIT
 from wireproof.kafka.size_and_magic import SizeAndMagic, peek_size_and_magic, peek_whole_entry
+from wireproof.wire.packed_rows import NumberRows
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -60,6 +62,43 @@ class SegmentEntry:
     epoch: int = -1
 
 
+class EntryHeaders(NumberRows[SegmentEntry]):
+    """The headers of many entries, in 80 bytes each: a segment may have hundreds of thousands."""
+
+    def __init__(self, heads: Iterable[SegmentEntry] = ()) -> None:
+        """Begin with some headers."""
+        super().__init__([one.name for one in fields(SegmentEntry)], _entry_of)
+        for head in heads:
+            self.append(head)
+
+    def append(self, head: SegmentEntry) -> None:
+        """Add a header."""
+        numbers = astuple(head)
+        self.add(NO_MARKER if number is None else int(number) for number in numbers)
+
+    def number_at(self, position: int) -> int | None:
+        """Return the number of the entry that begins at a position; None if none does."""
+        positions = self.column("position")
+        number = bisect_left(positions, position)
+        return number if number < len(positions) and positions[number] == position else None
+
+
+def _packed(heads: Iterable[SegmentEntry]) -> EntryHeaders:
+    return heads if isinstance(heads, EntryHeaders) else EntryHeaders(heads)
+
+
+NO_MARKER: Final = -1
+"""The number of a header without a marker; types of control records are not negative."""
+
+
+def _entry_of(*numbers: int) -> SegmentEntry:
+    position, size, magic, first, last, timestamp, producer, transactional, marker, epoch = numbers
+    ends = None if marker == NO_MARKER else marker
+    return SegmentEntry(
+        position, size, magic, first, last, timestamp, producer, bool(transactional), ends, epoch
+    )
+
+
 @frozen
 class SegmentHeaders:
     """The headers of a segment.
@@ -71,7 +110,7 @@ class SegmentHeaders:
         why: the reason why reading ended there; empty at the end of the file.
     """
 
-    heads: tuple[SegmentEntry, ...]
+    heads: EntryHeaders = field(converter=_packed)
     size: int
     end: int = field(default=0)
     why: str = ""
@@ -93,8 +132,7 @@ def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
         OSError: the system cannot read it.
     """
     window = _Window(read_at, size)
-    heads: list[SegmentEntry] = []
-    at = 0
+    heads, at = EntryHeaders(), 0
     try:
         while at < size:
             reader = Reader(window.at(at, HEADER_BYTES))
@@ -105,9 +143,9 @@ def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
             heads.append((_batch_head if prefix.magic > 1 else _message_head)(window, at, prefix))
             at += prefix.total
     except Rejected as rejected:
-        return SegmentHeaders(tuple(heads), size, at, f"{rejected.cls} at {at + int(rejected.at or 0)}")
+        return SegmentHeaders(heads, size, at, f"{rejected.cls} at {at + int(rejected.at or 0)}")
     cut = "" if at == size else f"{size - at} bytes of an entry that is cut"
-    return SegmentHeaders(tuple(heads), size, at, "the file shrank while it was read" * window.shrank or cut)
+    return SegmentHeaders(heads, size, at, "the file shrank while it was read" * window.shrank or cut)
 
 
 class _Window:

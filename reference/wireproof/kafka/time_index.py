@@ -6,7 +6,8 @@ timestamp come after that offset. Timestamps increase, and the last entry of a c
 timestamp of its log. Source: Apache Kafka, `TimeIndex` and `LogSegment` (storage/internals/log, 4.x).
 """
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -15,7 +16,6 @@ from attrs import frozen
 from wireproof.kafka.index_file import (
     REBUILD,
     IndexFinding,
-    RawEntries,
     check_extra_bytes,
     entry_with_offset,
     is_past_readable_end,
@@ -24,7 +24,9 @@ from wireproof.kafka.index_file import (
 from wireproof.kafka.layouts import TIME_ENTRY
 from wireproof.kafka.message import NO_TIMESTAMP
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
+from wireproof.segment_files import RawEntries
 from wireproof.wire.layout_codec import runs
+from wireproof.wire.packed_rows import PackedRows
 
 (_ENTRY,) = runs(TIME_ENTRY)
 
@@ -54,18 +56,19 @@ class TimeEntry:
 class TimeIndex:
     """The entries of a time index."""
 
-    entries: tuple[TimeEntry, ...]
+    entries: Sequence[TimeEntry]
     raw: RawEntries
 
 
 def read(data: bytes, base: int) -> TimeIndex:
     """Read the time index of a segment with the base offset `base`; raise nothing."""
     raw = split_entries(data, ENTRY_SIZE)
-    entries = []
-    for number, row in enumerate(raw.rows):
-        timestamp, relative = _ENTRY.peek(row, 0)
-        entries.append(TimeEntry(number * ENTRY_SIZE, timestamp, relative, base + relative))
-    return TimeIndex(tuple(entries), raw)
+
+    def entry(number: int) -> TimeEntry:
+        timestamp, relative = _ENTRY.peek(data, number * ENTRY_SIZE)
+        return TimeEntry(number * ENTRY_SIZE, timestamp, relative, base + relative)
+
+    return TimeIndex(PackedRows(len(raw.rows), entry), raw)
 
 
 def check_alone(index: TimeIndex) -> Iterator[IndexFinding]:
@@ -92,15 +95,14 @@ def check_alone(index: TimeIndex) -> Iterator[IndexFinding]:
 
 def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
     """Check the entries against the log; with a wrong entry a search by time misses records."""
-    latest = list(accumulate((head.timestamp for head in segment.heads), max, initial=NO_TIMESTAMP))
-    numbers = {head.position: number for number, head in enumerate(segment.heads)}
+    latest = array("q", accumulate(segment.heads.column("timestamp"), max, initial=NO_TIMESTAMP))
     untimed: list[TimeEntry] = []
     for entry in index.entries:
         head = entry_with_offset(segment, entry.offset)
         if head is not None and not head.magic:
             untimed.append(entry)
         elif head is not None:
-            yield from _timestamp(entry, head, latest[numbers[head.position]])
+            yield from _timestamp(entry, head, latest[segment.heads.number_at(head.position) or 0])
         elif is_past_readable_end(segment, entry.offset):
             text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
             yield IndexFinding(

@@ -16,7 +16,6 @@ from attrs import frozen
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.index_file import (
     IndexFinding,
-    RawEntries,
     check_extra_bytes,
     entry_with_offset,
     is_past_readable_end,
@@ -24,6 +23,7 @@ from wireproof.kafka.index_file import (
 )
 from wireproof.kafka.layouts import ABORTED_TRANSACTION, ABORTED_TRANSACTION_VERSION
 from wireproof.kafka.segment_headers import SegmentHeaders
+from wireproof.segment_files import RawEntries
 from wireproof.wire.layout_codec import runs
 
 (_ENTRY,) = runs(ABORTED_TRANSACTION)

@@ -32,6 +32,7 @@ def badge(stream: EventStream, about: str = "", chain: str = "") -> str:
     message, colour = _said(stream)
     if stream.complete:
         message += f", run {(chain or chain_digest(stream))[:8]}"
+    about = about or (stream.run.requirements.title if stream.run.requirements else "")
     label = escape_unsafe(
         " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
     )

@@ -10,10 +10,11 @@ from typing import Final, TypeAlias
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Generated, Value
+from wireproof.cases.case import Accept, Case, Generated, Steps, Value
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
 from wireproof.report.hexdump import data_of, layout_of, wire_range
+from wireproof.report.step_table import step_lines
 from wireproof.runner.summaries import short_expect
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
@@ -91,6 +92,8 @@ def case_view_of(case: Case) -> CaseView:
     if isinstance(case.input, Generated):
         text = f"{case.input.size:,} bytes from the recipe {dumps(recipe_json(case.input.recipe), indent=1)}"
         return CaseView(case, b"", text, ())
+    if isinstance(case.input, Steps):
+        return CaseView(case, b"", "\n".join(step_lines(case)), ())
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
     layout = layout_of(case)

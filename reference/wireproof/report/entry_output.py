@@ -15,6 +15,7 @@ from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.entry_list import ListedEntry, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
+from wireproof.runner.listing_begin import Place
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text
@@ -28,14 +29,6 @@ MAX_TRACED: Final = 1 << 24
 
 MAX_TRACED_GARBAGE: Final = 1 << 16
 """Bytes of garbage whose fields are listed, as far as it has any."""
-
-
-@frozen
-class Place:
-    """Where a listing begins: at an offset, or at the position of a byte."""
-
-    number: int
-    is_position: bool
 
 
 @frozen
@@ -92,7 +85,7 @@ class EntryOutput:
 
     def entry(self, one: ListedEntry) -> None:
         """Write an entry, if it is to be shown."""
-        if not self._is_begun(one):
+        if not (self.begun or self._is_begun(one)):
             return
         if not self.room:
             self.left_out += 1
@@ -106,8 +99,7 @@ class EntryOutput:
 
     def line(self, text: str, *, counted: bool = True) -> None:
         """Write a line."""
-        self.out.write(text)
-        self.out.write("\n")
+        self.out.write(f"{text}\n")
         self.lines += counted
 
     def write_entry(self, one: ListedEntry) -> None:
@@ -116,7 +108,8 @@ class EntryOutput:
 
     def _is_begun(self, one: ListedEntry) -> bool:
         begin = self.shown.begin
-        if self.begun or begin is None:
+        if begin is None:
+            self.begun = True
             return True
         offsets = self.stream.listing.offsets
         if begin.is_position or offsets is None:
@@ -201,12 +194,11 @@ class TextOutput(EntryOutput):
 
     def _line(self, one: ListedEntry) -> str:
         head = f"{one.at:>12} {one.length:>9}  "
-        match one.kind:
-            case "frame":
-                return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
-            case "garbage":
-                found = "; ".join(damage_text(damage) for damage in one.damages)
-                return head + escape_unsafe(f"garbage: {found}")
+        if one.kind == "frame":
+            return head + self.stream.listing.line(one.cells) + (f"  {one.note}" if one.note else "")
+        if one.kind == "garbage":
+            found = "; ".join(damage_text(damage) for damage in one.damages)
+            return head + escape_unsafe(f"garbage: {found}")
         return head + "tail: the end of the input cuts this entry"
 
     def _fields(self, one: ListedEntry) -> None:
@@ -281,6 +273,8 @@ def summary_json(found: FileSurvey) -> dict[str, Any]:
         "type": "summary",
         "format": found.format_id or None,
         "bytes": found.size,
+        "begin": found.begin,
+        "headersOnly": found.headers_only,
         "compression": found.packed or None,
         "ok": found.ok,
         "message": found.message or None,

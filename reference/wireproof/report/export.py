@@ -19,7 +19,7 @@ from zlib import crc32
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.cases.case import Case, Chunks, Data, Generated, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Steps, Value
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sentences import coverages
@@ -85,7 +85,7 @@ def raw(case: Case) -> bytes | None:
             return data
         case Chunks(chunks):
             return b"".join(chunks)
-        case Value() | Generated():
+        case Value() | Generated() | Steps():
             return None
 
 

@@ -41,7 +41,7 @@ def failure_lines(
         ("source", _source(source(event), width)),
         ("want", event.want),
         ("got", event.got),
-        ("note", "" if event.text.removeprefix("died with ") in event.got else event.text),
+        ("note", _note(event)),
         *_bytes(event, case, twins, width),
         ("like", _like(group)),
         ("replay", replay_command(event, run)),
@@ -61,6 +61,13 @@ def heading(event: CaseEvent) -> str:
 def replay_command(event: CaseEvent, run: Run) -> str:
     """Return the command that judges the case again."""
     return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
+
+
+def _note(event: CaseEvent) -> str:
+    """Return the text of the verdict, unless `got` has it, and the other fields that differ."""
+    text = "" if event.text.removeprefix("died with ") in event.got else event.text
+    also = f"also differ: {', '.join(event.fields[1:])}" if len(event.fields) > 1 else ""
+    return "; ".join(filter(None, (text, also)))
 
 
 def _rule(event: CaseEvent, case: Case | None) -> str:

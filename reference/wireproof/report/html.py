@@ -6,6 +6,7 @@ as text. The template escapes the few words that are in the page itself.
 
 from collections.abc import Sequence
 
+from wireproof.report.corrected_cases import corrected_lines
 from wireproof.report.failure_groups import count_verdicts
 from wireproof.report.html_template import render_template, safe_html, template_file
 from wireproof.report.matrix import matrix
@@ -13,9 +14,10 @@ from wireproof.report.page_data import data_element, page_data_of
 from wireproof.report.page_model import Board, Column, Page, verdict_class
 from wireproof.report.provisional import provisional_lines
 from wireproof.report.uncompared_fields import uncompared_lines
+from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.event_files import EventStream
 
-__all__ = ["Board", "Column", "Page", "html", "render_board"]
+__all__ = ["Board", "Column", "Page", "about_runs", "html", "render_board"]
 
 
 def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
@@ -23,8 +25,16 @@ def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
     columns = [Column(stream.run, count_verdicts(stream), stream.complete) for stream in streams]
     provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared_lines(stream.run)]
-    notes = (*provisional, *hidden)
-    return render_board(Board(columns, matrix(streams), _about(streams), notes=notes), page or Page())
+    corrected = [
+        f"{stream.run.adapter}: {line}" for stream in streams for line in corrected_lines(stream.run)
+    ]
+    met = [
+        f"{stream.run.adapter}: {conclusion_sentence(stream)}"
+        for stream in streams
+        if stream.run.requirements
+    ]
+    notes = (*met, *provisional, *hidden, *corrected)
+    return render_board(Board(columns, matrix(streams), about_runs(streams), notes=notes), page or Page())
 
 
 def render_board(board: Board, page: Page) -> str:
@@ -46,7 +56,8 @@ def render_board(board: Board, page: Page) -> str:
     )
 
 
-def _about(streams: Sequence[EventStream]) -> str:
+def about_runs(streams: Sequence[EventStream]) -> str:
+    """Return the version of the suite, the digest of its fixtures and the seed of runs."""
     return "; ".join(
         sorted(
             {f"suite {one.run.suite}, fixtures {one.run.fixtures}, seed {one.run.seed}" for one in streams}

@@ -1,12 +1,13 @@
 """Show an index file of a segment to a person: its entries as a table, its errors, a verdict."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from attrs import fields
 
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.index_files import CheckedIndex
+from wireproof.segment_files import CheckedIndex
 
 MAX_ENTRIES: Final = 40
 """Number of entries that are shown; of a longer file, the first and the last ones."""
@@ -16,10 +17,36 @@ def entry_lines(one: CheckedIndex) -> Iterator[str]:
     """Yield the lines that `explain` prints for an index file."""
     log = one.log
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
-    system = "" if one.system == "Kafka" else f"{one.system}'s "
+    system = f"{one.system}'s " if one.revision else ""
     yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
     yield from _table(one.index.entries)
     yield from verdict_lines([one])
+
+
+def entry_json(one: CheckedIndex) -> Iterator[str]:
+    """Yield the lines that `explain --json` prints for an index file: its entries, and the summary last."""
+    for entry in one.index.entries:
+        cells = {name: getattr(entry, name) for name in _columns(entry)}
+        yield _json({"type": "index-entry", **cells})
+    found = [
+        {"at": each.at, "message": each.message, "is_error": each.is_error, "next_step": each.next_step}
+        for each in one.findings
+    ]
+    yield _json(
+        {
+            "type": "summary", "format": one.name.kind, "system": one.system, "bytes": one.size,
+            "ok": not one.errors, "entries": len(one.index.raw.rows), "notWritten": one.index.raw.tail,
+            "hasLog": one.log is not None, "findings": found,
+        }
+    )  # fmt: skip
+
+
+def _json(tree: dict[str, Any]) -> str:
+    return json.dumps(tree, separators=(",", ":"))
+
+
+def _columns(entry: Any) -> list[str]:  # noqa: ANN401 - the entry of any index
+    return [field.name for field in fields(type(entry))]
 
 
 def verdict_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
@@ -45,7 +72,7 @@ def _table(entries: Sequence[Any]) -> Iterator[str]:
     """Yield a row for each entry, with a column for each field."""
     if not entries:
         return
-    names = [field.name for field in fields(type(entries[0]))]
+    names = _columns(entries[0])
     half = MAX_ENTRIES // 2
     shown = entries if len(entries) <= MAX_ENTRIES else [*entries[:half], None, *entries[-half:]]
     rows = [[str(getattr(one, name)) for name in names] if one else [] for one in shown]

@@ -17,10 +17,12 @@ from wireproof.report.failure_groups import count_verdicts
 from wireproof.report.html import Board, Column, Page, render_board
 from wireproof.report.html_template import render_template
 from wireproof.report.matrix import matrix
+from wireproof.report.relay_lines import relay_lines
 from wireproof.report.terminal import plain_text
 from wireproof.runner.cross_version import CrossVersionCheck, FieldLoss
 from wireproof.runner.disagreements import DisagreementGroup
 from wireproof.runner.interop import EncodeResult, InteropRun
+from wireproof.runner.interop_relay import RelayReport
 from wireproof.runner.interop_results import InteropResults, ReadCounts, Token
 from wireproof.runner.signature import without_indices
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
@@ -55,6 +57,7 @@ class InteropView:
     groups: Sequence[DisagreementGroup]
     losses: Sequence[FieldLoss]
     token: Token
+    relay: RelayReport | None = None
 
     def apart(self, *, wrong: bool) -> list[DisagreementGroup]:
         """Return the groups in which an adapter fails, or those where the format allows several answers."""
@@ -168,6 +171,8 @@ def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
 
 def lines_below(shown: InteropView) -> Iterator[str]:
     """Yield the lines below the matrix."""
+    if shown.relay is not None:
+        yield from relay_lines(shown.relay, shown.token)
     for head, wrong in (("APART", True), ("OPEN", False)):
         for format_id in shown.exchanged.encoded_messages:
             some = [group for group in shown.apart(wrong=wrong) if group.format_id == format_id]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from wireproof.report.corrected_cases import corrected_lines
 from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
 from wireproof.report.provisional import provisional_lines
@@ -13,16 +14,16 @@ from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.summaries import shorten
+from wireproof.runner.summaries import MAX_TEXT, shorten
 
 LINES: Final = 60
 
 _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 
-def escape(text: str) -> str:
-    """Escape text, so that Markdown shows it unchanged on one line."""
-    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text)))
+def escape(text: str, most: int = MAX_TEXT) -> str:
+    """Escape text, so that Markdown shows it unchanged on one line of at most `most` characters."""
+    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text), most))
 
 
 def code(text: str) -> str:
@@ -57,7 +58,8 @@ def _endings(streams: Sequence[EventStream]) -> list[str]:
     lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
     provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
-    lines += [f"- {escape(line)}" for stream in streams for line in uncompared_lines(stream.run)]
+    for one in streams:
+        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one.run), *corrected_lines(one.run))]
     return ["", *lines]
 
 

@@ -10,6 +10,10 @@ from wireproof.runner.file_survey import FileSurvey
 def summary_lines(found: FileSurvey) -> Iterator[str]:
     """Yield the lines of a summary."""
     yield verdict_line(found)
+    if found.headers_only:
+        yield "headers and checksums were checked; the records were not read"
+    if found.begin:
+        yield f"read from position {found.begin} on; the bytes before it were passed over and not checked"
     if found.message and found.format_id:
         yield escape_unsafe(f"wrong: {found.message}")
     yield from map(escape_unsafe, found.lines)

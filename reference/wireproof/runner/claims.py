@@ -8,6 +8,7 @@ from typing import Final
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Case
 from wireproof.cases.observable_fields import EVERY_FIELD, observed_tree
+from wireproof.cases.steps import SEQUENCE
 from wireproof.runner.requests import claims_profile, no_digests
 from wireproof.wire.observed_fields import FieldTree
 
@@ -29,10 +30,12 @@ def exclusion_reason(hello: Hello, case: Case) -> str:
     """
     claim = claim_of(hello, case)
     if not hello.revisions:
+        if case.op == SEQUENCE:
+            return f"claims no {SEQUENCE}"
         return no_digests(case, hello) if claims_profile(case, None) else f"claims no profile {case.profile}"
     if claim is None:
         return f"claims no {case.format_id}"
-    if claim.ops is not None and case.op not in claim.ops:
+    if case.op == SEQUENCE if claim.ops is None else case.op not in claim.ops:
         return f"claims no {case.op} of {case.format_id}"
     if not claims_profile(case, claim):
         return f"claims no profile {case.profile}"

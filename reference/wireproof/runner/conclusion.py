@@ -78,6 +78,12 @@ def trust_codes(
             yield Exit.FAILS if event.kind in CAUSED_BY_CODEC else Exit.ADAPTER
 
 
+def _is_required(event: CaseEvent, stream: EventStream) -> bool:
+    """Return whether a requirement set asks at `must` for a case that the codec does not support."""
+    asked = stream.run.requirements is not None and event.level == "must"
+    return asked and event.verdict == "unsupported"
+
+
 def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream, *, strict_class: bool) -> Exit:
     match ROWS[event.verdict].gate:
         case "suite":
@@ -85,7 +91,8 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream, *, st
         case "adapter":
             return Exit.ADAPTER
     hold, security = stream.run.level, event.is_security
-    if not gates(event.verdict, event.level, hold=hold, strict_class=strict_class, security=security):
+    failed = gates(event.verdict, event.level, hold=hold, strict_class=strict_class, security=security)
+    if not (failed or _is_required(event, stream)):
         return Exit.CONFORMS
     match overlay:
         case "expected":
@@ -113,8 +120,10 @@ def conclusion_sentence(
     not_run = sum(
         event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases
     )
+    unsupported = sum(_is_required(event, stream) for event in stream.cases)
     counts = (
-        (codes[Exit.FAILS], "fails {} of {} judged cases"),
+        (codes[Exit.FAILS] - unsupported, "fails {} of {} judged cases"),
+        (unsupported, "does not support {} required cases"),
         (codes[Exit.BASELINE], "{} known failures fail in another way"),
         (codes[Exit.ADAPTER], "the adapter broke its contract in {} cases"),
         (codes[Exit.SUITE], "the suite contradicts itself in {} cases"),
@@ -123,8 +132,9 @@ def conclusion_sentence(
     failures = [
         text.format(f"{count:,}", f"{count_judged(stream.cases):,}") for count, text in counts if count
     ]
+    title = stream.run.requirements.title if stream.run.requirements else ""
     if not failures:
-        return "conforms" + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")
-    return (
-        "does not conform: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")
-    )
+        good = f"meets {title}" if title else "conforms"
+        return good + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")
+    bad = f"does not meet {title}" if title else "does not conform"
+    return f"{bad}: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")

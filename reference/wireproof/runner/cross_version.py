@@ -6,7 +6,7 @@ revisions (`MessageSets.shared_fields`). Losses are counted in the reference's r
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import define, evolve, field, frozen
@@ -108,13 +108,13 @@ def _checks(
                     newest,
                     number,
                     encoded_messages,
-                    _compared(sets, entries, newest, older),
+                    _compared(sets, entries, (newest, older), exchanged.ask.assigned),
                 )
                 if not held.verdict.passing:
                     yield held
                     continue
                 for reader, read in readings.items():
-                    verdict = _judged(sets, read, entries, (newest, older))
+                    verdict = _judged(sets, read, entries, (newest, older), exchanged.ask.assigned)
                     if verdict is not None:
                         yield evolve(held, reader=reader, verdict=verdict)
 
@@ -190,24 +190,38 @@ RevisionPair = tuple[
 """The entries of one message set in the newest revision, and in an older one."""
 
 
-def _compared(sets: MessageSets, entries: RevisionPair, newest: str, older: str) -> Verdict:
+def _compared(
+    sets: MessageSets, entries: RevisionPair, revisions: tuple[str, str], assigned: Sequence[str]
+) -> Verdict:
     """Return the verdict on one message set by the reference's readings."""
     one, other = (sets.messages(_by_reference(pairs)) or [] for pairs in entries)
-    return _equal(sets, one, other, (newest, older))
+    return _equal(sets, one, other, revisions, assigned)
 
 
 def _judged(
-    sets: MessageSets, read: Mapping[str, DecodeResult], entries: RevisionPair, revisions: tuple[str, str]
+    sets: MessageSets,
+    read: Mapping[str, DecodeResult],
+    entries: RevisionPair,
+    revisions: tuple[str, str],
+    assigned: Sequence[str],
 ) -> Verdict | None:
     """Return the verdict on one message set for one reader; None if it does not read all of both."""
     one, other = (_messages(sets, read, pairs) for pairs in entries)
-    return None if one is None or other is None else _equal(sets, one, other, revisions)
+    return None if one is None or other is None else _equal(sets, one, other, revisions, assigned)
 
 
-def _equal(sets: MessageSets, one: Messages, other: Messages, revisions: tuple[str, str]) -> Verdict:
-    found = first_difference(
-        sets.shared_fields(one, *revisions), sets.shared_fields(other, *revisions), masked=True
+def _equal(
+    sets: MessageSets,
+    one: Messages,
+    other: Messages,
+    revisions: tuple[str, str],
+    assigned: Sequence[str],
+) -> Verdict:
+    left, right = (
+        sets.shared_fields([_without(message, assigned) for message in some], *revisions)
+        for some in (one, other)
     )
+    found = first_difference(left, right, masked=True)
     if found is None:
         return Verdict("pass", "semantic")
     want, got = (text.removeprefix(".") for text in short_field(found))
@@ -237,3 +251,8 @@ def _shown(read: DecodeResult) -> list[Json]:
         return [value]
     inner = value.get(wrapped_by[2]) if isinstance(value, dict) else None
     return inner if isinstance(inner, list) else [None]
+
+
+def _without(message: dict[str, Json], assigned: Sequence[str]) -> dict[str, Json]:
+    """Return a message without the fields that a server assigned."""
+    return {name: part for name, part in message.items() if name not in assigned}

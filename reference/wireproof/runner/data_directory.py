@@ -24,7 +24,7 @@ from wireproof.data_files import (
 )
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
-from wireproof.runner.index_files import IndexFileError
+from wireproof.segment_files import IndexFileError
 
 UNKNOWN: Final = "not known"
 

@@ -164,6 +164,7 @@ class Engine:
         self._answered: dict[str, _PendingCase] = {}
         self.deaths = FailureBudget()
         self.notes: list[str] = []
+        self._no_start: AdapterStartError | None = None
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
@@ -230,7 +231,9 @@ class Engine:
     # --- the running adapter ---
 
     def _ensure_started(self) -> Controller:
-        """Return the running adapter; one that started before gets a second attempt to start."""
+        """Return the running adapter; one that started before gets a second attempt, and no third."""
+        if self._no_start is not None:
+            raise self._no_start
         if self._controller is None:
             try:
                 self._controller = self._open()
@@ -279,6 +282,7 @@ class Engine:
             self._check_after_answers()
         except AdapterStartError as error:
             self.deaths.stop(f"it did not start again: {error}", "start")
+            self._no_start = error
             self._queue.clear()
             self._flight.clear()
         for place, case in enumerate(block.cases):

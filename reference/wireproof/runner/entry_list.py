@@ -118,11 +118,15 @@ class ListingSettings:
         options: of the codecs.
         values: whether entries keep their values.
         fast: whether the fast decoder is used; None decides by the size of the input.
+        begin: the position of the first entry that is read; numbers count from it.
+        headers_only: whether only headers and checksums are checked, if the listing can do that.
     """
 
     options: Options
     values: bool = False
     fast: bool | None = None
+    begin: int = 0
+    headers_only: bool = False
 
 
 def list_entries(
@@ -143,13 +147,18 @@ def list_entries(
 def _parts(
     fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
 ) -> Iterator[EntryRow | Item]:
+    if reading.headers_only and listing.headers:
+        rows: Iterator[EntryRow | Item] = object_at(listing.headers)(
+            source, reading.options, values=False, begin=reading.begin
+        )
+        return rows
     fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
     if fast and listing.fast and reading.options.profile == "reader" and is_fast_installed():
         parts: Iterator[EntryRow | Item] = object_at(listing.fast)(
-            source, reading.options, values=reading.values
+            source, reading.options, values=reading.values, begin=reading.begin
         )
         return parts
-    return survey_items(fmt, source, reading.options)
+    return survey_items(fmt, source, reading.options, reading.begin)
 
 
 def _listed(

@@ -32,6 +32,21 @@ class EventError(ValueError):
 
 
 @frozen
+class Requirements:
+    """The requirement set that a run was judged against.
+
+    Attributes:
+        id: `2026.12:kafka-consumer-2`.
+        title: `Kafka consumer 2 (2026.12)`.
+        corrected: ids of the set whose expectation was corrected since then.
+    """
+
+    id: str
+    title: str
+    corrected: tuple[str, ...] = ()
+
+
+@frozen
 class Run:
     """The manifest of one run.
 
@@ -48,6 +63,7 @@ class Run:
         shard: `2/8`, or empty.
         not_compared: by format and revision, the patterns of the fields that the adapter does not show.
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
+        requirements: the requirement set; None for a run on its own choice of cases.
     """
 
     suite: str
@@ -64,6 +80,7 @@ class Run:
     shard: str = ""
     not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
     started: str = ""
+    requirements: Requirements | None = None
     schema: int = SCHEMA
 
 
@@ -73,7 +90,7 @@ class CaseEvent:
 
     Attributes:
         seq: its place in the plan, independent of the shard.
-        verdict, kind, cls, path, at, text, want, got: the verdict.
+        verdict, kind, cls, path, at, text, want, got, fields, detail: the verdict.
         ns: nanoseconds from request to answer.
         token: replays the case; empty if the id is enough.
         title, rules, twin, flags: of the case, for a reader that has only the stream.
@@ -105,6 +122,8 @@ class CaseEvent:
     flags: tuple[str, ...] = ()
     profile: str = "reader"
     cluster: int = 0
+    fields: tuple[str, ...] = ()
+    detail: str = ""
     previous: str = field(default="", eq=False)
 
     @property
@@ -172,6 +191,8 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
         case.twin or "",
         case.flags,
         case.profile,
+        fields=verdict.fields,
+        detail=verdict.detail,
     )
 
 

@@ -39,6 +39,8 @@ class FileSurvey:
         name: of the input.
         size: its bytes, decompressed.
         format_id: empty if no format fits.
+        begin: the position from which on it was read.
+        headers_only: whether the records of its entries were not read.
         message: one line if no format fits, or about why reading stopped; empty if neither is so.
         packed: the compression of the file; empty if it has none.
         entries, sound: the number of whole accepted entries, and their bytes.
@@ -54,6 +56,8 @@ class FileSurvey:
     name: str
     size: int
     format_id: str = ""
+    begin: int = 0
+    headers_only: bool = False
     message: str = ""
     packed: str = ""
     entries: int = 0
@@ -145,6 +149,8 @@ def survey_stream(
         name="",
         size=source.size,
         format_id=fmt.format_id,
+        begin=reading.begin,
+        headers_only=reading.headers_only,
         message=message,
         packed=found.packed,
         entries=counter.entries,

@@ -59,11 +59,15 @@ UNCOMPRESSED: Final = Verdict("info", "uncompressed", text="the messages as they
 
 @frozen
 class InteropSettings:
-    """The settings: values of each format, their seed, and the ids of the formats, None for all."""
+    """The settings: values of each format, their seed, and the ids of the formats, None for all.
+
+    `assigned` are the fields of messages that a server assigns, which no two revisions have in common.
+    """
 
     count: int
     seed: int = 0
     rows: frozenset[str] | None = None
+    assigned: tuple[str, ...] = ()
 
 
 @frozen
@@ -156,17 +160,22 @@ class InteropRun:
 ProgressCallback = Callable[[str, int, int], None]
 """Takes what is being done in a few words, how many steps are done, and how many there are."""
 
+EncodedMessages = Mapping[str, tuple[EncodedMessage, ...]]
+"""Messages by their format and revision."""
+
 
 def run_interop(
     specs: Sequence[str],
     ask: InteropSettings,
     *,
     timeout_scale: float = 1.0,
+    through: Callable[[EncodedMessages], EncodedMessages] | None = None,
     report_progress: ProgressCallback = lambda *_: None,
 ) -> InteropRun:
     """Let the adapters that `specs` name write and read, each in processes of its own.
 
-    `report_progress` is called before each step.
+    `through` stores what was written, and returns what the others read. `report_progress` is called before
+    each step.
 
     Raises:
         PropertyError: Hypothesis is missing.
@@ -190,7 +199,11 @@ def run_interop(
             for row in rows:
                 report_progress(f"{spec} writes {row.format_id}", next(steps), total)
                 participant.written[row.format_id] = _written(engines[spec], row, ask)
-        encoded_messages = {row.format_id: group_by_bytes(row, participants.values()) for row in rows}
+        encoded_messages: EncodedMessages = {
+            row.format_id: group_by_bytes(row, participants.values()) for row in rows
+        }
+        if through is not None:
+            encoded_messages = through(encoded_messages)
         for spec, participant in participants.items():
             for format_id, some in encoded_messages.items():
                 report_progress(f"{spec} reads {format_id}", next(steps), total)

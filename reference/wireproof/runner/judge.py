@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Either, Expect, Reject
+from wireproof.cases.case import Accept, Case, Either, Expect, Reject, Steps
 from wireproof.cases.outcome import (
     Accepted,
     Crashed,
@@ -24,6 +24,7 @@ from wireproof.cases.outcome import (
     Unsupported,
 )
 from wireproof.cases.reference_answers import ReferenceAnswer, reference_answer
+from wireproof.cases.steps import is_refusing
 from wireproof.runner import judge_accept, judge_reject
 from wireproof.runner.claims import exclusion_reason
 from wireproof.runner.judge_context import JudgeContext
@@ -63,11 +64,20 @@ def judge(
     """
     bench = bench or JudgeContext(case, hello, reference)
     verdict = _judge_outcome(case, outcome, bench)
-    if verdict.passing and isinstance(case.expect, Reject) and isinstance(outcome, Refused):
+    if verdict.passing and awaits_twin(case, outcome):
         verdict = _apply_twin(case, verdict, twin)
     if verdict.name == "fail" and verdict.kind != "undeclared-skip" and (bug := _suite_bug(case, bench)):
         return bug
+    if bench.golden and isinstance(outcome, Refused) and outcome.detail:
+        return evolve(verdict, detail=shorten(outcome.detail))
     return verdict
+
+
+def awaits_twin(case: Case, outcome: Outcome) -> bool:
+    """Return whether an answer counts only if the case's twin is accepted: it refuses, where it may."""
+    if isinstance(case.input, Steps):
+        return is_refusing(case) and isinstance(outcome, Accepted)
+    return isinstance(case.expect, Reject) and isinstance(outcome, Refused)
 
 
 def needs_value(

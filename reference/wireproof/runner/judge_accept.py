@@ -11,7 +11,7 @@ from wireproof.cases.reference_answers import decode_answer
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.judge_reject import undocumented_rejection
 from wireproof.runner.summaries import short_expect, short_field, short_outcome, shorten
-from wireproof.runner.value_diff import apply_remarks, first_difference
+from wireproof.runner.value_diff import apply_remarks, different_fields, first_difference
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import Json
 
@@ -21,9 +21,9 @@ def judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Ve
     match bench.case.op:
         case "encode":
             return _judge_encoding(expect, outcome, bench)
-        case "decode" | "scan" if outcome.digest is not None and outcome.value is None:
+        case "decode" | "scan" | "sequence" if outcome.digest is not None and outcome.value is None:
             verdict = _judge_digest(expect, outcome, bench)
-        case "decode" | "scan":
+        case "decode" | "scan" | "sequence":
             verdict = _judge_value(bench.expected(expect), outcome.value, bench)
     if not verdict.passing:
         return verdict
@@ -81,7 +81,8 @@ def _judge_value(want: Json, got: Json, bench: JudgeContext) -> Verdict:
         )
     wanted, actual = short_field(found)
     kind = "wrong-reason" if found.path.endswith("].class") else "wrong-value"
-    return Verdict("fail", kind, path=found.path, want=wanted, got=actual)
+    fields = different_fields(left, right) if bench.golden else ()
+    return Verdict("fail", kind, path=found.path, want=wanted, got=actual, fields=fields)
 
 
 def _drop_classes(want: Json, got: Json, bench: JudgeContext) -> tuple[Json, Json]:

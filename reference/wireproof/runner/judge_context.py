@@ -5,7 +5,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Generated
+from wireproof.cases.case import Accept, Case, Generated, Steps
 from wireproof.cases.made_case import made_case
 from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.reference_answers import ReferenceAnswer
@@ -31,11 +31,10 @@ class JudgeContext:
         """Store the case; `known` is the answer of the reference if it was computed before."""
         self.case = case
         self.hello = hello
-        self.reference = reference
+        self.reference = None if isinstance(case.input, Steps) else reference  # it keeps no state
         self._answer = known
         self._digested: tuple[Json, str] | None = None
-        tree = observed_fields(hello, case)
-        self.wanted: FieldTree = scan_patterns(tree) if case.op == "scan" else tree
+        self.wanted: FieldTree = _wanted(case, observed_fields(hello, case))
 
     @property
     def shows_whole_values(self) -> bool:
@@ -110,3 +109,14 @@ class JudgeContext:
         if self._digested is None or self._digested[0] is not value:
             self._digested = value, json_digest(self.seen(value))
         return self._digested[1]
+
+
+def _wanted(case: Case, tree: FieldTree) -> FieldTree:
+    """Return the observed fields of the value of a case: of a sequence, all fields of its answers."""
+    match case.op:
+        case "scan":
+            return scan_patterns(tree)
+        case "sequence":
+            return {}
+        case _:
+            return tree

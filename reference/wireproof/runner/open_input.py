@@ -21,6 +21,7 @@ from attrs import define, field, frozen
 
 from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource
 from wireproof.cases.file_signatures import looks_like
+from wireproof.runner.framed_files import FRAME_FILES
 
 MAX_COPIED: Final = 2 << 30
 """Bytes of a pipe or of a decompressed file that are read: Kafka's largest segment has no more."""
@@ -78,6 +79,7 @@ UNPACKERS: Final[dict[str, Callable[[BinaryIO], Any]]] = {
     "bzip2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
     "zstd": ZstdFrames,
+    **FRAME_FILES,
 }
 """The compressions of whole files that are opened, by the name of their signature."""
 
@@ -93,12 +95,14 @@ class OpenInput:
         packed: the compression of the file; empty if it has none.
         stopped: why not all bytes were read; empty if they were.
         folder: the name of the folder of the file; empty if it is no file.
+        path: of the file whose bytes these are; None if they are of none, or were decompressed.
     """
 
     source: ByteSource
     packed: str = ""
     stopped: str = ""
     folder: str = ""
+    path: Path | None = None
 
 
 @contextmanager

@@ -15,9 +15,10 @@ from typing import Final, Literal, TypeVar
 from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Op, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Op, Steps, Value
 from wireproof.cases.made_case import is_large, made_input
 from wireproof.cases.outcome import Unsupported
+from wireproof.cases.steps import SEQUENCE, step_request
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json
@@ -75,6 +76,8 @@ class SeededOrder:
 def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
     """Return the case in the form for this adapter, or the reason why it is not sent."""
     if not hello.revisions:
+        if case.op == SEQUENCE:
+            return Unsupported(f"claims no {SEQUENCE}")
         lack = no_digests(case, hello) if claims_profile(case, None) else f"claims no profile:{case.profile}"
         return Unsupported(lack) if lack else case
     if (unknown := stream_wrapping(case, hello)) is not None:
@@ -106,7 +109,7 @@ def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
 
 
 def _claims_op(claim: Claim, op: str) -> bool:
-    return claim.ops is None or op in claim.ops
+    return op != SEQUENCE if claim.ops is None else op in claim.ops
 
 
 def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
@@ -169,6 +172,7 @@ def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "val
         options,
         "value" if case.op == "encode" else answer,
         case.limits,
+        tuple(map(step_request, case.input.steps)) if isinstance(case.input, Steps) else (),
     )
 
 
@@ -194,7 +198,7 @@ def _parts(source: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
             return b"", value, ()
         case Chunks(chunks):
             return b"", None, chunks
-        case Generated():
+        case Generated() | Steps():
             return b"", None, ()
 
 

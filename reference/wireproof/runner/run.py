@@ -18,7 +18,7 @@ from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, case_event
 from wireproof.runner.families import Families
-from wireproof.runner.judge import judge
+from wireproof.runner.judge import awaits_twin, judge
 from wireproof.runner.requests import NO_DIGESTS, DerivedSample, prepare_case
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 
@@ -83,13 +83,13 @@ class _GoldenResult:
 
     Attributes:
         case: as it was sent: wrapped as a stream if needed.
-        outcome: of a rejection whose twin has no verdict yet; else None.
+        outcome: of a refusing answer whose twin has no verdict yet; else None.
     """
 
     case: Case
     verdict: Verdict | None
     ns: int
-    outcome: Refused | None = None
+    outcome: Outcome | None = None
 
 
 def _golden(engine: Engine, plan: Selection, verdicts: dict[str, Verdict]) -> Iterator[CaseEvent]:
@@ -97,7 +97,8 @@ def _golden(engine: Engine, plan: Selection, verdicts: dict[str, Verdict]) -> It
 
     def keep(case: Case, outcome: Outcome, ns: int) -> _GoldenResult:
         twin = verdicts.get(case.twin or "")
-        if case.twin and twin is None and isinstance(outcome, Refused):
+        held = isinstance(outcome, Refused) or awaits_twin(case, outcome)
+        if case.twin and twin is None and held:
             return _GoldenResult(case, None, ns, outcome)
         verdicts[case.id] = verdict = judge(case, outcome, hello=engine.hello, twin=twin)
         return _GoldenResult(case, verdict, ns)

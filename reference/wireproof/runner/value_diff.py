@@ -7,10 +7,12 @@ and has a value that the remark allows there, is right.
 import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from itertools import islice
 from typing import Final, TypeAlias
 
 from attrs import frozen
 
+from wireproof.runner.signature import without_indices
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import FieldTree
 from wireproof.wire.rejection import Remark
@@ -20,6 +22,10 @@ PathStep: TypeAlias = str | int
 
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
+
+MOST_DIFFERENCES: Final = 1000
+MOST_FIELDS: Final = 12
+"""Differences that are searched for further fields, and the fields that a verdict lists."""
 
 LONGEST_PATH: Final = 300
 """Maximum characters of a path; its last step may be a name that an adapter made up."""
@@ -49,7 +55,21 @@ class ValueDifference:
 
 
 def first_difference(want: Json, got: Json, *, masked: bool = False) -> ValueDifference | None:
-    """Return the first difference, or None; `masked` compares only the fields that `want` has.
+    """Return the first difference, or None; `masked` compares only the fields that `want` has."""
+    return next(differences(want, got, masked=masked), None)
+
+
+def different_fields(want: Json, got: Json) -> tuple[str, ...]:
+    """Return the paths that differ, without indices and each once; the last is `…` if there are more."""
+    found = dict.fromkeys(
+        without_indices(one.path) for one in islice(differences(want, got), MOST_DIFFERENCES)
+    )
+    names = tuple(found)
+    return names if len(names) <= MOST_FIELDS else (*names[:MOST_FIELDS], "…")
+
+
+def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[ValueDifference]:
+    """Yield the differences in the order of the fields.
 
     Iterative, because an adapter can return values of any depth.
     """
@@ -69,8 +89,7 @@ def first_difference(want: Json, got: Json, *, masked: bool = False) -> ValueDif
             else:
                 pending.extend(reversed(list(_unequal(path, left, right))))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
-            return ValueDifference(one_line(path, LONGEST_PATH), left, right)
-    return None
+            yield ValueDifference(one_line(path, LONGEST_PATH), left, right)
 
 
 def _join(path: str, key: str) -> str:

@@ -114,6 +114,8 @@ class Verdict:
         at: the position of that field in the input.
         text: one line for a person.
         want, got: the expectation and the answer, short.
+        fields: all fields that have another value, without indices; of golden cases only.
+        detail: the library's own name of a refusal of a golden case, such as the error code of a broker.
     """
 
     name: VerdictName
@@ -124,6 +126,8 @@ class Verdict:
     text: str = ""
     want: str = ""
     got: str = ""
+    fields: tuple[str, ...] = field(default=(), eq=False)
+    detail: str = field(default="", eq=False)
     row: VerdictRow = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:

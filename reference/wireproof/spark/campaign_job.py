@@ -24,9 +24,9 @@ from attrs import frozen
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases import token
-from wireproof.cases.case import Case, Chunks, Data, Op, Value
+from wireproof.cases.case import Case, Chunks, Op
 from wireproof.cases.fixtures import load
-from wireproof.cases.made_case import made_input
+from wireproof.cases.made_case import input_bytes
 from wireproof.formats import FORMATS
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.runner.requests import blocks
@@ -36,7 +36,6 @@ from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.errors import SourceError
 from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
 from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
-from wireproof.wire.json_values import canonical_json
 
 CASES_PER_SPAN: Final = 10_000
 """Cases of a span. An interruption loses up to that many for each core; adapters start once for a span."""
@@ -169,17 +168,6 @@ def _sample_key(case: Case, number: int) -> SampleKey:
     data = input_bytes(case)
     question = f"{case.format_id} {case.op} {case.options!r} {chunk_lengths(case)} ".encode() + data
     return SampleKey(len(data), hashlib.blake2b(question, digest_size=8).hexdigest(), number)
-
-
-def input_bytes(case: Case) -> bytes:
-    """Return the bytes of an input; for a value, its canonical JSON."""
-    match made_input(case):
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case Value(value):
-            return canonical_json(value)
 
 
 def chunk_lengths(case: Case) -> list[int]:

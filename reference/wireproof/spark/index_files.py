@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.runner.index_files import CheckedIndex, check_index_files, is_kafka_log
+from wireproof.runner.index_files import check_index_files
+from wireproof.segment_files import CheckedIndex
 from wireproof.spark import job_files
 from wireproof.spark.object_places import ObjectPlace
 
@@ -27,13 +28,13 @@ INDEX_FILES: Final = pa.schema(
 
 
 def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[CheckedIndex, ...]:
-    """Check the index files of the local logs of Kafka; write their findings to `out`.
+    """Check the index files of the local logs; write their findings to `out`.
 
     Raises:
         IndexFileError: a file is too large to be an index file.
     """
     local = (Path(place.path) for place in places if not place.store)
-    results = tuple(checked for path in local if is_kafka_log(path) for checked in check_index_files(path))
+    results = tuple(checked for path in local for checked in check_index_files(path))
     job_files.write_table(out / FILE_NAME, list(_rows(results)), INDEX_FILES)
     return results
 

@@ -11,6 +11,8 @@ from wireproof.spark.object_places import ObjectPlace
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import StreamFraming, find_split_points
 from wireproof.wire.options import Options
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.scan_items import Item
 
 MIN_GRAIN: Final = 1024 * 1024
 """The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
@@ -20,6 +22,9 @@ SLACK_FRACTION: Final = 8
 
 COMPRESSED_WEIGHT: Final = 3
 """The weight of a compressed byte: it must be decompressed, and the object cannot be split."""
+
+LONG_GARBAGE: Final = 4 * 1024 * 1024
+"""Bytes of garbage that are a span of their own: its end is known, so that no task searches it again."""
 
 INDEXERS: Final = 8
 """Objects on a store behind a network that are indexed at a time: most of that is waiting."""
@@ -32,15 +37,26 @@ class ObjectSpan:
     Attributes:
         place: the object, with the size that it had when the spans were made.
         start, end: split points. A compressed object has one span, from 0 to its stored size.
+        garbage: the class of the garbage that it is, which is not searched again; None if it is to be read.
     """
 
     place: ObjectPlace
     start: int
     end: int
+    garbage: RejectClass | None = None
+
+    @property
+    def known(self) -> tuple[Item, ...]:
+        """Return the items of the span if they are known without reading it; else none."""
+        if self.garbage is None:
+            return ()
+        return (Item("garbage", self.start, self.end - self.start, cls=self.garbage),)
 
     @property
     def weight(self) -> int:
         """Return the cost, in bytes to read."""
+        if self.garbage is not None:
+            return 1
         return (self.end - self.start) * (COMPRESSED_WEIGHT if self.place.compression else 1)
 
 
@@ -80,23 +96,39 @@ def split_range(framing: StreamFraming, options: Options, part: ObjectRange, gra
     place, start, end = part
     if place.compression or end - start <= grain + grain // SLACK_FRACTION:
         return [ObjectSpan(place, start, end)]
-    stored = ObjectReader.of(place)
+    stored, garbage = ObjectReader.of(place), dict[int, Item]()
     try:
-        points = [start, *choose_split_points(framing, stored, options, start, end, grain), end]
+        points = [start, *choose_split_points(framing, stored, options, start, end, grain, garbage), end]
     finally:
         stored.close()
-    return [ObjectSpan(place, first, last) for first, last in pairwise(points)]
+    return [
+        ObjectSpan(place, first, last, garbage[first].cls if first in garbage else None)
+        for first, last in pairwise(points)
+        if last > first
+    ]
 
 
 def choose_split_points(
-    framing: StreamFraming, stored: ObjectReader, options: Options, start: int, end: int, grain: int
-) -> Iterator[int]:
-    """Yield split points in a range, at least `grain` bytes apart.
+    framing: StreamFraming, stored: ObjectReader, options: Options, start: int, end: int, grain: int,
+    garbage: dict[int, Item] | None = None,
+) -> Iterator[int]:  # fmt: skip
+    """Yield split points in a range, at least `grain` bytes apart, and those around long garbage.
 
-    The search ends once the rest is one span, so it looks only at the start of a short object.
+    The search ends once the rest is one span, so it looks only at the start of a short object. Long garbage
+    is added to `garbage`, if that is given, by its position.
     """
     last = start
     for point in find_split_points(framing, stored, options, start, grain):
+        found = point.garbage if point.at <= end else None
+        if garbage is not None and found is not None and found.cls and found.length >= LONG_GARBAGE:
+            garbage[found.at] = found
+            if found.at > last:
+                yield found.at
+            last = point.at
+            if point.at >= end:
+                return
+            yield last
+            continue
         if point.at >= end:
             return
         if point.at - last >= grain:

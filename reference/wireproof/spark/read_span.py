@@ -66,7 +66,8 @@ def _span_parts(spans: Iterable[ObjectSpan], request: ReadRequest) -> Iterator[R
     decode = request.table.decode or partial(framing.items, framing)
     for span in spans:
         with open_span(span, request.max_unpacked) as (stored, start, end, fault):
-            for part in check_coverage(decode(stored, start, end, request.options), stored, start, end):
+            parts = span.known or decode(stored, start, end, request.options)
+            for part in check_coverage(parts, stored, start, end):
                 if isinstance(part, Item):
                     yield RowData(stored, part, _head(stored, part), revision)
                 else:

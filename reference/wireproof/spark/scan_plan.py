@@ -125,7 +125,7 @@ def _page(name: str, options: dict[str, str], grain: int) -> dict[str, Any]:
 
 def _row(span: ObjectSpan) -> list[Any]:
     place = span.place
-    return [place.store, place.path, place.display_name, place.size, span.start, span.end]
+    return [place.store, place.path, place.display_name, place.size, span.start, span.end, span.garbage]
 
 
 def _span(row: list[Any]) -> ObjectSpan:

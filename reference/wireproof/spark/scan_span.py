@@ -55,7 +55,7 @@ def scan_span(plan: ScanPlan, number: int) -> None:
             opened = read_span.open_span(span, source.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
             benches = [stack.enter_context(AdapterSession(spec, at)) for at, spec in enumerate(plan.adapters)]
-            parts = _parts(benches, source, stored, start, end)
+            parts = span.known or _parts(benches, source, stored, start, end)
             checked = read_span.check_coverage(parts, stored, start, end)
             for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
                 writer.write_table(table)

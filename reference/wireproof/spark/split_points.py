@@ -9,7 +9,7 @@ headers can be followed again. No position is ever guessed.
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Hello
@@ -41,10 +41,12 @@ class SplitPoint:
     Attributes:
         at: the position.
         settled: whether bytes that are appended later cannot change the items before it.
+        garbage: the garbage that ends here; None if another item does, or nobody looked.
     """
 
     at: int
     settled: bool
+    garbage: Item | None = field(default=None, eq=False)
 
 
 class ItemScan(Protocol):
@@ -74,7 +76,7 @@ def find_split_points(
         for point in framing.recover(framing.fmt, pieces, options):
             at, settled = point.at, settled and point.settled
             counted = _count_from(at, counted, step)
-            yield SplitPoint(at, settled)
+            yield SplitPoint(at, settled, point.garbage)
             if reread + pieces.position - at <= FREE_REREAD + REREAD_FACTOR * (at - start):
                 reread += pieces.position - at
                 break

@@ -79,6 +79,7 @@ def _header(reader: Reader) -> int:
     reader.uint8("os")
     if flags & FEXTRA:
         length = reader.uint16le("extraLength")
+        reader.cover_next("extraLength", length)
         reader.take("extra", length)
     if flags & FNAME:
         _read_text(reader, "fileName")

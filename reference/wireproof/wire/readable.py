@@ -25,6 +25,8 @@ def instant(value: int | None, per_second: int = 1000, digits: int = 3) -> str:
     if value is None or value == -1:
         return NO_TIME
     seconds, rest = divmod(value, per_second)
+    if per_second == 1000 and digits == 3:
+        return f"{_second(seconds)}.{rest:03}Z"
     return f"{_second(seconds)}.{rest * 10**digits // per_second:0{digits}}Z"
 
 

@@ -6,11 +6,9 @@ the names of little-endian ones end in `le`. Every primitive raises `Rejected` w
 class if not enough bytes are left, and never reads outside its window.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from struct import Struct
-from typing import Any, ClassVar, Final, Self
-
-from attrs import evolve
+from typing import Any, ClassVar, Final, Self, TypeAlias
 
 from wireproof.wire.cursor import Cursor, Scope
 from wireproof.wire.options import MAX_OUTPUT
@@ -267,10 +265,19 @@ for _name, _packing in FIXED_WIDTH.items():
 Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table above
 
 
-class TracingReader(Reader):
-    """A reader that records a `FieldSpan` of every field; readers of inner regions share its list."""
+DeclaredLengths: TypeAlias = Mapping[str, Collection[str]]
+"""The names of the lengths of each part, by the name of the part, as a layout declares them."""
 
-    __slots__ = ("_last_index", "spans")
+
+class TracingReader(Reader):
+    """A reader that records a `FieldSpan` of every field; readers of inner regions share its list.
+
+    Attributes:
+        spans: the spans so far, shared with the readers of inner regions.
+        lengths: the lengths that the layout of the format declares.
+    """
+
+    __slots__ = ("_last_index", "lengths", "spans")
 
     tracing: ClassVar[bool] = True
 
@@ -278,6 +285,7 @@ class TracingReader(Reader):
         """Open a window as `Reader` does; `spans` is the list to which spans are added."""
         super().__init__(data, **window)
         self.spans: list[FieldSpan] = [] if spans is None else spans
+        self.lengths: DeclaredLengths = {}
         self._last_index = {(span.space, span.path): index for index, span in enumerate(self.spans)}
 
     def _record(self, span: FieldSpan) -> None:
@@ -288,13 +296,14 @@ class TracingReader(Reader):
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
         child = super()._child(data, pos, end, space, short)
         child.spans, child._last_index = self.spans, self._last_index  # noqa: SLF001 - of the same class
+        child.lengths = self.lengths
         return child
 
     def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Add a `Cover` to the last span of the field `name`."""
         index = self._last_index.get((self.space, self.path(name)))
         if index is not None:
-            self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
+            self.spans[index] = self.spans[index].with_cover(Cover(kind, start, end, bias))
 
     def cover_next(self, name: str, length: int, bias: int = 0) -> None:
         """Add a `Cover` of the next `length` bytes to the field `name`; none if the window ends before."""
@@ -305,17 +314,20 @@ class TracingReader(Reader):
         """Record a span that the codec describes itself."""
         self._record(FieldSpan(self.path(name), self.space, start, end, kind, value))
 
-    def cover_by_length(self, start: int) -> None:
-        """Add a `Cover` to the field before the bytes just read if it is named as their length.
+    def cover_declared_length(self, name: str, start: int) -> None:
+        """Add a `Cover` to the field before the bytes of `name` just read, if it is declared as their length.
 
-        The name is that of the bytes and a suffix: `keyLength`, `key_len` or `key_length` for `key`.
+        A number that is not their size is no cover: some lengths count one more, and codecs report these.
         """
-        if len(self.spans) < 2:
+        declared = self.lengths.get(name)
+        if declared is None or len(self.spans) < 2:
             return
         length, data = self.spans[-2:]
-        names = (f"{data.path}Length", f"{data.path}_len", f"{data.path}_length")
-        if length.value == data.end - start and length.space == data.space and length.path in names:
-            self.spans[-2] = evolve(length, cover=Cover("length", start, data.end))
+        if length.cover is not None or length.value != data.end - start or length.space != data.space:
+            return
+        scope = data.path[: len(data.path) - len(name)]
+        if length.path.startswith(scope) and length.path[len(scope) :] in declared:
+            self.spans[-2] = length.with_cover(Cover("length", start, data.end))
 
 
 def _traced(kind: str) -> Callable[..., Any]:
@@ -327,7 +339,7 @@ def _traced(kind: str) -> Callable[..., Any]:
         value = plain(self, name, *args)
         self._record(FieldSpan(self.path(name), self.space, start, self.pos, label, value))
         if kind == "take":
-            self.cover_by_length(start)
+            self.cover_declared_length(name, start)
         return value
 
     return read

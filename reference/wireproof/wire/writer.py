@@ -133,7 +133,7 @@ class TracingWriter(Writer):
         path = self.path(name)
         for index in range(len(self.spans) - 1, -1, -1):
             if self.spans[index].path == path:
-                self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
+                self.spans[index] = self.spans[index].with_cover(Cover(kind, start, end, bias))
                 return
 
 

@@ -11,6 +11,7 @@ from attrs import evolve, field, frozen
 
 from tests.authoring.case_builder import CaseBuilder
 from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.generated import MIB, add_generated
 from tests.authoring.kafka.entry_bytes import (
     T,
     batch,
@@ -26,6 +27,8 @@ from tests.authoring.kafka.entry_bytes import (
     xerial,
     zstd,
 )
+from wireproof.cases.generate.recipe import Recipe
+from wireproof.kafka.family.made_entries import produced
 
 NOW = 2_000_000_000_000
 """The time of the append in expected values."""
@@ -40,6 +43,11 @@ STAMPED = {"message.timestamp.type": "LogAppendTime"}
 COMPACT = {"cleanup.policy": "compact"}
 LIMITS = {"ms": 30_000}
 """The first case of a topic waits until that is created."""
+
+MANY_SIZES = (1, 2, 127, 128, 1000, 16_383, 16_384, 100_000, 262_144, 524_288, 1_000_000, MIB)
+SOME_SIZES = (1, 1000, 100_000, MIB)
+ROOMY = {"max.message.bytes": str(2 * MIB)}
+"""Room for 1 MiB, which the default limit of brokers has not with its header."""
 
 REFUSED = "Half a set that is stored, or a refusal that stores something, is a record that its producer sends again."
 
@@ -123,10 +131,15 @@ NOTHING: Mapping[str, Any] = {"before": {"batches": []}}
 """What a refused request leaves."""
 
 
+def _of_topic(topic: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The features of an append to a topic with settings, or without."""
+    return ("feature:append", "feature:topic-settings") if topic else ("feature:append",)
+
+
 def write(writer: FixtureWriter) -> None:
     s = CaseBuilder(writer, "kafka.log", "mixed")
     for chapter in (
-        _records, _sizes, _fields, _times, _deltas, _bits, _stamped, _compression, _refused, _damaged, _limits, _bounds, _compacted, _legacy,
+        _records, _sizes, _large, _fields, _times, _deltas, _bits, _stamped, _compression, _refused, _damaged, _limits, _bounds, _compacted, _legacy,
     ):  # fmt: skip
         chapter(s)
 
@@ -136,14 +149,14 @@ def _keeps(s: CaseBuilder, name: str, title: str, data: bytes, stored: Any, rule
     atoms = [f"codec:{CODECS[codec]}" for codec in sorted(set(codecs) - {0})]
     s.accepts(
         f"append/{name}", title, data, {"batches": [stored]}, doc="kafka.md §1.12", rules=tuple(f"kafka.append.{one}" for one in names), why=why,
-        profile="produce", options={"topic": dict(topic or {})}, needs=[*atoms, "feature:append", *needs], level=more.pop("level", "should"), limits=LIMITS, **more,
+        profile="produce", options={"topic": dict(topic or {})}, needs=[*atoms, *_of_topic(topic), *needs], level=more.pop("level", "should"), limits=LIMITS, **more,
     )  # fmt: skip
 
 
 def _refuses(s: CaseBuilder, name: str, title: str, data: bytes, cls: str, twin: str, rules: tuple[str, ...], why: str = REFUSED, *, topic: Mapping[str, str] | None = None, also: tuple[str, ...] = (), needs: tuple[str, ...] = (), **more: Any) -> None:
     s.rejects(
         f"append/{name}", title, data, cls, twin=f"append/{twin}", doc="kafka.md §1.12", rules=rules if more.get("level") == "must" else ("kafka.append.nothing", *rules), why=why, also=also, before={"batches": []},
-        profile="produce", options={"topic": dict(topic or {})}, needs=[*needs, "feature:append"], level=more.pop("level", "should"), limits=LIMITS, **more,
+        profile="produce", options={"topic": dict(topic or {})}, needs=[*needs, *_of_topic(topic)], level=more.pop("level", "should"), limits=LIMITS, **more,
     )  # fmt: skip
 
 
@@ -163,6 +176,28 @@ def _sizes(s: CaseBuilder) -> None:
     for size in (0, 1, 63, 64, 8191, 8192, 65536):
         sent = Sent((Row(b"k", bytes(size)),), 0)
         _keeps(s, f"value-{size}", f"A value of {size} bytes", sent.bytes(), sent.stored(), ("records",), why, level="must")
+
+
+def _large(s: CaseBuilder) -> None:
+    """Values from 1 byte to 1 MiB by a rule, 1,000 records of 1,000 bytes, and one byte above the limit."""
+    why = "A buffer of a fixed size on the way to the disk shows at one size alone."
+    for codec in CODECS:
+        for size in MANY_SIZES if codec == "none" else SOME_SIZES:
+            _generated(s, f"value-{size}-{codec}", f"{codec}: a value of {size:,} bytes", {"value": size}, codec, "records", why, topic=ROOMY if size == MIB else {})
+        _generated(s, f"records-1000-{codec}", f"{codec}: 1,000 records of 1,000 bytes", {"records": 1000, "value": 1000}, codec, "offsets", why)
+        limit = "The default limit of brokers is 1 MiB and 12 bytes: what is at it must pass, and what is above it must not."
+        size = len(produced(Recipe("kafka.log/mixed", value=MIB, codec=codec)))
+        exact = f"size-{codec}-1m-0-below"
+        _generated(s, exact, f"{codec}: a value of 1 MiB, in a batch as large as max.message.bytes", {"value": MIB}, codec, "size", limit, topic={"max.message.bytes": str(size)})
+        _generated(s, f"size-{codec}-1m-1-above", f"{codec}: a value of 1 MiB, in a batch 1 byte above max.message.bytes", {"value": MIB}, codec, "size", limit, topic={"max.message.bytes": str(size - 1)}, reject={"class": "limit-exceeded", "before": {"batches": []}}, twin=f"append/{exact}")
+
+
+def _generated(s: CaseBuilder, name: str, title: str, recipe: dict[str, Any], codec: str, rule: str, why: str, *, topic: Mapping[str, str] | None = None, **more: Any) -> None:
+    packed = {} if codec == "none" else {"codec": codec}
+    add_generated(
+        s.writer, f"append/{name}", title, {"kind": "kafka.log/mixed", **recipe, **packed}, rules=(f"kafka.append.{rule}",), why=why, doc="kafka.md §1.12",
+        needs=(*((f"codec:{codec}",) if packed else ()), *_of_topic(topic)), options={"topic": dict(topic or {})}, profile="produce", limits=LIMITS, **more,
+    )  # fmt: skip
 
 
 def _fields(s: CaseBuilder) -> None:

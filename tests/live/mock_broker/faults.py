@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker import refusal_faults, storage_faults
+from tests.live.mock_broker import refusal_faults, sequence_faults, storage_faults
 from tests.live.mock_broker.batch_edits import (
     with_numbers,
 )
@@ -101,10 +101,10 @@ class AppendTimeOfYesterday(Partition):
 class ReadsFromNextBatch(Partition):
     """Answers a Fetch inside a batch with the next batch."""
 
-    def read_from(self, offset: int, max_bytes: int) -> bytes:
+    def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
         """Leave out the batch that begins before the offset."""
         later = [stored for stored in self.stored if stored.base_offset >= offset]
-        return super().read_from(later[0].base_offset, max_bytes) if later else b""
+        return super().read_from(later[0].base_offset, max_bytes, bound) if later else b""
 
 
 class StoresDuplicate(Partition):
@@ -138,7 +138,7 @@ class Dies(Partition):
 
 
 def _named() -> Mapping[str, type[Partition]]:
-    modules = (storage_faults, refusal_faults, sys.modules[__name__])
+    modules = (storage_faults, refusal_faults, sequence_faults, sys.modules[__name__])
     found = (member for module in modules for member in getmembers(module, isclass))
     faulty = [(name, one) for name, one in found if issubclass(one, Partition) and one is not Partition]
     return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in faulty}

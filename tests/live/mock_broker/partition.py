@@ -5,10 +5,11 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
-from tests.live.mock_broker import append_rules, stored_form
+from tests.live.mock_broker import append_rules, markers, stored_form
 from tests.live.mock_broker.append_rules import Arrival, ErrorCode, Refused
 from tests.live.mock_broker.stored_form import Form
 from tests.live.mock_broker.topic_settings import TopicSettings
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.values import RecordBatch
 
 KNOWN_BATCHES: Final = 5
@@ -19,6 +20,7 @@ SEQUENCES: Final = 1 << 31
 
 
 NO_EPOCH: Final = -1
+END_OF_LOG: Final = -1
 
 
 @frozen
@@ -37,6 +39,15 @@ class Stored:
     last_offset: int
     max_timestamp: int
     data: bytes
+
+
+@frozen
+class Aborted:
+    """An aborted transaction: its producer, its first offset, and that of its marker."""
+
+    producer: int
+    first: int
+    last: int
 
 
 @define
@@ -58,6 +69,9 @@ class Partition:
         settings: of its topic.
         stored: the batches, in order.
         end: the offset of the next record, which is the high watermark too: there are no followers.
+        start: the first offset that is not deleted.
+        open: the first offset of each open transaction, by producer id.
+        aborted: the aborted transactions, in the order of their markers.
     """
 
     def __init__(self, settings: TopicSettings) -> None:
@@ -65,6 +79,9 @@ class Partition:
         self.settings = settings
         self.stored: list[Stored] = []
         self.end = 0
+        self.start = 0
+        self.open: dict[int, int] = {}
+        self.aborted: list[Aborted] = []
         self._producers: dict[int, Producer] = {}
 
     def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
@@ -79,10 +96,13 @@ class Partition:
         known = self.known_producer(arrival.batch)
         if isinstance(known, Appended):
             return known
+        self.check_transaction(arrival.batch)
         form = self.form(arrival, now)
         finished = self.finish(form, arrival)
         append_rules.check_size(len(finished), self.settings)
         answer = self.answer(form, now)
+        if arrival.batch.attributes & TRANSACTIONAL:
+            self.open.setdefault(arrival.batch.producer_id, self.end)
         self.keep(form, finished)
         if known is not None:
             first = arrival.batch.base_sequence
@@ -133,35 +153,97 @@ class Partition:
             return None
         known = self._producers.get(batch.producer_id)
         if known is None:
-            known = self._producers[batch.producer_id] = Producer(batch.producer_epoch)
-        if batch.producer_epoch < known.epoch:
-            raise Refused(
-                ErrorCode.INVALID_PRODUCER_EPOCH, f"epoch {batch.producer_epoch} after {known.epoch}"
-            )
+            known = self._producers[batch.producer_id] = Producer(NO_EPOCH)
+        self.check_epoch(known, batch.producer_epoch)
         first = batch.base_sequence
-        if batch.producer_epoch > known.epoch:
-            if first and known.epoch != NO_EPOCH:
-                raise _out_of_order(first, 0)
+        begins = batch.producer_epoch > known.epoch
+        if begins:
+            self.check_new_epoch(known, first)
             known.epoch = batch.producer_epoch
             known.batches.clear()
         last = (first + batch.last_offset_delta) % SEQUENCES
         for begin, end, answer in known.batches:
             if (begin, end) == (first, last):
                 return answer
-        if known.epoch != NO_EPOCH and known.batches:
-            expected = (known.batches[-1][1] + 1) % SEQUENCES
-            if first != expected:
-                raise _out_of_order(first, expected)
+        if known.epoch != NO_EPOCH and not begins:
+            self.check_sequence(known, first)
         return known
+
+    def check_epoch(self, known: Producer, epoch: int) -> None:
+        """Check that an epoch is not older than the last one; raises `Refused`."""
+        if epoch < known.epoch:
+            raise Refused(ErrorCode.INVALID_PRODUCER_EPOCH, f"epoch {epoch} after {known.epoch}")
+
+    def check_new_epoch(self, known: Producer, first: int) -> None:
+        """Check that the first batch of a new epoch begins at 0; raises `Refused`."""
+        if first and known.epoch != NO_EPOCH:
+            raise _out_of_order(first, 0)
+
+    def check_sequence(self, known: Producer, first: int) -> None:
+        """Check that a sequence follows the last one; raises `Refused`."""
+        expected = (known.batches[-1][1] + 1) % SEQUENCES if known.batches else 0
+        if first != expected:
+            raise _out_of_order(first, expected)
+
+    # --- transactions: ProducerAppendInfo, UnifiedLog ---
+
+    def check_transaction(self, batch: RecordBatch) -> None:
+        """Check that a producer with an open transaction writes no other batch; raises `Refused`."""
+        if batch.producer_id in self.open and not batch.attributes & TRANSACTIONAL:
+            raise Refused(ErrorCode.INVALID_TXN_STATE, "a transaction of the producer is open")
+
+    def write_marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> None:
+        """End the transaction of a producer: appendEndTxnMarker."""
+        known = self._producers.setdefault(producer, Producer(epoch))
+        if epoch > known.epoch:
+            known.batches.clear()
+        known.epoch = max(known.epoch, epoch)
+        form = markers.marker(producer, epoch, commit=commit, offset=self.end, now=now)
+        first = self.open.pop(producer, None)
+        if first is not None and not commit:
+            self.aborted.append(Aborted(producer, first, self.end))
+        Partition.keep(self, form, stored_form.finished(form))
+
+    def last_stable_offset(self) -> int:
+        """Return the first offset of an open transaction, or the high watermark."""
+        return min(self.open.values(), default=self.end)
+
+    def aborted_between(self, offset: int, end: int) -> list[Aborted]:
+        """Return the aborted transactions of a fetched range: collectAbortedTransactions."""
+        return [one for one in self.aborted if one.last >= offset and one.first < end]
+
+    # --- deleting ---
+
+    def delete_before(self, offset: int) -> int:
+        """Move the beginning of the log, -1 to its end; return it: maybeIncrementLogStartOffset.
+
+        Raises:
+            Refused: the offset is past the end.
+        """
+        wanted = self.end if offset == END_OF_LOG else offset
+        if wanted > self.end:
+            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{wanted} is past {self.end}")
+        self.start = max(self.start, wanted)
+        return self.start
+
+    def check_range(self, offset: int) -> None:
+        """Check the offset of a fetch: UnifiedLog.read; raises `Refused`."""
+        if not self.start <= offset <= self.end:
+            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not in [{self.start}, {self.end}]")
 
     # --- reading ---
 
-    def read_from(self, offset: int, max_bytes: int) -> bytes:
-        """Return whole batches from the one with `offset` on: at least one, and no more than `max_bytes`."""
+    def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
+        """Return whole batches from the one with `offset` on: at least one, and no more than `max_bytes`.
+
+        Those from the offset `bound` on are left out.
+        """
         found = b""
         for stored in self.stored:
             if stored.last_offset < offset:
                 continue
+            if bound is not None and stored.base_offset >= bound:
+                break
             if found and len(found) + len(stored.data) > max_bytes:
                 break
             found += stored.data

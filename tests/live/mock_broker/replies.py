@@ -1,7 +1,7 @@
 """The answers to requests, in the message classes of kafka-python."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -10,6 +10,7 @@ from attrs import Factory, define
 from kafka.protocol.admin import (
     CreateTopicsRequest,
     CreateTopicsResponse,
+    DeleteRecordsRequest,
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
@@ -17,35 +18,59 @@ from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequ
 from kafka.protocol.metadata import (
     ApiVersionsRequest,
     ApiVersionsResponse,
+    FindCoordinatorRequest,
     MetadataRequest,
     MetadataResponse,
 )
 from kafka.protocol.producer import (
+    AddPartitionsToTxnRequest,
+    EndTxnRequest,
     InitProducerIdRequest,
-    InitProducerIdResponse,
     ProduceRequest,
     ProduceResponse,
 )
 
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
+from tests.live.mock_broker.append_rules import BODY, ErrorCode, Refused
+from tests.live.mock_broker.coordinator import Coordinator
+from tests.live.mock_broker.fetch_sessions import Sessions, is_news
 from tests.live.mock_broker.partition import Partition
 from tests.live.mock_broker.stored_form import LEADER_EPOCH
 from tests.live.mock_broker.topic_settings import InvalidSettingError, TopicSettings
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.batch import peek_header
 
 NODE: Final = 1
 NO_ID: Final = UUID(int=0)
 
+IMPLICIT: Final = 12
+"""The version of Produce from which on a batch adds its partition to the transaction: KIP-890."""
+
+SESSION: Final = 7
+"""The version of Fetch from which on there are sessions: KIP-227."""
+
+READ_COMMITTED: Final = 1
+
 VERSIONS: Final = {
-    ProduceRequest: (3, 12),
+    ProduceRequest: (3, 13),
     FetchRequest: (4, 17),
     ListOffsetsRequest: (1, 7),
     MetadataRequest: (1, 12),
     ApiVersionsRequest: (0, 3),
     CreateTopicsRequest: (2, 7),
     DeleteTopicsRequest: (1, 6),
-    InitProducerIdRequest: (0, 4),
+    InitProducerIdRequest: (0, 5),
+    FindCoordinatorRequest: (1, 6),
+    AddPartitionsToTxnRequest: (0, 3),
+    EndTxnRequest: (0, 5),
+    DeleteRecordsRequest: (0, 2),
 }
 """The versions of each request that the broker takes."""
+
+FEATURES_SINCE: Final = 3
+"""The version of ApiVersions from which on it has features: KIP-584."""
+
+RECORD_ERRORS_SINCE: Final = 8
+"""The version of Produce from which on single records have error messages: KIP-467."""
 
 REQUESTS: Final = {request.API_KEY: request for request in VERSIONS}
 
@@ -74,13 +99,15 @@ class Cluster:
         partition_class: of each partition; a fault is a class of its own.
         port: where it listens.
         topics: by name.
-        producers: how many producer ids were given.
+        coordinator: of transactions.
+        sessions: of consumers.
     """
 
     partition_class: type[Partition]
     port: int = 0
     topics: dict[str, Topic] = Factory(dict)
-    producers: int = 0
+    coordinator: Coordinator = Factory(Coordinator)
+    sessions: Sessions = Factory(Sessions)
 
     def topic(self, name: str | None, number: UUID | None) -> tuple[str, Topic | None]:
         """Return name and topic by its name or its id."""
@@ -118,7 +145,19 @@ def api_versions(_: Cluster, request: Request) -> Reply:
         )
         for one, span in VERSIONS.items()
     ]
-    return ApiVersionsResponse[request.version](error_code=0, api_keys=keys, throttle_time_ms=0)
+    return ApiVersionsResponse[request.version](
+        error_code=0, api_keys=keys, throttle_time_ms=0, **_features(request.version)
+    )
+
+
+def _features(version: int) -> dict[str, Any]:
+    """Return the feature of transactions v2 (KIP-890), in versions of the answer that have features."""
+    if version < FEATURES_SINCE:
+        return {}
+    feature = ApiVersionsResponse.FinalizedFeatureKey(
+        name="transaction.version", max_version_level=2, min_version_level=2, version=version
+    )
+    return {"finalized_features_epoch": 0, "finalized_features": [feature]}
 
 
 def metadata(cluster: Cluster, request: Request) -> Reply:
@@ -231,9 +270,8 @@ def produce(cluster: Cluster, request: Request) -> Reply:
     responses = [
         topic_response(
             name=topic.name,
-            partition_responses=[
-                _appended(cluster, request, topic.name, asked) for asked in topic.partition_data
-            ],
+            topic_id=topic.topic_id,
+            partition_responses=[_appended(cluster, request, topic, asked) for asked in topic.partition_data],
             version=version,
         )
         for topic in request.topic_data
@@ -241,12 +279,14 @@ def produce(cluster: Cluster, request: Request) -> Reply:
     return ProduceResponse[version](responses=responses, throttle_time_ms=0)
 
 
-def _appended(cluster: Cluster, request: Request, name: str, asked: Request) -> Reply:
+def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request) -> Reply:
     result, version = ProduceResponse.TopicProduceResponse.PartitionProduceResponse, request.version
     now = time.time_ns() // 1_000_000
     try:
-        partition = cluster.partition(name, None, asked.index)
+        partition = cluster.partition(topic.name, topic.topic_id, asked.index)
         data = bytes(asked.records or b"")
+        name, _ = cluster.topic(topic.name, topic.topic_id)
+        _join_transaction(cluster, partition, (name, asked.index), request, data)
         answer = partition.append(data, version, request.transactional_id, now)
     except Refused as refused:
         errors = [
@@ -254,6 +294,7 @@ def _appended(cluster: Cluster, request: Request, name: str, asked: Request) -> 
                 batch_index=index, batch_index_error_message=text, version=version
             )
             for index, text in refused.records
+            if version >= RECORD_ERRORS_SINCE
         ]
         return result(
             index=asked.index,
@@ -277,43 +318,107 @@ def _appended(cluster: Cluster, request: Request, name: str, asked: Request) -> 
     )
 
 
+def _join_transaction(
+    cluster: Cluster, partition: Partition, place: tuple[str, int], request: Request, data: bytes
+) -> None:
+    """Add the partition to the transaction of a batch, or check that it is part of it; raises `Refused`.
+
+    The end of a fenced transaction is INVALID_PRODUCER_EPOCH for a producer: ReplicaManager.
+    """
+    if request.transactional_id is None or len(data) < BODY:
+        return
+    header = peek_header(data, 0)
+    producer = header.producer_id, header.producer_epoch
+    if not header.attributes & TRANSACTIONAL:
+        return
+    try:
+        if request.version >= IMPLICIT:
+            cluster.coordinator.add(request.transactional_id, producer, {place: partition})
+        elif header.producer_id not in partition.open:
+            cluster.coordinator.verify(request.transactional_id, producer, place)
+    except Refused as refused:
+        if refused.code != ErrorCode.PRODUCER_FENCED:
+            raise
+        raise Refused(ErrorCode.INVALID_PRODUCER_EPOCH, refused.text) from None
+
+
 def fetch(cluster: Cluster, request: Request) -> Reply:
-    """Return batches from the offsets that were asked for, without a session."""
-    version, topic_response = request.version, FetchResponse.FetchableTopicResponse
-    responses = [
-        topic_response(
-            topic=topic.topic,
-            topic_id=topic.topic_id,
-            partitions=[_fetched(cluster, version, topic, asked) for asked in topic.partitions],
-            version=version,
-        )
+    """Return batches from the offsets that were asked for, in a session or without one."""
+    version = request.version
+    asked = {
+        (_topic_key(topic), one.partition): (topic, one)
         for topic in request.topics or ()
+        for one in topic.partitions
+    }
+    number, session = 0, None
+    if version >= SESSION:
+        forgotten = [
+            (_topic_key(topic), index)
+            for topic in request.forgotten_topics_data or ()
+            for index in topic.partitions
+        ]
+        try:
+            number, session = cluster.sessions.of(request.session_id, request.session_epoch, asked, forgotten)
+        except Refused as refused:
+            return FetchResponse[version](
+                throttle_time_ms=0, error_code=refused.code, session_id=0, responses=[]
+            )
+    rows = session.asked if session is not None else asked
+    replies = [
+        (key, topic, _fetched(cluster, request, topic, one)) for key, (topic, one) in list(rows.items())
     ]
-    return FetchResponse[version](throttle_time_ms=0, error_code=0, session_id=0, responses=responses)
+    shown = [
+        (topic, reply) for key, topic, reply in replies if session is None or is_news(session, key, reply)
+    ]
+    return FetchResponse[version](
+        throttle_time_ms=0, error_code=0, session_id=number, responses=_by_topic(shown, version)
+    )
 
 
-def _fetched(cluster: Cluster, version: int, topic: Request, asked: Request) -> Reply:
-    code, end, data = ErrorCode.NONE, -1, b""
+def _topic_key(topic: Request) -> Any:
+    return topic.topic or topic.topic_id
+
+
+def _by_topic(shown: Sequence[tuple[Request, Reply]], version: int) -> list[Reply]:
+    """Return the partitions of each topic together."""
+    topics: dict[Any, tuple[Request, list[Reply]]] = {}
+    for topic, reply in shown:
+        topics.setdefault(_topic_key(topic), (topic, []))[1].append(reply)
+    return [
+        FetchResponse.FetchableTopicResponse(
+            topic=topic.topic, topic_id=topic.topic_id, partitions=partitions, version=version
+        )
+        for topic, partitions in topics.values()
+    ]
+
+
+def _fetched(cluster: Cluster, request: Request, topic: Request, asked: Request) -> Reply:
+    code, ends, data, aborted, offset = ErrorCode.NONE, (-1, -1, -1), b"", None, asked.fetch_offset
     try:
         partition = cluster.partition(topic.topic, topic.topic_id, asked.partition)
+        ends = partition.end, partition.last_stable_offset(), partition.start
+        partition.check_range(offset)
     except Refused as refused:
         code = refused.code
     else:
-        end = partition.end
-        if 0 <= asked.fetch_offset <= end:
-            data = partition.read_from(asked.fetch_offset, asked.partition_max_bytes)
-        else:
-            code = ErrorCode.OFFSET_OUT_OF_RANGE
+        committed = request.isolation_level == READ_COMMITTED
+        bound = ends[1] if committed else None
+        data = partition.read_from(offset, min(asked.partition_max_bytes, request.max_bytes), bound)
+        rows = partition.aborted_between(offset, ends[1]) if committed else []
+        one = FetchResponse.FetchableTopicResponse.PartitionData.AbortedTransaction
+        aborted = [
+            one(producer_id=row.producer, first_offset=row.first, version=request.version) for row in rows
+        ]
     return FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=asked.partition,
         error_code=code,
-        high_watermark=end,
-        last_stable_offset=end,
-        log_start_offset=0,
-        aborted_transactions=None,
+        high_watermark=ends[0],
+        last_stable_offset=ends[1],
+        log_start_offset=ends[2],
+        aborted_transactions=aborted,
         preferred_read_replica=-1,
         records=data,
-        version=version,
+        version=request.version,
     )
 
 
@@ -326,10 +431,13 @@ def has_data(reply: Reply) -> bool:
 def list_offsets(cluster: Cluster, request: Request) -> Reply:
     """Return the offsets for times."""
     version, topic_response = request.version, ListOffsetsResponse.ListOffsetsTopicResponse
+    isolation = request.isolation_level if version >= 2 else 0
     topics = [
         topic_response(
             name=topic.name,
-            partitions=[_offset(cluster, version, topic.name, asked) for asked in topic.partitions],
+            partitions=[
+                _offset(cluster, version, topic.name, asked, isolation) for asked in topic.partitions
+            ],
             version=version,
         )
         for topic in request.topics
@@ -337,10 +445,11 @@ def list_offsets(cluster: Cluster, request: Request) -> Reply:
     return ListOffsetsResponse[version](throttle_time_ms=0, topics=topics)
 
 
-def _offset(cluster: Cluster, version: int, name: str, asked: Request) -> Reply:
+def _offset(cluster: Cluster, version: int, name: str, asked: Request, isolation: int) -> Reply:
     code, found = ErrorCode.NONE, (-1, -1)
     try:
-        found = _time_and_offset(cluster.partition(name, None, asked.partition_index), asked.timestamp)
+        partition = cluster.partition(name, None, asked.partition_index)
+        found = _time_and_offset(partition, asked.timestamp, committed=isolation == READ_COMMITTED)
     except Refused as refused:
         code = refused.code
     return ListOffsetsResponse.ListOffsetsTopicResponse.ListOffsetsPartitionResponse(
@@ -353,25 +462,17 @@ def _offset(cluster: Cluster, version: int, name: str, asked: Request) -> Reply:
     )
 
 
-def _time_and_offset(partition: Partition, timestamp: int) -> tuple[int, int]:
+def _time_and_offset(partition: Partition, timestamp: int, *, committed: bool) -> tuple[int, int]:
     match timestamp:
         case ListedTime.LATEST:
-            return -1, partition.end
+            return -1, partition.last_stable_offset() if committed else partition.end
         case ListedTime.EARLIEST:
-            return -1, 0
+            return -1, partition.start
         case ListedTime.LARGEST:
             stored = max(partition.stored, key=lambda one: one.max_timestamp, default=None)
         case _:
             stored = partition.first_after(timestamp)
     return (stored.max_timestamp, stored.base_offset) if stored else (-1, -1)
-
-
-def init_producer_id(cluster: Cluster, request: Request) -> Reply:
-    """Return a producer id that no producer had."""
-    cluster.producers += 1
-    return InitProducerIdResponse[request.version](
-        throttle_time_ms=0, error_code=0, producer_id=cluster.producers, producer_epoch=0
-    )
 
 
 ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
@@ -382,6 +483,5 @@ ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
     ApiVersionsRequest.API_KEY: api_versions,
     CreateTopicsRequest.API_KEY: create_topics,
     DeleteTopicsRequest.API_KEY: delete_topics,
-    InitProducerIdRequest.API_KEY: init_producer_id,
 }
 """The function that answers each API, by its key."""

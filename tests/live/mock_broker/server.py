@@ -11,8 +11,9 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
+from tests.live.mock_broker import replies, transaction_replies
 from tests.live.mock_broker.faults import Die, Hang, partition_class
-from tests.live.mock_broker.replies import ANSWERS, REQUESTS, VERSIONS, Cluster, has_data
+from tests.live.mock_broker.replies import REQUESTS, VERSIONS, Cluster, has_data
 
 SIZE: Final = Struct(">i")
 HEAD: Final = Struct(">hhi")
@@ -21,6 +22,7 @@ HEAD: Final = Struct(">hhi")
 LARGEST: Final = 64 * 1024 * 1024
 UNSUPPORTED_VERSION: Final = 35
 LOOK_SECONDS: Final = 0.01
+ANSWERS: Final = {**replies.ANSWERS, **transaction_replies.ANSWERS}
 
 
 class Server:

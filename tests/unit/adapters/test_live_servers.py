@@ -39,7 +39,7 @@ def test_a_process_that_did_not_start_left_nothing() -> None:
 
 
 def test_a_missing_module_is_one_line_with_the_command_that_installs_it() -> None:
-    entry = evolve(live_servers.entry_of_broker("kafka-broker:localhost:1"), modules=("no_such_module_x",))
+    entry = evolve(live_servers.entry_of_server("kafka-broker:localhost:1"), modules=("no_such_module_x",))
     with pytest.raises(AdapterStartError, match=r"needs further packages: pip install .*\[broker\]"):
         live_servers.check_modules(entry)
 

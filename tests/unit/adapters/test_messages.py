@@ -1,5 +1,6 @@
 """Messages of the adapter contract against its schema, and against bytes written by hand."""
 
+import io
 import json
 import struct
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
 from wireproof.adapters.request_json import OPENING, hello_of, hello_packet, request_of, request_packet
+from wireproof.adapters.serve import UNASKED_DIGEST, converse
 from wireproof.cases.case import Limits
 from wireproof.cases.outcome import (
     Accepted,
@@ -105,6 +107,24 @@ def test_a_request_arrives_as_it_left_and_fits_the_schema(request_: Request, fra
     VALID.validate(on_a_line(packet))
     (arrived,) = framing().feed(framing().pack(packet))
     assert request_of(arrived) == request_
+
+
+def test_a_digest_that_was_not_asked_for_says_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wireproof.adapters.message_framing.MAX_MESSAGE", 4000)
+
+    def answer(request: Request) -> Accepted:
+        return Accepted(digest="00" * 16) if request.answer == "digest" else Accepted("x" * 5000)
+
+    texts = []
+    for wanted in ("value", "digest"):
+        request = Request("7", "decode", "toy", "v1", b"", answer=wanted)
+        out = io.BytesIO()
+        converse(Hello("x", "1"), answer, Frames, io.BytesIO(Frames().pack(request_packet(request))), out)
+        (packet,) = Frames().feed(out.getvalue())
+        VALID.validate(packet.head)
+        assert answer_of(packet) == Accepted(digest="00" * 16)
+        texts.append(packet.head.get("text"))
+    assert texts == [UNASKED_DIGEST, None]
 
 
 @pytest.mark.parametrize("outcome", ANSWERS, ids=repr)
@@ -202,7 +222,7 @@ def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
 @pytest.mark.parametrize(
     ("head", "text"),
     [
-        ({"op": "parse"}, "op must be one of decode, encode, scan"),
+        ({"op": "parse"}, "op must be one of decode, encode, scan, sequence"),
         ({"id": 7}, "id must be a string"),
         ({"fixture": "x"}, "a request has no field 'fixture'"),
         ({"limits": {"ms": -1}}, "limits.ms must be a whole number from 0"),

@@ -5,6 +5,7 @@ import gzip
 import json
 import struct
 from pathlib import Path
+from types import ModuleType
 
 import cramjam
 import pytest
@@ -15,20 +16,23 @@ from goldens import load
 from tests.authoring.iggy import batches_0_11, message_bytes
 from tests.authoring.kafka import entry_bytes
 from tests.authoring.kafka.next_offset import with_offsets
+from wireproof import heka, iggy, kafka
 from wireproof.cases import generate
-from wireproof.cases.case import Accept, Case, Data, Generated, Value
+from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import case_from_json
 from wireproof.cases.frozen_digests import input_digest
-from wireproof.cases.generate import compressed, iggy, kafka
+from wireproof.cases.generate import compressed
 from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe, recipe_json
 from wireproof.cases.made_case import GenerateError, generators, is_large, made_case, made_input
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS
+from wireproof.iggy.family import made_messages
+from wireproof.kafka.family import made_entries
 from wireproof.wire.json_values import Json, json_digest
 
 ONE = "kafka.batch/v2/size/zstd-value-65537"
@@ -116,20 +120,24 @@ def test_runs_compress_a_thousand_times() -> None:
 def test_a_batch_is_that_of_another_builder() -> None:
     records = b"".join(entry_bytes.record(None, noise(10, n), ts=n, off=n) for n in range(3))
     recipe = Recipe("kafka.batch/v2", 3, 10)
-    assert kafka.batch(recipe) == entry_bytes.batch(records, 3, base_ts=kafka.TIME, max_ts=kafka.TIME + 2)
+    assert made_entries.batch(recipe) == entry_bytes.batch(
+        records, 3, base_ts=made_entries.TIME, max_ts=made_entries.TIME + 2
+    )
     values = [entry_bytes.record_value(None, noise(10, n), ts=n, off=n) for n in range(3)]
-    whole = with_offsets(entry_bytes.batch_value(values, max_ts=kafka.TIME + 2))
-    assert kafka.batch_value(recipe, computed=True) == whole
+    whole = with_offsets(entry_bytes.batch_value(values, max_ts=made_entries.TIME + 2))
+    assert made_entries.batch_value(recipe, computed=True) == whole
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrapper_is_that_of_another_builder(magic: int) -> None:
-    inner = [entry_bytes.message(magic, None, noise(10, n), offset=n, ts=kafka.TIME + n) for n in range(3)]
+    inner = [
+        entry_bytes.message(magic, None, noise(10, n), offset=n, ts=made_entries.TIME + n) for n in range(3)
+    ]
     packed = entry_bytes.snappy_block(b"".join(inner))
     recipe = Recipe(f"kafka.batch/v{magic}", 3, 10, codec="snappy-raw")
     ours, theirs = (
-        kafka.message(recipe, magic),
-        entry_bytes.message(magic, None, packed, offset=2, attributes=2, ts=kafka.TIME + 2),
+        made_entries.message(recipe, magic),
+        entry_bytes.message(magic, None, packed, offset=2, attributes=2, ts=made_entries.TIME + 2),
     )
     start = 26 + 8 * magic
     assert ours[:8] == theirs[:8]
@@ -138,15 +146,17 @@ def test_a_wrapper_is_that_of_another_builder(magic: int) -> None:
 
 def test_a_poll_is_that_of_another_builder() -> None:
     frames = [batches_0_11.frame(n + 1, noise(10, n), delta=n) for n in range(2)]
-    body = batches_0_11.batch(*frames, timestamp=iggy.TIME, origin=iggy.TIME)
-    assert iggy.poll_11(Recipe("iggy.poll/0.11", 2, 10)) == batches_0_11.poll(2, body)
+    body = batches_0_11.batch(*frames, timestamp=made_messages.TIME, origin=made_messages.TIME)
+    assert made_messages.poll_11(Recipe("iggy.poll/0.11", 2, 10)) == batches_0_11.poll(2, body)
     rows = [message_bytes.sent(n + 1, noise(10, n)) for n in range(2)]
-    assert iggy.send_30(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(rows))
+    assert made_messages.send_30(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(rows))
 
 
 def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:
     names = set()
-    for path in Path(generate.__file__).parent.glob("*.py"):
+    makers = [path for family in (kafka, iggy, heka) for path in _modules(family, "family/made_*.py")]
+    assert len(makers) == 5
+    for path in (*_modules(generate, "*.py"), *makers):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.ImportFrom(module=str(module)):
@@ -154,8 +164,12 @@ def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:
                 case ast.Import(names=imported):
                     names |= {one.name for one in imported}
     ours = {name for name in names if name.startswith("wireproof.") and ".cases.generate" not in name}
-    assert ours == {"wireproof.wire.json_values"}
+    assert ours == {"wireproof.wire.json_values", "wireproof.iggy.family.made_messages"}
     assert not names & {"cramjam", "zstandard", "gzip", "lz4"}
+
+
+def _modules(package: ModuleType, pattern: str) -> list[Path]:
+    return list(Path(str(package.__file__)).parent.glob(pattern))
 
 
 # --- recipes ---
@@ -184,7 +198,8 @@ def test_a_recipe_without_defaults_is_short() -> None:
             "not kafka.batch/v2",
         ),
         ({"op": "encode"}, "an encode neither digest nor value"),
-        ({"op": "scan"}, "an accepted decode or encode"),
+        ({"op": "scan"}, "a decode, or an accepted encode"),
+        ({"op": "encode", "expect": {"reject": {"class": "other"}}}, "a decode, or an accepted encode"),
         ({"expect": {"accept": {"consumed": 1}}}, "expects a digest"),
     ],
 )
@@ -194,6 +209,13 @@ def test_a_case_that_its_recipe_does_not_fit_is_not_read(change: dict[str, Json]
 
 
 # --- made cases ---
+
+
+def test_a_made_case_that_is_refused_has_its_bytes_and_keeps_its_expectation() -> None:
+    refused = evolve(case(ONE), expect=Reject("limit-exceeded"))
+    made = made_case(refused)
+    assert isinstance(made.input, Data)
+    assert made.expect == Reject("limit-exceeded")
 
 
 def test_a_made_case_has_its_bytes_and_its_value() -> None:

@@ -8,15 +8,17 @@ from wireproof.cases.mutate.decode_trace import Element, cached_trace
 from wireproof.cases.mutate.fullest import samples
 from wireproof.cases.mutate.repairing import repair
 from wireproof.cases.size_fields import (
+    COMPRESSED_SIZES,
     companions_of_lists,
     counts_of_lists,
+    deciding_fields,
     first_length,
-    lengths_of_parts,
     size_fields,
     size_kind,
 )
 from wireproof.formats import FORMATS
 from wireproof.wire.checksums import crc32c
+from wireproof.wire.layout import declared_lengths
 from wireproof.wire.trace import Cover, FieldSpan
 
 BATCH = FORMATS["kafka.batch/v2"]
@@ -106,9 +108,18 @@ def test_the_number_that_a_request_asks_for_is_a_count() -> None:
 def test_layouts_say_what_lengths_and_counts_are_of() -> None:
     assert counts_of_lists(BATCH.layout)["headers"] == {"headerCount"}
     assert counts_of_lists(BATCH.layout)["records"] == {"recordsCount"}
-    assert lengths_of_parts(BATCH.layout)["value"] == {"valueLength"}
+    assert declared_lengths(BATCH.layout)["value"] == {"valueLength"}
     assert companions_of_lists(SEND.layout) == {"messages": {"index"}}
     assert companions_of_lists(BATCH.layout) == {}
+
+
+def test_layouts_say_which_fields_decide_what_others_are() -> None:
+    assert {"batchLength", "recordsCount", "keyLength", "magic", "attributes"} <= deciding_fields(
+        BATCH.layout
+    )
+    assert not {"baseOffset", "crc", "producerId"} & deciding_fields(BATCH.layout)
+    assert "command" in deciding_fields(FORMATS["iggy.frame/0.11"].layout)
+    assert deciding_fields(None) == set(COMPRESSED_SIZES)
 
 
 def test_values_of_a_format_may_begin_with_their_length() -> None:

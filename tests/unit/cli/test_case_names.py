@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from command_line import Command
+from goldens import load
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data
-from wireproof.cases.fixtures import load
 from wireproof.fuzz.findings import Findings, finding_name
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.signature import Signature

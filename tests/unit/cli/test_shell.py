@@ -165,14 +165,16 @@ def test_missing_and_old_tools_are_named_with_their_fix(
 def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
     extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     assert doctor.EXTRAS.keys() <= extras.keys()
-    for name, (_, modules) in doctor.EXTRAS.items():
+    for name in doctor.EXTRAS:
         brought = {
             line.partition(">")[0].partition("=")[0].partition("[")[0].lower() for line in extras[name]
         }
         known = {
             "yaml": "pyyaml",
+            "confluent_kafka": "confluent-kafka",
+            "iggy_py": "iggy-py",
             "kafka": "kafka-python",
             "google.protobuf": "protobuf",
             "snappy": "python-snappy",
         }
-        assert {known.get(module, module) for module in modules} <= brought, name
+        assert {known.get(module, module) for module in doctor.modules_of(name)} <= brought, name

@@ -10,8 +10,8 @@ from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Chunks, Data
 from wireproof.cases.observable_fields import observed_tree
-from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.scan import scan
 from wireproof.wire.json_values import Json, json_digest, json_of
@@ -151,7 +151,7 @@ def test_the_numbers_are_those_of_python() -> None:
     """The least and the greatest of 64 bits, and all lengths between."""
     import numpy as np  # noqa: PLC0415 - this test alone
 
-    from wireproof.columnar import canonical_json_kernels  # noqa: PLC0415 - as above
+    from wireproof.kafka.columnar import canonical_json_kernels  # noqa: PLC0415 - as above
 
     some = [sign * 10**digits + more for digits in range(19) for sign in (1, -1) for more in (-1, 0, 1)]
     out = np.empty(32, np.uint8)

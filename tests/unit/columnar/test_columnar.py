@@ -12,13 +12,15 @@ from goldens import load
 from kafka_bytes import LOG
 from kafka_examples import WORKED, Worked
 
-from wireproof import columnar, formats
+from wireproof import formats
 from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
-from wireproof.columnar import decoders, decompress
+from wireproof.columnar import decompress
 from wireproof.install_hint import install_command
+from wireproof.kafka import columnar
+from wireproof.kafka.columnar import decoders
 from wireproof.wire.options import Options
 
 BYTES = {row.example: bytes.fromhex(row.data) for row in WORKED}
@@ -172,7 +174,7 @@ def test_the_adapter_says_what_it_does_not_do() -> None:
 
 @pytest.mark.parametrize("module", ["numba", "pyarrow"])
 def test_without_the_extra_one_line_names_it(module: str) -> None:
-    code = f"import sys; sys.modules['{module}'] = None\nimport wireproof.columnar"
+    code = f"import sys; sys.modules['{module}'] = None\nimport wireproof.kafka.columnar"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
@@ -186,12 +188,12 @@ import sys
 from functools import partial
 from wireproof.cases.fixtures import load
 from numba.core.registry import CPUDispatcher
-from wireproof.adapters.columnar import OPS, Columnar
+from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Chunks, Data
 
 def kernels():
-    ours = [module for name, module in sys.modules.items() if name.startswith("wireproof.columnar.")]
+    ours = [module for name, module in sys.modules.items() if ".columnar." in f"{name}."]
     each = {name: kernel for module in ours for name, kernel in vars(module).items()}
     return {(name, *kernel.signatures) for name, kernel in each.items() if isinstance(kernel, CPUDispatcher)}
 

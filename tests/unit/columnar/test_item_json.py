@@ -10,8 +10,8 @@ from goldens import load
 
 from tests.generators.kafka_segments import MIB, generate
 from wireproof.cases.case import Chunks, Data
-from wireproof.columnar.item_json import json_items
-from wireproof.columnar.kafka_scan import scan_steps
+from wireproof.kafka.columnar.entry_scan import scan_steps
+from wireproof.kafka.columnar.item_json import json_items
 from wireproof.kafka.family import spark_reader as columnar_reader
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.object_places import expand_paths

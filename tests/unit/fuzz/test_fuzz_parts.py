@@ -128,6 +128,19 @@ def test_the_smallest_input_of_a_signature_is_kept_and_the_first_time_stays(tmp_
     assert found[0].sha256 == hashlib.sha256(b"\x01\x02a").hexdigest()
 
 
+def test_a_lenient_answer_counts_from_the_level_should_on(tmp_path: Path) -> None:
+    lenient = evolve(SIGNATURE, kind="lenient")
+    for level, counted in (("may", 0), ("should", 1)):
+        case = evolve(case_of(b"\x01"), level=level)
+        for hold in ("must", "should"):
+            folder = tmp_path / level / hold
+            findings = Findings(folder, "w0", hold)
+            findings.add(lenient, VERDICT, case, b"\x01")
+            (found,) = read_findings(folder)
+            assert (found.level, found.gates, findings.gating) == (level, False, counted * (hold == "should"))
+            assert Findings(folder, "w1", hold).gating == findings.gating
+
+
 def test_two_workers_keep_the_smaller_of_what_both_found(tmp_path: Path) -> None:
     one, two = Findings(tmp_path, "w0"), Findings(tmp_path, "w1")
     two.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01", version="1")

@@ -1,12 +1,15 @@
 """Index files of Iggy: recognised by the log beside them or by their bytes, never by their name alone."""
 
 import struct
+import tracemalloc
 from pathlib import Path
 
 import iggy_segments
 import pytest
 from command_line import Command
 
+from wireproof.iggy.family import index_files
+from wireproof.iggy.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
 from wireproof.runner.index_files import check_index_file, check_index_files
 
 STEM = "00000000000000000000"
@@ -94,3 +97,41 @@ def test_without_its_log_an_index_is_known_by_its_bytes(revision: str, tmp_path:
     assert one.system.startswith("Iggy ")
     assert revision in one.system
     assert "its log is not beside it" in one.verdict()
+
+
+def test_records_are_found_by_a_number_that_rises_and_by_one_that_goes_back() -> None:
+    rising = [RecordPosition(n * 2, n * 2 + 1, n * 10, n * 10 + 10, 7) for n in range(50)]
+    for places in (rising, rising[25:] + rising[:25]):
+        found = RecordPositions(places)
+        assert [found.find("last", place.last) for place in rising] == rising
+        assert [found.find("begin", value) for value in (5, 1 << 40)] == [None, None]
+        assert (list(found), found[-1], found[2:4]) == (places, places[-1], places[2:4])
+
+
+def test_records_above_the_limit_are_not_compared_and_a_note_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_files, "MAX_RECORDS", 12)
+    log = partition(tmp_path, "0.9")
+    path = log.with_suffix(".index")
+    data = bytearray(path.read_bytes())
+    for row in (3, 15):
+        data[row * 16 + 4] ^= 1
+    path.write_bytes(data)
+    (one,) = check_index_files(log)
+    assert [finding.at for finding in one.findings if finding.is_error] == [3 * 16 + 4]
+    (note,) = [finding.message for finding in one.findings if not finding.is_error]
+    assert note.endswith("entries for them are not compared")
+    assert len(one.log.heads if one.log else ()) == 12
+
+
+def test_many_records_and_entries_take_bounded_memory() -> None:
+    places = RecordPositions(RecordPosition(n, n, n * 80, n * 80 + 80, n) for n in range(100_000))
+    (layout,) = [one for one in INDEX_LAYOUTS if "0.9" in one.revisions]
+    data = b"".join(layout.entry.pack(n, n * 80 + 80, n) for n in range(99_999))
+    tracemalloc.start()
+    faults = list(check_against_log(layout, data, 0, places, sound=True))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert faults == [(len(data), "1 records have no entry yet", False)]
+    assert peak < 1 << 20

@@ -5,6 +5,7 @@ Those of `compacted` are a running broker's: its cleaner took the records of the
 
 import shutil
 import struct
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,8 @@ from folders import SUPPORT
 from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
 from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
-from wireproof.runner.index_files import (
-    CheckedIndex,
-    IndexFileError,
-    check_index_file,
-    check_index_files,
-    kind_of,
-    parse_file_name,
-)
+from wireproof.runner.index_files import check_index_file, check_index_files, kind_of, parse_file_name
+from wireproof.segment_files import CheckedIndex, IndexFileError
 from wireproof.spark.index_files import check_local_logs
 from wireproof.spark.object_places import expand_paths
 
@@ -395,3 +390,18 @@ def test_explain_reports_nothing_about_absent_index_files(tmp_path: Path, wirepr
     done = wireproof("explain", tmp_path / f"{NAME}.log")
     assert done.code == 0
     assert "agrees" not in done.out
+
+
+def test_the_headers_of_many_entries_and_their_index_take_little_memory() -> None:
+    count = 50_000
+    one = kafka_bytes.message(1)
+    data = b"".join(number.to_bytes(8, "big") + one[8:] for number in range(count))
+    entries = b"".join(struct.pack(">ii", number, number * len(one)) for number in range(count))
+    tracemalloc.start()
+    segment = segment_headers.read(data)
+    index = offset_index.read(entries, 0)
+    findings = [*offset_index.check_alone(index), *offset_index.check_against_log(index, segment)]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(segment.heads), len(index.entries), findings) == (count, count, [])
+    assert peak < count * 120

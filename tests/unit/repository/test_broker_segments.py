@@ -1,6 +1,7 @@
 """The scripts around a real broker, without one: the plans of clients, and the output of Kafka's tool."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from folders import TESTS
@@ -12,7 +13,9 @@ from wireproof.wire.options import DEFAULT_OPTIONS
 
 BROKER = TESTS / "broker"
 sys.path.insert(0, str(BROKER))
-import dump  # noqa: E402 - a script of tests/broker
+import compare_explain  # noqa: E402 - a script of tests/broker
+import dump  # noqa: E402 - likewise
+import explain_lines  # noqa: E402 - likewise
 import plan  # noqa: E402 - likewise
 
 W01 = bytes.fromhex(
@@ -52,6 +55,24 @@ def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
     outcome = decode_answer(formats.get("kafka.log", "mixed"), W01, DEFAULT_OPTIONS).outcome
     assert isinstance(outcome, Accepted)
     assert dump.expected(W01, outcome.value) == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
+
+
+def test_explain_prints_the_lines_of_the_tool(tmp_path: Path) -> None:
+    path = tmp_path / "x-0" / "00000000000000000000.log"
+    path.parent.mkdir()
+    path.write_bytes(W01)
+    (trees,) = explain_lines.explained([path])
+    lines = [line for _, line in explain_lines.lines(trees)]
+    assert lines == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
+    assert list(compare_explain.tool_lines(PRINTED.splitlines()[1:])) == lines
+
+
+def test_a_value_of_several_lines_is_one_record_of_the_tool() -> None:
+    text = (
+        "| offset: 7 CreateTime: 5 keySize: 1 valueSize: 9 sequence: -1 headerKeys: [] key: k payload: a: b"
+    )
+    (line,) = compare_explain.tool_lines([text, "c: d"])
+    assert (line["offset"], line["key"], line["payload"]) == ("7", "k", "a: b\nc: d")
 
 
 @pytest.mark.parametrize(

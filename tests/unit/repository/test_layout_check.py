@@ -78,7 +78,7 @@ def test_a_space_that_no_field_opens_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_length_that_covers_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TracingReader, "cover_by_length", lambda *_: None)
+    monkeypatch.setattr(TracingReader, "cover_declared_length", lambda *_: None)
     assert any("covers nothing" in line for line in of("kafka.batch/v2/batch/one-record"))
 
 

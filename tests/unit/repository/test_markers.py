@@ -14,6 +14,8 @@ from lanes import FULL, LANES
 
 from wireproof.adapters.errors import AdapterStartError
 
+pytest_plugins = "pytester"
+
 
 def test_the_test_command_leaves_out_every_marker_of_the_table_and_no_other() -> None:
     options = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
@@ -23,9 +25,9 @@ def test_the_test_command_leaves_out_every_marker_of_the_table_and_no_other() ->
 
 def test_ci_runs_every_marker_but_those_of_the_full_run() -> None:
     script = (TOP / ".ci" / "run").read_text("utf-8")
-    assert set(re.findall(r"^lane (\w+)|-m (cluster)", script, re.MULTILINE)) == {
-        ("", name) if name == "cluster" else (name, "") for name in LANES if name not in FULL
-    }
+    (together,) = re.findall(r"^lanes=\((.*)\)", script, re.MULTILINE)
+    (alone,) = re.findall(r"pytest -q -m (\w+) --durations", script)
+    assert {*together.split(), alone} == {name for name in LANES if name not in FULL}
 
 
 def test_the_full_run_has_the_markers_that_ci_leaves_out() -> None:
@@ -54,6 +56,25 @@ def test_a_run_ends_with_a_line_of_what_it_left_out(workers: tuple[str, ...]) ->
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "left out: 6 tests (browser 4, spark 2); `pytest -m NAME` runs" in done.stdout
+    assert "passed by marker" not in done.stdout
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "a-worker"])
+def test_a_run_of_markers_counts_what_passed_of_each(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    """`.ci/run` reads that line: of each marker some test must have passed."""
+    pytester.makeini(f"[pytest]\npythonpath = {TOP / 'tests' / 'support'}\n")
+    pytester.makeconftest((TOP / "tests" / "conftest.py").read_text("utf-8"))
+    pytester.makepyfile(
+        "import pytest\n@pytest.mark.sweeps\n@pytest.mark.parametrize('number', range(3))\n"
+        "def test_one(number): assert number < 2\n"
+        "@pytest.mark.live\ndef test_two(): pass\n@pytest.mark.tools\ndef test_three(): pytest.skip('so')\n"
+    )
+    done = pytester.runpytest_subprocess(
+        "-q", "-p", "no:cacheprovider", *workers, "-m", "sweeps or live or tools"
+    )
+    done.stdout.fnmatch_lines(["passed by marker: sweeps 2, live 1"])
 
 
 # --- a tool that is missing ---

@@ -13,7 +13,7 @@ from folders import SUPPORT
 from wireproof import formats
 from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
 from wireproof.runner.entry_list import ListedEntry, ListingSettings, list_entries, listing_of
-from wireproof.runner.file_survey import survey_file
+from wireproof.runner.file_survey import ReadSettings, survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 LOG = formats.get("kafka.log", "mixed")
@@ -116,6 +116,20 @@ def test_the_survey_of_a_file_has_its_offsets_and_epochs_and_what_is_open() -> N
     assert found.totals["openTransactions"] == {"89": 50}
     assert found.totals["firstLeaderEpoch"] == found.totals["lastLeaderEpoch"] == 0
     assert found.remarks["producer-fields"].count == 4
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize(("magic", "inner_offsets", "first"), [(0, (95, 97, 99), 95), (1, (0, 2, 4), 95)])
+def test_a_log_that_begins_with_a_wrapper_begins_at_the_offset_of_its_first_message(
+    tmp_path: Path, fast: bool, magic: int, inner_offsets: tuple[int, ...], first: int
+) -> None:
+    pytest.importorskip("numba")
+    inner = b"".join(kafka_bytes.message(magic, offset=offset) for offset in inner_offsets)
+    path = tmp_path / "00000000000000000095.log"
+    path.write_bytes(kafka_bytes.wrapper(magic, inner, offset=99) + kafka_bytes.message(magic, offset=100))
+    found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
+    assert found.ok, found.damages
+    assert (found.totals["firstOffset"], found.totals["nextOffset"]) == (first, 101)
 
 
 def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:

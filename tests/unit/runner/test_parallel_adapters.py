@@ -3,16 +3,17 @@
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Command
+from goldens import load
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.fixtures import load
 from wireproof.cli.check_worker import OrderedFile
 from wireproof.runner import families as module
 from wireproof.runner.families import Families, FamilyStore
@@ -49,11 +50,12 @@ def test_streams_do_not_depend_on_how_many_processes_judge(
 
 
 def test_an_adapter_that_does_not_start_does_not_stop_the_others(wireproof: Command) -> None:
-    names = ("exec:false", "reference", "no-such-adapter")
+    ends_at_once = f"exec:{sys.executable} -S -E -c pass"
+    names = (ends_at_once, "reference", "no-such-adapter")
     done = wireproof("check", *names, "--run", ENTRIES, "--jobs", 2)
     assert done.code == 4
     assert "reference" in done.out
-    assert re.search(r"wireproof: exec:false .*before its hello", done.err)
+    assert re.search(rf"wireproof: {re.escape(ends_at_once)} .*before its hello", done.err)
     assert "unknown adapter no-such-adapter" in done.err
 
 

@@ -58,7 +58,7 @@ def test_entries_go_the_fast_way_in_a_worker_of_spark_too(
 ) -> None:
     """The worker has a copy of the table: what asked for the very table read every record in Python."""
     slow = Mock(side_effect=AssertionError("a clean entry needs no reference"))
-    monkeypatch.setattr("wireproof.columnar.kafka_scan.reference_scan", slow)
+    monkeypatch.setattr("wireproof.kafka.columnar.entry_scan.reference_scan", slow)
     monkeypatch.setattr("wireproof.formats.scan", slow)
     assert len(rows(logs.write(tmp_path, a=kafka_bytes.batch(kafka_bytes.PLAIN, 1) * 3), rows=wanted)) == 3
 

@@ -2,16 +2,21 @@
 
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import kafka_bytes
 import logs
 import pytest
 
 from wireproof import formats
-from wireproof.columnar import garbage_search
+from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
+from wireproof.kafka.columnar.garbage_search import GarbageEnd
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.kafka.family.spark_reader import read_frames
+from wireproof.spark import object_spans
 from wireproof.spark.columns import EntryColumns
+from wireproof.spark.object_places import ObjectPlace
+from wireproof.spark.object_spans import split_range
 from wireproof.spark.split_points import find_split_points, recover_by_item
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -116,3 +121,76 @@ def test_the_search_keeps_no_more_than_its_windows() -> None:
     assert [point.at for point in find_split_points(KAFKA, one, DEFAULT_OPTIONS)] == [len(ONE), len(data)]
     assert max(one.file.lengths) <= garbage_search.WINDOW
     assert sum(one.file.lengths) < 1.01 * len(data)
+
+
+# --- byte ranges at the same time ---
+
+
+def ranges(data: bytes, options: Options = DEFAULT_OPTIONS, threads: int = 3) -> GarbageEnd:
+    """The end of garbage, after a check that one search after another has the same."""
+    read = logs.stored(data).read
+    found = parallel_garbage_search.find_garbage_end(read, 0, len(data), options, threads=threads)
+    assert found == garbage_search.find_garbage_end(read, 0, len(data), options)
+    return found
+
+
+@pytest.fixture
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage_search, "WINDOW", 64)
+    for name, value in (("LONG", 100), ("RANGE", 128), ("WINDOW", 64), ("MAX_CANDIDATES", 6)):
+        monkeypatch.setattr(parallel_garbage_search, name, value)
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("options", [DEFAULT_OPTIONS, SMALL, Options(max_message=40)])
+def test_ranges_end_where_one_search_ends_whatever_the_pieces_are(options: Options) -> None:
+    rng = random.Random(11)
+    ends = set()
+    for _ in range(300):
+        pieces = pieces_of(rng)
+        noise = [next(pieces) if rng.random() < 0.4 else rng.randbytes(60) for _ in range(40)]
+        data = b"\xff" * 17 + b"".join(one for one in noise if one != ONE) + ONE * rng.randrange(2)
+        found = ranges(data, options)
+        ends.add((found.at == len(data), found.settled))
+    assert ends >= {(True, False), (False, True)}
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_an_entry_that_straddles_a_cut_is_found_wherever_it_begins() -> None:
+    rng = random.Random(4)
+    noise = rng.randbytes(3000).translate(bytes(256).replace(b"\0", b"\7"))  # no candidate but the entry
+    for at in range(100, 900):
+        found = ranges(noise[:at] + ONE + noise[at:])
+        assert (found.at, found.settled) == (at, True)
+
+
+def test_batches_in_random_garbage_are_planned_as_spans_and_read_as_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in (
+        (parallel_garbage_search, "LONG"),
+        (parallel_garbage_search, "RANGE"),
+        (object_spans, "LONG_GARBAGE"),
+    ):
+        monkeypatch.setattr(module, name, MIB)
+    noise = random.Random(8).randbytes(4 * MIB)
+    for at in (2 * MIB - 30, 3 * MIB + 1):
+        data = ONE * 2 + noise[:at] + ONE * 3 + noise[at:] + ONE
+        path = tmp_path / f"{at}.log"
+        path.write_bytes(data)
+        place = ObjectPlace("", str(path), path.name, len(data))
+        spans = split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, len(data)), MIB)
+        wanted = [
+            (one.kind, one.at, one.length, one.cls)
+            for one in logs.items(KAFKA, logs.stored(data, 4096), 0, len(data))
+        ]
+        assert [(one.kind, one.at, one.length) for span in spans for one in span.known] == [
+            row[:3] for row in wanted if row[0] == "garbage" and row[2] >= MIB
+        ]
+        assert [one.start for one in spans][1:] == [one.end for one in spans][:-1]
+        found = [
+            (one.kind, one.at, one.length, one.cls)
+            for span in spans
+            for one in span.known or logs.items(KAFKA, logs.stored(data, 4096), span.start, span.end)
+        ]
+        assert found == wanted

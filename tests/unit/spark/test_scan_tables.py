@@ -17,8 +17,8 @@ from py4j.protocol import Py4JNetworkError
 
 from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
-from wireproof.columnar.item_json import json_items
 from wireproof.install_hint import install_command
+from wireproof.kafka.columnar.item_json import json_items
 from wireproof.kafka.family import spark_reader
 from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_plan, scan_span, scan_tables

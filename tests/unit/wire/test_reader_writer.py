@@ -200,6 +200,21 @@ def test_readers_of_windows_and_spaces_share_one_trace() -> None:
     assert [(span.path, span.at) for span in reader.spans] == [("x", 0), ("y", "1>0")]
 
 
+def test_the_length_of_bytes_is_the_field_that_the_layout_declares() -> None:
+    def covers(lengths: dict[str, set[str]]) -> list[Cover | None]:
+        reader = TracingReader(b"\x02ab\x04abc")
+        reader.lengths = lengths
+        for count in (2, 3):
+            reader.uint8("keyLength")
+            reader.take("key", count)
+        return [span.cover for span in reader.spans]
+
+    assert covers({"key": {"keyLength"}}) == [Cover("length", 1, 3), None, None, None]
+    assert covers({"value": {"keyLength"}}) == [None] * 4
+    assert covers({"key": {"valueLength"}}) == [None] * 4
+    assert covers({}) == [None] * 4
+
+
 def test_a_trace_changes_nothing_that_is_read() -> None:
     data = bytes.fromhex("80 80 80 80 10 00 ff")
     for kind in (Reader, TracingReader):

@@ -6,8 +6,9 @@ from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
 from wireproof.cases.mutate.mutation_rules import Keys, rules_of
 from wireproof.cases.mutate.splice import Splice, apply_splices
-from wireproof.cases.size_fields import first_length, lengths_of_parts, name_of, size_kind
+from wireproof.cases.size_fields import first_length, name_of, size_kind
 from wireproof.formats import Format
+from wireproof.wire.layout import declared_lengths
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
@@ -100,7 +101,7 @@ def _reach(made: DecodeTrace) -> tuple[bool, int]:
 def _suspects(made: DecodeTrace, rejected: Rejected) -> list[FieldSpan]:
     """Return the integers that may have caused the refusal, by its position and path, and the last ones."""
     layout, (scope, _, name) = made.row.layout, rejected.path.rpartition(".")
-    lengths = lengths_of_parts(layout).get(name, frozenset())
+    lengths = declared_lengths(layout).get(name, frozenset())
     named = [one for one in made.integers if one.path == rejected.path or one.at == rejected.at]
     counting = [
         one

@@ -47,6 +47,7 @@ FAMILY: Final = Family(
     option_strategies="wireproof.heka.family.strategies:OPTIONS",
     sources={"heka_stream": "wireproof.heka.family.spark_source:STREAM"},
     mutation="wireproof.heka.family.mutation:RULES",
+    fast_decoders="wireproof.heka.columnar.decoders:FAST_DECODERS",
     generators="wireproof.heka.family.generators:GENERATORS",
     dictionary=deferred("wireproof.heka.family.dictionary:words"),
     redaction=Redaction(

@@ -85,6 +85,7 @@ FAMILY: Final = Family(
     capabilities=capabilities.of_bytes,
     strategies="wireproof.iggy.family.strategies:VALUES",
     option_strategies="wireproof.iggy.family.strategies:OPTIONS",
+    index_files="wireproof.iggy.family.index_files:RULES",
     directories="wireproof.iggy.family.data_directory:RULES",
     sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
     mutation="wireproof.iggy.family.mutation:RULES",

@@ -16,9 +16,10 @@ from wireproof.data_files import (
     named,
 )
 from wireproof.formats import FORMATS
-from wireproof.iggy import server_files
+from wireproof.iggy import server_files, server_info
+from wireproof.iggy.family.index_files import SYSTEM, log_format
 from wireproof.iggy.server_files import ServerFile
-from wireproof.runner import iggy_index_files, index_files
+from wireproof.runner import index_files
 from wireproof.runner.log_files import survey_report
 
 PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\d+)")
@@ -29,7 +30,7 @@ SEGMENT: Final = "segment"
 def _log(file: DataFile) -> FileReport:
     """Read a segment in the revision that its first records show."""
     with file.path.open("rb") as opened:
-        fmt = iggy_index_files.log_format(opened.read(iggy_index_files.HEAD_BYTES))
+        fmt = log_format(opened.read(index_files.HEAD_BYTES))
     base = int(file.path.name.partition(".")[0])
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
@@ -51,11 +52,10 @@ def _index(file: DataFile) -> FileReport:
     if not file.size:
         return FileReport("no entry")
     found = index_files.check_index_file(file.path)
-    findings = tuple(FileFinding(one.at, one.message, one.next_step, one.is_error) for one in found.findings)
     alone = "" if found.log is not None else "; its segment is not beside it"
     count = len(found.index.entries)
     facts: dict[str, Any] = {"entries": count}
-    return FileReport(f"{count} entries as {found.system} writes them{alone}", findings, facts)
+    return FileReport(f"{count} entries as {found.system} writes them{alone}", found.findings, facts)
 
 
 def _small(read: Callable[[bytes], ServerFile]) -> Callable[[DataFile], FileReport]:
@@ -75,11 +75,11 @@ def _text(_: DataFile) -> FileReport:
 def _has_records(file: DataFile) -> bool:
     """Return whether a log begins with records of Iggy, wherever it is."""
     with file.path.open("rb") as opened:
-        return iggy_index_files.log_format(opened.read(iggy_index_files.HEAD_BYTES)) is not None
+        return log_format(opened.read(index_files.HEAD_BYTES)) is not None
 
 
 def _is_of_iggy(file: DataFile) -> bool:
-    return index_files.check_index_file(file.path).system != "Kafka"
+    return index_files.check_index_file(file.path).written_by == SYSTEM
 
 
 _IN_PARTITION: Final = r"partitions/\d+/"
@@ -102,6 +102,9 @@ KINDS: Final = (
         _small(server_files.read_consumer_offset),
         placed=True,
         small=True,
+    ),
+    FileKind(
+        "server version", named(r"state/info"), _small(server_info.read_server_info), placed=True, small=True
     ),
     FileKind("state log", named(r"state/log"), _small(server_files.read_state_log), placed=True, small=True),
     FileKind(
@@ -176,4 +179,4 @@ def across(files: Sequence[CheckedFile], _: Sequence[PartitionReport]) -> Iterat
                 yield one.file.name, FileFinding(0, text)
 
 
-RULES: Final = DirectoryRules("Iggy", KINDS, partition, across)
+RULES: Final = DirectoryRules(SYSTEM, KINDS, partition, across)

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from attrs import define
 
-from wireproof.family import EntryListing
+from wireproof.family import EntryListing, Format
 from wireproof.iggy.headers import key_bytes
+from wireproof.iggy.log import REVISIONS
 from wireproof.iggy.resync import first_offset, last_offset
 from wireproof.wire.json_values import Json
 from wireproof.wire.readable import instant, octets
@@ -154,6 +155,13 @@ def _notes(spans: Sequence[FieldSpan]) -> Mapping[str, str]:
     return notes
 
 
+def _head_offsets(fmt: Format, head: bytes) -> tuple[int | None, int | None] | None:
+    """Return the first offset of a record, which every revision has in the header; None if it is cut."""
+    layout = REVISIONS[fmt.revision].record
+    at = layout.layout.offset(layout.offset)
+    return (int.from_bytes(head[at : at + 8], "little"), None) if len(head) >= at + 8 else None
+
+
 LISTING: Final = EntryListing(
     unit="record",
     units="records",
@@ -166,5 +174,6 @@ LISTING: Final = EntryListing(
     record_line=_record_line,
     totals=SegmentTotals,
     offsets=lambda cells: (cells[0], cells[1]),
+    head_offsets=_head_offsets,
     notes=_notes,
 )

@@ -5,7 +5,7 @@ from typing import Final
 from wireproof import formats
 from wireproof.iggy import log
 from wireproof.iggy.family import spark_columns
-from wireproof.runner.iggy_index_files import log_format
+from wireproof.iggy.family.index_files import log_format
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.source_kind import SourceKind
 from wireproof.spark.split_points import StreamFraming, Stride, scan_record_by_record

@@ -33,6 +33,8 @@ def of_bytes(spans: Sequence[FieldSpan], options: Options) -> Iterator[str]:
     magics = {span.value for span in spans if span.path.endswith("].magic") and not span.space}
     if len(magics) > 1:
         yield "feature:mixed-magic"
+    if options.topic:
+        yield "feature:topic-settings"
     if options.topic is not None and magics & LEGACY_MAGICS:
         yield "feature:append-legacy"
 

@@ -14,6 +14,7 @@ from wireproof.kafka import (
 )
 from wireproof.kafka.checkpoint_files import EPOCH_FIELDS, OFFSET_FIELDS
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
+from wireproof.kafka.family.index_files import SYSTEM, parse_file_name, read_segment
 from wireproof.kafka.index_file import REBUILD
 from wireproof.kafka.metadata_files import MetadataFile
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
@@ -41,9 +42,9 @@ EPOCHS_SHOWN: Final = 3
 
 def _log(file: DataFile) -> FileReport:
     """Read a log, and look for aborted transactions that no index lists."""
-    name = index_files.parse_file_name(file.path)
+    name = parse_file_name(file.path)
     assert name is not None, file.path
-    segment = index_files.read_segment(file.path)
+    segment = read_segment(file.path)
     findings = []
     aborted = transaction_index.aborted_transactions(segment).values()
     unlisted = [one for one in aborted if one.first is not None]  # one without records has no entry
@@ -100,9 +101,10 @@ def _index(file: DataFile) -> FileReport:
     raw = found.index.raw
     tail = f", {raw.tail} not written yet" if raw.tail else ""
     alone = "" if found.log is not None else "; its log is not beside it"
-    findings = tuple(FileFinding(one.at, one.message, one.next_step, one.is_error) for one in found.findings)
     facts: dict[str, Json] = {"entries": len(raw.rows), "notWritten": raw.tail}
-    return FileReport(f"{_count(len(raw.rows), 'entry')}{tail}{alone}", findings, facts, unknown=raw.odd)
+    return FileReport(
+        f"{_count(len(raw.rows), 'entry')}{tail}{alone}", found.findings, facts, unknown=raw.odd
+    )
 
 
 def _producers(file: DataFile) -> FileReport:
@@ -160,7 +162,7 @@ def _lock(file: DataFile) -> FileReport:
 
 def _kraft_snapshot(file: DataFile) -> FileReport:
     """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
-    segment = index_files.read_segment(file.path)
+    segment = read_segment(file.path)
     return survey_report(file, LOG_FORMAT, list(_frame_faults(file, segment)), _offsets(file, segment))
 
 
@@ -186,11 +188,11 @@ def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
 
 
 def _is_kafka(file: DataFile) -> bool:
-    return index_files.is_kafka_log(file.path)
+    return index_files.proven_system(file.path) in (SYSTEM, "")
 
 
 def _is_kafka_index(file: DataFile) -> bool:
-    return index_files.check_index_file(file.path).system == "Kafka"
+    return index_files.check_index_file(file.path).written_by == SYSTEM
 
 
 def _count(number: int, what: str) -> str:

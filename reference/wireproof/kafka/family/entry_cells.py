@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
-from wireproof.kafka.layouts import CODECS
+from wireproof.kafka.layouts import BATCH_NUMBERS, CODECS
 from wireproof.kafka.size_and_magic import MAGIC_AT
 
 COLUMNS: Final = (
@@ -16,7 +16,8 @@ COLUMNS: Final = (
 """The names of the cells.
 
 `baseOffset` is that of the first message in a wrapper, null if it has none. `count` is that of the header of
-a batch, and that of the messages in a wrapper. `control` is the type of a control batch.
+a batch, and that of the messages in a wrapper; null if they were not read. `control` is the type of a control
+batch.
 """
 
 (
@@ -24,13 +25,11 @@ a batch, and that of the messages in a wrapper. `control` is the type of a contr
     IS_TRANSACTIONAL, CONTROL_TYPE, HORIZON, LEADER_EPOCH, _,
 ) = range(len(COLUMNS))  # fmt: skip
 
-HEADER_NAMES: Final = (
-    "baseOffset", "partitionLeaderEpoch", "crc", "attributes", "lastOffsetDelta", "baseTimestamp",
-    "maxTimestamp", "producerId", "producerEpoch", "baseSequence", "recordsCount",
-)  # fmt: skip
+HEADER_NAMES: Final = tuple(part.name for part in BATCH_NUMBERS)
 """The integers of a batch that the cells are made of, in the order of the wire."""
 
-_numbers = batch.HEADER.select(*HEADER_NAMES)
+select_numbers = batch.HEADER.select(*HEADER_NAMES)
+"""Select these integers from all those of a header."""
 
 _CODEC_NAMES: Final = tuple(CODECS.get(number, str(number)) for number in range(CODEC_MASK + 1))
 
@@ -39,7 +38,7 @@ _SEQUENCES: Final = 1 << 31
 
 def header_numbers(head: bytes) -> Sequence[int]:
     """Return these integers of the batch that begins with `head`."""
-    numbers: Sequence[int] = _numbers(batch.HEADER.peek(head, 0))
+    numbers: Sequence[int] = select_numbers(batch.HEADER.peek(head, 0))
     return numbers
 
 
@@ -57,7 +56,7 @@ def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def message_cells(head: bytes, first: int | None, count: int) -> tuple[Any, ...]:
+def message_cells(head: bytes, first: int | None, count: int | None) -> tuple[Any, ...]:
     """Return the cells of a message or a wrapper: §2.1, §2.2."""
     magic = head[MAGIC_AT]
     offset, _, crc, _, attributes, *rest = message.HEADS[magic].peek(head, 0)

@@ -1,15 +1,15 @@
-"""The generators of large entries."""
+"""The generators of large entries, and of logs with one."""
 
 from functools import partial
 from typing import Final
 
-from wireproof.cases.generate import kafka
 from wireproof.cases.made_case import Generator
+from wireproof.kafka.family import made_entries
 
 
 def _message(magic: int) -> Generator:
-    value = partial(kafka.message_value, magic=magic)
-    made = partial(kafka.message, magic=magic)
+    value = partial(made_entries.message_value, magic=magic)
+    made = partial(made_entries.message, magic=magic)
     return Generator(made, partial(value, computed=True), partial(value, computed=False))
 
 
@@ -17,7 +17,14 @@ GENERATORS: Final = {
     "kafka.batch/v0": _message(0),
     "kafka.batch/v1": _message(1),
     "kafka.batch/v2": Generator(
-        kafka.batch, partial(kafka.batch_value, computed=True), partial(kafka.batch_value, computed=False)
+        made_entries.batch,
+        partial(made_entries.batch_value, computed=True),
+        partial(made_entries.batch_value, computed=False),
+    ),
+    "kafka.log/mixed": Generator(
+        made_entries.produced,
+        partial(made_entries.log_value, computed=True),
+        partial(made_entries.log_value, computed=False),
     ),
 }
 """The generator of each kind."""

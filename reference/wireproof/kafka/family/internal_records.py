@@ -19,13 +19,14 @@ def record_meaning(folder: str, cells: tuple[Any, ...]) -> dict[str, Json] | Non
     if control is not None or not is_internal_topic(topic):
         return None
     try:
-        return _tree(decode_payload(topic, key, value))
+        return payload_tree(decode_payload(topic, key, value))
     except Rejected as refused:
-        before = _tree(refused.before) if isinstance(refused.before, Payload) else {}
+        before = payload_tree(refused.before) if isinstance(refused.before, Payload) else {}
         return {**before, "wrong": f"{refused.cls} at {refused.at} ({refused.path}): {refused.text}"}
 
 
-def _tree(payload: Payload) -> dict[str, Json]:
+def payload_tree(payload: Payload) -> dict[str, Json]:
+    """Return what a payload means, as a tree."""
     tree: dict[str, Json] = {
         "name": payload.name,
         "type": payload.type,

@@ -9,18 +9,11 @@ from attrs import define, field
 from wireproof.family import EntryListing
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
 from wireproof.kafka.control_types import CONTROL_TYPES
-from wireproof.kafka.family import entry_cells
+from wireproof.kafka.family import entry_cells, first_entry
 from wireproof.kafka.family.entry_cells import (
     BASE_OFFSET,
-    BASE_TIMESTAMP,
-    CODEC,
     CONTROL_TYPE,
-    COUNT,
-    HORIZON,
     IS_TRANSACTIONAL,
-    LEADER_EPOCH,
-    MAGIC,
-    MAX_TIMESTAMP,
     PRODUCER,
 )
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
@@ -79,8 +72,9 @@ def cells_line(cells: tuple[Any, ...]) -> str:
         what = f"{what}, append time" if what else "append time"
     if horizon is not None:
         what = f"{what}, delete horizon" if what else "delete horizon"
+    records = "-" if count is None else count
     return (
-        f"v{magic}    {offsets:>23} {count:>7} {codec:6} {instant(base_time):24} {instant(max_time):24} "
+        f"v{magic}    {offsets:>23} {records:>7} {codec:6} {instant(base_time):24} {instant(max_time):24} "
         f"{who:>14} {sequences:>13} {epoch if magic > 1 else '-':>5}  {what}"
     )
 
@@ -141,6 +135,7 @@ class LogTotals:
     codecs: Counter[str] = field(factory=Counter)
     controls: Counter[str] = field(factory=Counter)
     records: int = 0
+    unread: int = 0
     offsets: tuple[int, int] | None = None
     times: tuple[int, int] | None = None
     epochs: tuple[int, int] | None = None
@@ -149,25 +144,32 @@ class LogTotals:
 
     def add(self, cells: tuple[Any, ...]) -> None:
         """Add the next entry."""
-        self.entries[cells[MAGIC]] += 1
-        self.codecs[cells[CODEC]] += 1
-        self.records += cells[COUNT]
-        first, last = _offsets(cells)
-        self.offsets = (
-            (first, last) if self.offsets is None else (self.offsets[0], max(last, self.offsets[1]))
-        )
-        if cells[MAX_TIMESTAMP] >= 0:
-            low, high = self.times or (cells[MAX_TIMESTAMP], cells[MAX_TIMESTAMP])
-            is_horizon = cells[HORIZON] is not None
-            early = low if is_horizon or cells[BASE_TIMESTAMP] < 0 else cells[BASE_TIMESTAMP]
-            self.times = min(low, early), max(high, cells[MAX_TIMESTAMP])
-        if cells[MAGIC] > 1:
-            epoch = cells[LEADER_EPOCH]
-            self.epochs = (epoch, epoch) if self.epochs is None else (self.epochs[0], epoch)
-        if cells[PRODUCER] >= 0:
+        (
+            magic, _, last, count, codec, _, base_time, max_time,
+            producer, _, _, _, _, control, horizon, epoch,
+            _,
+        ) = cells  # fmt: skip
+        self.entries[magic] += 1
+        self.codecs[codec] += 1
+        if count is None:
+            self.unread += 1
+        else:
+            self.records += count
+        if self.offsets is None:
+            self.offsets = _offsets(cells)
+        elif last > self.offsets[1]:
+            self.offsets = self.offsets[0], last
+        if max_time >= 0:
+            low, high = self.times or (max_time, max_time)
+            early = low if horizon is not None or base_time < 0 else base_time
+            if early < low or max_time > high or self.times is None:
+                self.times = min(low, early), max(high, max_time)
+        if magic > 1 and (self.epochs is None or epoch != self.epochs[1]):
+            self.epochs = (epoch if self.epochs is None else self.epochs[0]), epoch
+        if producer >= 0:
             self._add_producer(cells)
-        elif cells[CONTROL_TYPE]:
-            self.controls[cells[CONTROL_TYPE]] += 1
+        elif control:
+            self.controls[control] += 1
 
     def _add_producer(self, cells: tuple[Any, ...]) -> None:
         producer = cells[PRODUCER]
@@ -186,6 +188,7 @@ class LogTotals:
             "batches": self.entries.total(),
             "byMagic": {str(magic): count for magic, count in sorted(self.entries.items())},
             "records": self.records,
+            "unreadWrappers": self.unread,
             "firstOffset": offsets[0],
             "lastOffset": offsets[1],
             "nextOffset": None if offsets[1] is None else wrap64(offsets[1] + 1),
@@ -204,6 +207,8 @@ class LogTotals:
         if self.offsets is None:
             return
         kinds = ", ".join(f"{count} of v{magic}" for magic, count in sorted(self.entries.items()))
+        if self.unread:
+            yield f"{self.unread} of the entries are wrappers whose messages were not read"
         yield f"{self.records} records in {self.entries.total()} batches ({kinds})"
         yield f"offsets {self.offsets[0]} to {self.offsets[1]}, next {wrap64(self.offsets[1] + 1)}"
         if self.times is not None:
@@ -284,6 +289,9 @@ LISTING: Final = EntryListing(
     head_bytes=BATCH.fixed_size,
     offsets=_offsets,
     fast="wireproof.kafka.family.fast_listing:list_entries",
+    headers="wireproof.kafka.family.header_listing:list_headers",
+    head_offsets=first_entry.head_offsets,
+    indexed="wireproof.kafka.family.first_entry:indexed",
     meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,
 )

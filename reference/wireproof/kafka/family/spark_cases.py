@@ -7,9 +7,9 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Data, Reject
-from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView
-from wireproof.columnar.header_columns import CODECS
 from wireproof.formats import FORMATS, Format
+from wireproof.kafka.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView
+from wireproof.kafka.columnar.header_columns import CODECS
 from wireproof.kafka.family.capabilities import ATTRIBUTE_CAPABILITIES
 from wireproof.kafka.layouts import BY_MAGIC
 from wireproof.kafka.size_and_magic import MAGIC_AT

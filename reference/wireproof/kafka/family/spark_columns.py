@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve
 
-from wireproof.columnar.header_columns import CODECS, FIELD_COLUMNS
-from wireproof.columnar.kafka_scan import count_records
-from wireproof.columnar.layout_types import arrow_type
+from wireproof.columnar.arrow_types import arrow_type
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.columnar.entry_scan import count_records
+from wireproof.kafka.columnar.header_columns import CODECS, FIELD_COLUMNS
 from wireproof.kafka.family.spark_reader import read_entries, read_records
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import (

@@ -4,6 +4,7 @@
 the garbage depends on everything after it, so the reference reads on in the object itself.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -13,15 +14,17 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Hello
-from wireproof.columnar import KafkaFrames, clean_records
-from wireproof.columnar.canonical_digest import digest_items
-from wireproof.columnar.garbage_search import garbage_item
-from wireproof.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
-from wireproof.columnar.item_json import json_items
-from wireproof.columnar.judged_block import RecordForm
-from wireproof.columnar.kafka_scan import ScanStep, scan_steps, step_frames
-from wireproof.columnar.kernels import HEADER, Array
+from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
+from wireproof.kafka.columnar import KafkaFrames, clean_records
+from wireproof.kafka.columnar.canonical_digest import digest_items
+from wireproof.kafka.columnar.entry_kernels import HEADER
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
+from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
+from wireproof.kafka.columnar.item_json import json_items
+from wireproof.kafka.columnar.judged_block import RecordForm
+from wireproof.kafka.columnar.parallel_garbage_search import find_garbage_end
 from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
@@ -227,13 +230,14 @@ def _moved(item: Item, base: int) -> Item:
 
 
 def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
-    """Yield the same split points as `recover_by_item`; garbage is searched by the fast decoder."""
+    """Yield the same split points as `recover_by_item`; all cores search long garbage."""
     stored = pieces.stored
-    found = garbage_item(stored.read, pieces.position, stored.size, options)
+    find_end = partial(find_garbage_end, threads=os.cpu_count() or 1)
+    found = garbage_item(stored.read, pieces.position, stored.size, options, find_end)
     if found is not None:
         garbage, settled = found
         end = garbage.at + garbage.length
         pieces.skip(end)
-        yield SplitPoint(end, settled or is_certain(fmt, pieces, garbage, options))
+        yield SplitPoint(end, settled or is_certain(fmt, pieces, garbage, options), garbage)
     if pieces.position < stored.size:
         yield from recover_by_item(fmt, pieces, options)

@@ -3,14 +3,14 @@
 from typing import Final
 
 from wireproof.kafka.family import spark_columns
+from wireproof.kafka.family.index_files import begins_like_entries
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD
-from wireproof.runner.iggy_index_files import begins_like_kafka
 from wireproof.spark.source_kind import SourceKind
 
 
 def _revision(head: bytes) -> str | None:
-    return KAFKA.fmt.revision if begins_like_kafka(head) else None
+    return KAFKA.fmt.revision if begins_like_entries(head) else None
 
 
 MAX_MESSAGE_BYTES: Final = 1024 * 1024 + LOG_OVERHEAD

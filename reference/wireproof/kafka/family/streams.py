@@ -1,6 +1,6 @@
 """The rules of Kafka's logs that their scan does not give."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from wireproof.family import EntryRow, Format, OrderFault, StreamRules
@@ -30,9 +30,12 @@ class EntryOrder:
             case Message(offset=last, messages=inner):
                 yield from self._follow(inner[0].offset if inner else last, last, None, item.at, number)
 
-    def after_row(self, row: EntryRow, number: int) -> Iterator[OrderFault]:
-        """Yield the faults of an entry that the fast decoder returned."""
+    def after_row(self, row: EntryRow, number: int) -> Iterable[OrderFault]:
+        """Return the faults of an entry that the fast decoder returned; nearly all have none."""
         first, last, epoch = offsets_and_epoch(row.cells)
+        if self.last is not None and first > self.last and epoch == self.epoch >= -1:
+            self.last = last
+            return ()
         return self._follow(first, last, epoch, row.at, number)
 
     def _follow(self, first: int, last: int, epoch: int | None, at: int, number: int) -> Iterator[OrderFault]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry import resolve
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.authoring.kafka.entry_bytes import T, batch, message, record
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.kafka.append import APPEND_TIME
-from wireproof.kafka.family.live_broker import append_case
+from wireproof.kafka.family.live_broker import append_case, entry_bytes, log_reading
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
@@ -48,8 +48,12 @@ class Broker:
 class Topics:
     """One partition, of leader epoch 3."""
 
+    def __init__(self) -> None:
+        self.created = 0
+
     def create(self, _: object, __: int) -> list[Partition]:
-        return [Partition("wireproof-x-1", None, 0, 1, 3)]
+        self.created += 1
+        return [Partition("wireproof-x-1", None, 0, 1, 3, used=True)]
 
 
 @pytest.fixture
@@ -58,7 +62,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     monkeypatch.setattr(append_case.requests, "produce", made.produce)
     monkeypatch.setattr(append_case.requests, "fetch", made.fetch)
     monkeypatch.setattr(append_case, "_now", lambda: NOW)
-    monkeypatch.setattr(append_case, "BOUND_MS", 50)
+    monkeypatch.setattr(log_reading, "BOUND_MS", 50)
     return made
 
 
@@ -97,6 +101,27 @@ def test_an_acknowledged_append_is_the_stored_log_from_offset_0_on(
         )
 
 
+@pytest.mark.parametrize(
+    ("appended", "beyond", "created"),
+    [
+        pytest.param(stored(0), 0, 1, id="one batch"),
+        pytest.param(stored(0) + stored(0), 0, 2, id="a second batch that begins where the first one does"),
+        pytest.param(stored(0) + stored(0)[:20], 0, 2, id="bytes after the batch"),
+        pytest.param(stored(0), 4, 2, id="a high watermark beyond the batch"),
+    ],
+)
+def test_a_log_that_no_append_continues_is_not_used_by_another_case(
+    broker: Broker, appended: bytes, beyond: int, created: int
+) -> None:
+    topics = Topics()
+    cases = BrokerCases(None, Partitions(topics), ())  # type: ignore[arg-type] # neither is asked
+    broker.appends, broker.end = [appended], beyond
+    cases.decode(request())
+    broker.appends = []
+    cases.decode(request())
+    assert topics.created == created
+
+
 def test_a_refusal_has_the_class_and_the_name_of_its_code(broker: Broker, cases: BrokerCases) -> None:
     broker.answer = ProduceAnswer(87, "no key", -1, -1)
     outcome = cases.decode(request())
@@ -117,12 +142,30 @@ def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal
     assert outcome.untyped
 
 
-@pytest.mark.parametrize("format_", ["kafka.log", "kafka.batch"])
-def test_a_refusal_that_stored_something_is_no_refusal(
-    broker: Broker, cases: BrokerCases, format_: str
+def test_a_refusal_that_stored_something_has_what_it_stored(broker: Broker, cases: BrokerCases) -> None:
+    broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
+    outcome = cases.decode(request())
+    assert isinstance(outcome, Refused)
+    assert outcome.text == "error 2; the log has changed"
+    left: Any = outcome.before
+    assert (len(left["batches"]), left["nextOffset"]) == (1, "1")
+
+
+def test_a_case_of_one_entry_is_accepted_if_the_refused_entry_is_in_the_log(
+    broker: Broker, cases: BrokerCases
 ) -> None:
     broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
-    assert value_of(cases, request(format_))["error"] == "CORRUPT_MESSAGE"
+    assert value_of(cases, request("kafka.batch"))["error"] == "CORRUPT_MESSAGE"
+
+
+def test_a_refusal_that_removed_something_has_the_lower_end(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0)]
+    cases.decode(request())
+    broker.answer, broker.appends, broker.log, broker.end = ProduceAnswer(2, "", -1, -1), [], [], 0
+    outcome = cases.decode(request())
+    assert isinstance(outcome, Refused)
+    left: Any = outcome.before
+    assert (left["nextOffset"], "earlier" in left) == ("-1", True)
 
 
 def test_success_without_data_shows_an_empty_log(broker: Broker, cases: BrokerCases) -> None:
@@ -180,15 +223,15 @@ def test_the_fields_of_an_entry_are_shown_for_a_case_of_one_entry(broker: Broker
 
 def test_bytes_after_an_entry_are_not_part_of_a_case_of_one_entry() -> None:
     entry = stored(0)
-    assert append_case.first_entry(entry + b"rest") == entry
-    assert append_case.first_entry(entry[:-1]) == entry[:-1]
+    assert entry_bytes.first_entry(entry + b"rest") == entry
+    assert entry_bytes.first_entry(entry[:-1]) == entry[:-1]
 
 
 def test_the_first_entry_decides_the_version_of_the_request_and_the_producer() -> None:
-    assert append_case.magic_of(message(1, b"k", b"v"), "mixed") == 1
-    assert append_case.magic_of(message(1, b"k", b"v"), "v0") == 0
-    assert append_case.producer_of(batch(b"", 0, pid=77)) == 77
-    assert append_case.producer_of(message(1, b"k", b"v" * 80)) == -1
+    assert entry_bytes.magic_of(message(1, b"k", b"v"), "mixed") == 1
+    assert entry_bytes.magic_of(message(1, b"k", b"v"), "v0") == 0
+    assert entry_bytes.producer_of(batch(b"", 0, pid=77)) == 77
+    assert entry_bytes.producer_of(message(1, b"k", b"v" * 80)) == -1
 
 
 def test_a_partition_with_a_fault_is_not_used_again(broker: Broker, cases: BrokerCases) -> None:
@@ -199,6 +242,6 @@ def test_a_partition_with_a_fault_is_not_used_again(broker: Broker, cases: Broke
 
 
 def test_the_last_offset_of_a_batch_is_that_of_its_header() -> None:
-    assert append_case.next_offset(5, stored(5, last=3, max_ts=T)) == 9
-    assert append_case.next_offset(5, message(1, b"k", b"v")) == 6
+    assert entry_bytes.next_offset(5, stored(5, last=3, max_ts=T)) == 9
+    assert entry_bytes.next_offset(5, message(1, b"k", b"v")) == 6
     assert evolve(Partition("t", None, 0, 1, 0), end=4).end == 4

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
+from tests.live.brokers.certificates import Authority
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.kafka.family.live_broker.client_properties import jaas_options, parse, read_properties
 from wireproof.kafka.family.live_broker.oauth_tokens import unsecured_token
@@ -66,6 +67,9 @@ def test_user_and_password_come_from_the_login_module(tmp_path: Path, mechanism:
             "ssl.keystore.type is PKCS12: only PEM",
         ),
         ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/none", "cannot be read"),
+        ("wireproof.produce.version=2", "wireproof.produce.version is 2; it is a number from 3 to "),
+        ("wireproof.fetch.version=18", "wireproof.fetch.version is 18; it is a number from 4 to 17"),
+        ("wireproof.fetch.version=newest", "wireproof.fetch.version is newest; it is a number"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(tmp_path: Path, lines: str, text: str) -> None:
@@ -85,6 +89,12 @@ def test_the_broker_can_have_a_name_for_the_reports(tmp_path: Path) -> None:
         write(tmp_path, "wireproof.broker.name=apache-kafka\nwireproof.broker.version=4.4.0")
     )
     assert (found.name, found.version) == ("apache-kafka", "4.4.0")
+
+
+def test_the_versions_of_the_requests_can_be_chosen(tmp_path: Path) -> None:
+    assert read_properties("").api_versions == {}
+    found = read_properties(write(tmp_path, "wireproof.produce.version=7\nwireproof.fetch.version=12"))
+    assert found.api_versions == {0: 7, 1: 12}
 
 
 def test_the_host_name_is_verified_unless_the_property_is_empty(tmp_path: Path) -> None:
@@ -112,3 +122,34 @@ def test_an_unsecured_token_names_its_subject_and_an_end() -> None:
     assert json.loads(base64.urlsafe_b64decode(head + "==")) == {"alg": "none"}
     assert json.loads(base64.urlsafe_b64decode(claims + "==")) == {"sub": "alice", "iat": 1000, "exp": 4600}
     assert signature == ""
+
+
+def test_a_key_that_is_encrypted_needs_its_password(tmp_path: Path) -> None:
+    store = tmp_path / "store.pem"
+    store.write_text(Authority.new().signed("client").store("secret"))
+    lines = f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={store}\n"
+    read_properties(write(tmp_path, f"{lines}ssl.key.password=secret"))
+    for given, text in (
+        ("", "the key is encrypted: set"),
+        ("ssl.key.password=no", "ssl.key.password is wrong"),
+    ):
+        with pytest.raises(AdapterStartError, match=text):
+            read_properties(write(tmp_path, lines + given))
+
+
+def test_a_store_of_java_under_the_name_pem_is_one_line(tmp_path: Path) -> None:
+    store = tmp_path / "store.jks"
+    store.write_bytes(bytes.fromhex("feedfeed00000002"))
+    lines = f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={store}"
+    with pytest.raises(AdapterStartError, match="a certificate or key is no PEM text"):
+        read_properties(write(tmp_path, lines))
+
+
+def test_a_token_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    lines = (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+        f"sasl.oauthbearer.token.endpoint.url={(tmp_path / 'none').as_uri()}"
+    )
+    provider = read_properties(write(tmp_path, lines)).settings["sasl_oauth_token_provider"]
+    with pytest.raises(AdapterStartError, match="no token for OAUTHBEARER"):
+        provider.token()

@@ -1,24 +1,33 @@
 """What a broker is asked: decided by the versions that it accepts, and by a probe for v0 and v1."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafka import errors
+from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest
 from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.kafka.family.live_broker import requests
+from wireproof.kafka.family.live_broker import requests, step_requests
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.wire.json_values import Json
+
+if TYPE_CHECKING:
+    from wireproof.cases.case import Op
 
 LEGACY: Final = (0, 1)
 """The magics before that of the record batch."""
 
 WINDOW: Final = 16
 """Cases in flight."""
+
+SESSION_FETCH: Final = 7
+"""The version of Fetch from which on there are sessions: KIP-227."""
 
 ZSTD_PRODUCE: Final = 7
 ZSTD_FETCH: Final = 10
@@ -74,7 +83,7 @@ def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
 def hello_of_broker(cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...]) -> Hello:
     """Return the claims about a broker that takes old entries of the magics in `legacy`."""
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
-    features = FEATURES + (LEGACY_FEATURES if legacy else ())
+    features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_requests(cluster)
     none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
     observed: dict[str, tuple[str, ...]] = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
@@ -87,8 +96,9 @@ def _claim(
     format_id: str, codecs: tuple[str, ...], features: tuple[str, ...], observes: tuple[str, ...]
 ) -> Claim:
     known = FORMATS[format_id].capabilities
+    sequences: tuple[Op, ...] = (SEQUENCE,) if format_id == "kafka.log/mixed" else ()
     return Claim(
-        ("decode",),
+        ("decode", *sequences),
         tuple(name for name in codecs if name == "none" or f"codec:{name}" in known),
         ("produce",),
         observes,
@@ -96,9 +106,27 @@ def _claim(
     )
 
 
+def _of_requests(cluster: Cluster) -> tuple[str, ...]:
+    """Return the features that need a request which not every broker has."""
+    transactions = step_requests.transaction_version(cluster)
+    rows = (
+        ("compaction", CreateTopicsRequest.API_KEY in cluster.versions),
+        ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
+        ("fetch-session", cluster.versions[requests.FETCH][1] >= SESSION_FETCH),
+        ("topic-settings", CreateTopicsRequest.API_KEY in cluster.versions),
+        ("producer-ids", InitProducerIdRequest.API_KEY in cluster.versions),
+        ("transactions", transactions >= 1),
+        ("transactions-v2", transactions >= step_requests.V2),
+    )
+    return tuple(name for name, known in rows if known)
+
+
 def _knows_zstd(cluster: Cluster) -> bool:
-    produce, fetch = cluster.versions[requests.PRODUCE], cluster.versions[requests.FETCH]
-    return produce[1] >= ZSTD_PRODUCE and fetch[1] >= ZSTD_FETCH
+    since = {requests.PRODUCE: ZSTD_PRODUCE, requests.FETCH: ZSTD_FETCH}
+    return all(
+        min(cluster.versions[api][1], requests.wished_version(cluster, api)) >= version
+        for api, version in since.items()
+    )
 
 
 def _takes(cluster: Cluster, partitions: Partitions, magic: int) -> bool:

@@ -7,9 +7,9 @@ import sys
 
 from kafka import errors
 
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterError
 from wireproof.kafka.family.live_broker import topics
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.wire.safe_text import one_line

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.kafka.family.live_broker import oauth_tokens, pem_stores
+from wireproof.kafka.family.live_broker.requests import FETCH, PRODUCE, VERSIONS
 
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 PASSWORD_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -20,7 +21,8 @@ MECHANISMS: Final = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 
 NAME_KEY: Final = "wireproof.broker.name"
 VERSION_KEY: Final = "wireproof.broker.version"
-"""Our own keys, which Kafka's tools ignore."""
+API_KEYS: Final = {"wireproof.produce.version": PRODUCE, "wireproof.fetch.version": FETCH}
+"""Our own keys, which Kafka's tools ignore; the latter are the versions of the two requests."""
 
 _JAAS_OPTION: Final = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]+))")
 _LINE: Final = re.compile(r"((?:[^=:\s\\]|\\.)+)\s*[=:\s]\s*(.*)", re.DOTALL)
@@ -34,11 +36,13 @@ class ClientProperties:
     Attributes:
         settings: of kafka-python's connections.
         name, version: of the broker, for reports and known failures: no request asks a broker for them.
+        api_versions: the version of a request, by the key of its API; without one, the newest that both know.
     """
 
     settings: dict[str, Any]
     name: str = "kafka-broker"
     version: str = ""
+    api_versions: Mapping[int, int] = field(factory=dict)
 
 
 def read_properties(path: str) -> ClientProperties:
@@ -51,7 +55,9 @@ def read_properties(path: str) -> ClientProperties:
         raise AdapterStartError(f"the properties file {path} cannot be read: {error}") from None
     name = properties.get(NAME_KEY, "kafka-broker")
     try:
-        return ClientProperties(_settings(properties), name, properties.get(VERSION_KEY, ""))
+        return ClientProperties(
+            _settings(properties), name, properties.get(VERSION_KEY, ""), _api_versions(properties)
+        )
     except ValueError as error:
         raise AdapterStartError(f"{path}: {error}") from None
 
@@ -78,6 +84,15 @@ def _settings(properties: Mapping[str, str]) -> dict[str, Any]:
     if protocol.startswith("SASL"):
         settings |= _sasl(properties)
     return settings
+
+
+def _api_versions(properties: Mapping[str, str]) -> dict[int, int]:
+    wished = {key: properties[key] for key in API_KEYS.keys() & properties.keys()}
+    for key, text in wished.items():
+        least, most = VERSIONS[API_KEYS[key]]
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"{key} is {text}; it is a number from {least} to {most}")
+    return {API_KEYS[key]: int(text) for key, text in wished.items()}
 
 
 def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:

@@ -5,20 +5,25 @@ Each thread has connections of its own, so that a lost one, or a slow answer, co
 
 import contextlib
 import logging
+import re
 import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 from kafka import errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.api_key import ApiKey
 from kafka.protocol.metadata import MetadataRequest
 
-from wireproof.adapters.broker_address import BrokerAddress
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.python_object import line_of
+from wireproof.kafka.family.live_broker.address import BrokerAddress
+from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
 REQUEST_SECONDS: Final = 20.0
@@ -27,6 +32,8 @@ REQUEST_SECONDS: Final = 20.0
 LARGEST_ANSWER: Final = 128 * 1024 * 1024
 FIRST: Final = "bootstrap-0"
 """kafka-python's name of the first address."""
+
+NO_WISH: Final[Mapping[int, int]] = MappingProxyType({})
 
 PLAINTEXT: Final = "PLAINTEXT"
 
@@ -37,8 +44,48 @@ SAID_BY: Final[dict[type[Exception], str]] = {
 }
 """What a broker says by an error while it is connected."""
 
+CERTIFICATE_ALERT: Final = re.compile("ALERT_[A-Z_]*(CERTIFICATE|UNKNOWN_CA)")
+"""The alerts of TLS about a certificate: RFC 8446, §6.2."""
+
+MOST_OF_REASON: Final = 200
 NOT_KAFKA: Final = "does not answer as Kafka does"
 HINT: Final = "; if it expects TLS or SASL, set security.protocol in a properties file"
+
+
+PLAIN_API_VERSIONS: Final = 2
+"""The newest ApiVersions without tagged fields. A broker that does not know the version of a request answers
+in the form of version 0 (KIP-511), but librdkafka's mock cluster in a form that no version has."""
+
+
+class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library has no types
+    """The library's connections, of which none loses an answer that comes right before the end.
+
+    A broker that refuses a login answers and closes. kafka-python 3.0 drops what it reads with the end.
+
+    Attributes:
+        plain: True to begin a connection with an ApiVersions that every broker knows.
+    """
+
+    plain = False
+
+    def get_connection(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
+        """Return the connection to a node, a new one if there is none."""
+        connection = super().get_connection(*arguments, **options)
+        if self.plain and connection.initializing:
+            first = min(connection._api_versions_idx, PLAIN_API_VERSIONS)  # noqa: SLF001 - it has no public one
+            connection._api_versions_idx = first  # noqa: SLF001 - as above
+        return connection
+
+    async def _build_transport(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
+        transport = await super()._build_transport(*arguments, **options)
+        transport._sock_recv = partial(_data_before_end, transport._sock_recv)  # noqa: SLF001 - it has no public one
+        return transport
+
+
+def _data_before_end(receive: Callable[[], tuple[bytes, Exception | None]]) -> tuple[bytes, Exception | None]:
+    """Return data without the end that came with it: the next call finds that again."""
+    data, end = receive()
+    return data, None if data else end
 
 
 class Cluster:
@@ -47,18 +94,23 @@ class Cluster:
     Attributes:
         address: the address that the user gave.
         versions: for each key of an API, the least and the newest version that the broker accepts.
+        wished: the version of a request that the user chose, by the key of its API.
     """
 
-    def __init__(self, address: BrokerAddress, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, address: BrokerAddress, settings: dict[str, Any], wished: Mapping[int, int] = NO_WISH
+    ) -> None:
         """Connect; raise `AdapterStartError` with the reason if that fails."""
         logging.getLogger("kafka").setLevel(logging.CRITICAL)  # its errors come as exceptions too
         self.address = address
+        self.wished = wished
         context = settings.get("ssl_context")
         _look(address, context)
         self._settings = settings
         self._net = NetworkSelector()
         self._net.start()
         self._of_thread = threading.local()
+        self._plain = False
         self._managers: list[KafkaConnectionManager] = []
         try:
             offered = self._manager.broker_version_data
@@ -67,6 +119,17 @@ class Cluster:
             raise
         self.versions: dict[int, tuple[int, int]] = dict(offered.api_versions)
         self.release: str = ".".join(map(str, offered.broker_version or ()))
+        self._check_wishes()
+
+    def _check_wishes(self) -> None:
+        for api, wished in self.wished.items():
+            least, newest = self.versions.get(api, (0, -1))
+            if not least <= wished <= newest:
+                self.close()
+                name = ApiKey(api).name
+                raise AdapterStartError(
+                    f"the broker at {self.address} has versions {least} to {newest} of {name}, not {wished}"
+                )
 
     def __enter__(self) -> Self:
         """Return the connected cluster."""
@@ -80,7 +143,7 @@ class Cluster:
     def _manager(self) -> Any:  # noqa: ANN401 - the library has no types
         """Return the connections of this thread; open the first one if it has none."""
         if not hasattr(self._of_thread, "manager"):
-            manager = KafkaConnectionManager(
+            manager = Connections(
                 self._net,
                 bootstrap_servers=str(self.address),
                 client_id="wireproof",
@@ -96,17 +159,30 @@ class Cluster:
     def _bootstrap(self, manager: Any, protocol: str) -> None:  # noqa: ANN401 - as above
         where = f"the broker at {self.address}"
         try:
-            self._net.run(self._first_connection, manager)
+            self._connect(manager)
             self._net.run(manager.bootstrap_async, int(2 * CONNECT_SECONDS * 1000))
         except errors.KafkaError as error:
-            said = next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
-            hint = HINT if said == NOT_KAFKA and protocol == PLAINTEXT else ""
-            raise AdapterStartError(f"{where} {said}: {line_of(error)}{hint}") from None
+            reason = one_line(str(error), MOST_OF_REASON)
+            hint = HINT if (said := _said(error)) == NOT_KAFKA and protocol == PLAINTEXT else ""
+            raise AdapterStartError(f"{where} {said}: {reason}{hint}") from None
+
+    def _connect(self, manager: Connections) -> None:
+        """Connect for the first time, with a plain request if the answer to the newest one is unreadable."""
+        manager.plain = self._plain
+        try:
+            self._net.run(self._first_connection, manager)
+        except errors.KafkaProtocolError:
+            if self._plain:
+                raise
+            self._plain = manager.plain = True
+            self._net.run(self._first_connection, manager)
 
     async def _first_connection(self, manager: Any) -> None:  # noqa: ANN401 - as above
         connection = manager.get_connection(FIRST, pop_on_close=False, refresh_metadata_on_err=False)
-        await connection
-        manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
+        try:
+            await connection
+        finally:
+            manager._conns.pop(FIRST, connection).close()  # noqa: SLF001 - the manager's bootstrap does the same
 
     def call(
         self,
@@ -124,6 +200,20 @@ class Cluster:
         while connection.paused:  # its buffer is full, or the broker throttles
             await self._net.sleep(0.01)
         return await connection.send_request(request, request_timeout_ms=int(seconds * 1000))
+
+    def call_all(self, rows: Sequence[tuple[Any, int]], node: int | None) -> list[Any]:
+        """Send requests on one connection, none of them after an answer; return their responses in order."""
+        for request, version in rows:
+            request.API_VERSION = version
+        return list(self._net.run(self._call_all, self._manager, [request for request, _ in rows], node))
+
+    async def _call_all(self, manager: Any, rows: Sequence[Any], node: int | None) -> list[Any]:  # noqa: ANN401 - as above
+        connection = await self._connection(manager, node)
+        while connection.paused:
+            await self._net.sleep(0.01)
+        timeout = int(REQUEST_SECONDS * 1000)
+        sent = [connection.send_request(one, request_timeout_ms=timeout) for one in rows]
+        return [await one for one in sent]
 
     async def _connection(self, manager: Any, node: int | None) -> Any:  # noqa: ANN401 - of the library
         """Return an open connection; wait while the library holds a lost one back."""
@@ -177,6 +267,13 @@ class Cluster:
                 manager.close()
         with contextlib.suppress(Exception):
             self._net.stop(timeout_ms=1000)
+
+
+def _said(error: errors.KafkaError) -> str:
+    """Return what the broker says by an error while it is connected."""
+    if CERTIFICATE_ALERT.search(str(error)):
+        return "refuses the certificate of this client, or wants one by ssl.keystore"
+    return next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
 
 
 def _look(address: BrokerAddress, context: ssl.SSLContext | None) -> None:

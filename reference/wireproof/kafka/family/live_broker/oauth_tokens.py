@@ -15,6 +15,9 @@ from typing import Any, Final
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.python_object import line_of
+
 URL: Final = "sasl.oauthbearer.token.endpoint.url"
 LIFETIME: Final = 3600
 """Seconds for which an unsecured token is valid: the default of KIP-255."""
@@ -33,8 +36,11 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # the library 
         self._extensions = dict(extensions)
 
     def token(self) -> str:
-        """Return a token."""
-        return self._make()
+        """Return a token; raise `AdapterStartError` if there is none."""
+        try:
+            return self._make()
+        except (OSError, ValueError, KeyError) as error:
+            raise AdapterStartError(f"no token for OAUTHBEARER: {line_of(error)}") from None
 
     def extensions(self) -> dict[str, str]:
         """Return the SASL extensions of the login module (KIP-342)."""

@@ -16,8 +16,11 @@ def context_of(properties: Mapping[str, str]) -> ssl.SSLContext:
     try:
         _trust(context, properties)
         _identify(context, properties)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"a certificate or key is no PEM text: {error}") from None
     except (OSError, ssl.SSLError) as error:
-        raise ValueError(f"a certificate or key cannot be read: {error}") from None
+        locked = ", or ssl.key.password is wrong" if "ssl.key.password" in properties else ""
+        raise ValueError(f"a certificate or key cannot be read{locked}: {error}") from None
     return context
 
 
@@ -34,7 +37,10 @@ def _trust(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
 def _identify(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
     """Load the client's own certificate and key, if there are any."""
     chain, key = properties.get("ssl.keystore.certificate.chain"), properties.get("ssl.keystore.key")
-    place, password = properties.get("ssl.keystore.location"), properties.get("ssl.key.password")
+    place, password = (
+        properties.get("ssl.keystore.location"),
+        properties.get("ssl.key.password", _no_password),
+    )
     if not (place or (chain and key)):
         return
     _refuse_java(properties, "ssl.keystore")
@@ -46,6 +52,11 @@ def _identify(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
         file.touch(mode=0o600)
         file.write_text(f"{key}\n{chain}\n", encoding="ascii")
         context.load_cert_chain(file, password=password)
+
+
+def _no_password() -> str:
+    """Raise `ValueError` for an encrypted key; without this, the library asks at the terminal."""
+    raise ValueError("the key is encrypted: set ssl.key.password")
 
 
 def _refuse_java(properties: Mapping[str, str], store: str) -> None:

@@ -14,8 +14,8 @@ from wireproof.kafka.family.live_broker.topics import Partition
 
 PRODUCE: Final = ProduceRequest.API_KEY
 FETCH: Final = FetchRequest.API_KEY
-NEWEST_FETCH: Final = 17
-"""Version 18 adds only a field for followers (KIP-1166)."""
+VERSIONS: Final = {PRODUCE: (3, ProduceRequest.max_version), FETCH: (4, 17)}
+"""The versions for entries of v2. Fetch 18 adds only a field for followers (KIP-1166)."""
 
 LEGACY_PRODUCE: Final = {0: 2, 1: 2}
 """The newest version of Produce for entries of v0 and v1: from 3 on, only v2 is accepted (KIP-98)."""
@@ -62,6 +62,11 @@ class FetchAnswer:
 Answer = TypeVar("Answer", ProduceAnswer, FetchAnswer)
 
 
+def wished_version(cluster: Cluster, api: int) -> int:
+    """Return the newest version of Produce or of Fetch that a run may send for v2."""
+    return cluster.wished.get(api, VERSIONS[api][1])
+
+
 def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> ProduceAnswer:
     """Produce exactly these bytes to a partition, acknowledged by all replicas."""
     topic = ProduceRequest.TopicProduceData
@@ -72,7 +77,7 @@ def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> 
         timeout_ms=TIMEOUT_MS,
         topic_data=[topic(name=partition.topic, topic_id=partition.topic_id, partition_data=[row])],
     )
-    version = cluster.newest(ProduceRequest, LEGACY_PRODUCE.get(magic))
+    version = cluster.newest(ProduceRequest, LEGACY_PRODUCE.get(magic, wished_version(cluster, PRODUCE)))
     return _settled(lambda: _produced(cluster.call(request, version, partition.node, SECONDS)))
 
 
@@ -110,8 +115,9 @@ def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> Fe
         topics=[topic(topic=partition.topic, topic_id=partition.topic_id, partitions=[row])],
     )
     least, newest = cluster.versions[FETCH]
-    wished = LEGACY_FETCH.get(magic, NEWEST_FETCH)
-    version = min(newest, wished) if wished >= least else min(newest, NEWEST_FETCH)
+    usual = wished_version(cluster, FETCH)
+    wished = LEGACY_FETCH.get(magic, usual)
+    version = min(newest, wished if wished >= least else usual)
     return _settled(lambda: _fetched(cluster.call(request, version, partition.node, SECONDS)))
 
 

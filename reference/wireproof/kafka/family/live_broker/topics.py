@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Final
 
 from attrs import define, field
@@ -44,6 +45,7 @@ class Partition:
         end: the offset after its last record, as far as we wrote it.
         last: the bytes of its last batch as they were stored, and the offset from which they were fetched.
         producers: the producer ids that it has seen.
+        used: True once something was sent to it.
         retired: True after a fault in it.
     """
 
@@ -55,6 +57,7 @@ class Partition:
     end: int = 0
     last: tuple[int, bytes] | None = None
     producers: set[int] = field(factory=set)
+    used: bool = False
     retired: bool = False
 
 
@@ -63,7 +66,7 @@ class TopicError(Exception):
 
 
 class OwnTopics:
-    """Creates topics whose names begin with the token of this run.
+    """Creates topics whose names begin with the token of this run, which no topic had before.
 
     Attributes:
         created: their names.
@@ -73,8 +76,13 @@ class OwnTopics:
         """Store the token, which is part of every name."""
         self._cluster = cluster
         self._token = token
-        self._count = 0
+        self._numbers = count(1)
         self.created: list[str] = []
+
+    def check_names(self) -> None:
+        """Raise `TopicError` if topics have our names already: they are somebody else's, and stay."""
+        if found := own_topics(self._cluster, self._token):
+            raise TopicError(f"topics with the names of this run exist already: {', '.join(found)}")
 
     def create(self, config: Mapping[str, str], partitions: int) -> list[Partition]:
         """Create a topic with this configuration; raise `TopicError`.
@@ -89,7 +97,7 @@ class OwnTopics:
             answer = self._request(config, partitions)
         code, text, name = answer
         if code:
-            denied = "not permitted" if code in DENIED else f"refused with error {code}"
+            denied = "not permitted" if code in DENIED else f"refused with {errors.for_code(code).message}"
             raise TopicError(
                 f"creating the topic {name} is {denied}: {one_line(text or '', 200)}".rstrip(": ")
             )
@@ -97,8 +105,7 @@ class OwnTopics:
         return self._led(name, partitions)
 
     def _request(self, config: Mapping[str, str], partitions: int) -> tuple[int, str | None, str]:
-        self._count += 1
-        name = f"{PREFIX}{self._token}-{self._count}"
+        name = f"{PREFIX}{self._token}-{next(self._numbers)}"
         topic = CreateTopicsRequest.CreatableTopic
         version = self._cluster.newest(CreateTopicsRequest)
         setting = topic.CreatableTopicConfig
@@ -114,9 +121,12 @@ class OwnTopics:
             ],
             timeout_ms=TIMEOUT_MS,
         )
-        deadline = time.monotonic() + READY_SECONDS
+        deadline, sent = time.monotonic() + READY_SECONDS, 0
         while True:
             (reply,) = self._cluster.call(request, version, self._controller()).topics
+            sent += 1
+            if reply.error_code == TOPIC_EXISTS and sent > 1:
+                return 0, None, name  # the request before this one created it after all
             if reply.error_code not in RETRIED or time.monotonic() > deadline:
                 return reply.error_code, getattr(reply, "error_message", None), name
             time.sleep(PAUSE)
@@ -124,8 +134,7 @@ class OwnTopics:
     def _created_by_metadata(self, config: Mapping[str, str]) -> list[Partition]:
         if config:
             raise TopicError("the broker has no CreateTopics: no topic can have a configuration")
-        self._count += 1
-        name = f"{PREFIX}{self._token}-{self._count}"
+        name = f"{PREFIX}{self._token}-{next(self._numbers)}"
         self._cluster.metadata(name, create=True)
         self.created.append(name)
         return self._led(name)
@@ -143,6 +152,8 @@ class OwnTopics:
             response = self._cluster.metadata(name)
             self._cluster.learn_node(response)
             (topic,) = response.topics
+            if topic.error_code in DENIED:
+                raise TopicError(f"describing the topic {name} is not permitted")
             rows = [row for row in topic.partitions if row.error_code == 0 and row.leader_id >= 0]
             if topic.error_code == 0 and rows and len(rows) == (partitions or len(topic.partitions)):
                 found = getattr(topic, "topic_id", None)
@@ -187,5 +198,7 @@ def _delete(cluster: Cluster, name: str) -> str:
         replies: Iterable[object] = cluster.call(request, version).responses
     except (errors.KafkaError, KeyError) as error:
         return one_line(f"{type(error).__name__}: {error}", 200)
-    codes = [getattr(reply, "error_code", 0) for reply in replies]
-    return "" if codes in ([0], [UNKNOWN_TOPIC]) else f"error {codes}"
+    (code,) = (getattr(reply, "error_code", 0) for reply in replies)
+    if code in DENIED:
+        return "deleting it is not permitted"
+    return "" if code in (0, UNKNOWN_TOPIC) else str(errors.for_code(code).message)

@@ -7,13 +7,14 @@ process that started it removes its topics, with `cleanup`: this one may be kill
 import contextlib
 import os
 import sys
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
 from typing import BinaryIO, Final, NoReturn
 
 from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.broker_address import BrokerAddress
+from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError, MessageError
 from wireproof.adapters.message_framing import Frames, Packet
 from wireproof.adapters.object_worker import end_with_parent
@@ -21,12 +22,17 @@ from wireproof.adapters.process_controller import READ
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Crashed, Faulty, Outcome
+from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
+from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
+from wireproof.kafka.family.live_broker.around_append import append_earlier
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.entry_bytes import NO_PRODUCER, V2
 from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.sequence_case import SequenceCases
 from wireproof.kafka.family.live_broker.topics import OwnTopics, TopicError
 
 BROKER_GONE: Final = 3
@@ -41,7 +47,7 @@ def main(arguments: list[str]) -> int:
     try:
         address = BrokerAddress.of(spec)
         properties = read_properties(address.properties)
-        cluster = Cluster(address, properties.settings)
+        cluster = Cluster(address, properties.settings, properties.api_versions)
     except AdapterError as error:
         answers.write(Packet({"hello": {"error": str(error)}}))
         return 4
@@ -53,10 +59,9 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     own = OwnTopics(cluster, token)
     partitions = Partitions(own)
     try:
-        with partitions.lent(
-            {}, 2, -1
-        ):  # the first topic: without the permission to create it, there is no run
-            pass
+        own.check_names()
+        with partitions.lent({}, V2, NO_PRODUCER) as first:  # without the permissions for it, there is no run
+            append_earlier(cluster, first)
         legacy = legacy_magics(cluster, partitions)
     except TopicError as error:
         left = "".join(
@@ -65,7 +70,11 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
         answers.write(Packet({"hello": {"error": f"{error}{left}"}}))
         return 4
     answers.write(hello_packet(hello_of_broker(cluster, properties, legacy)))
-    answer = partial(_answer, BrokerCases(cluster, partitions, legacy), answers)
+    runs = {
+        "decode": BrokerCases(cluster, partitions, legacy).decode,
+        SEQUENCE: SequenceCases(cluster, own, token).run,
+    }
+    answer = partial(_answer, runs, answers)
     with ThreadPoolExecutor(WINDOW) as threads:
         incoming = Frames()
         while piece := os.read(sys.stdin.fileno(), READ):
@@ -96,9 +105,13 @@ class Answers:
             os._exit(code)
 
 
-def _answer(cases: BrokerCases, answers: Answers, packet: Packet) -> None:
+Runs = Mapping[str, Callable[[Request], Outcome]]
+"""The function that runs a case, by its op."""
+
+
+def _answer(runs: Runs, answers: Answers, packet: Packet) -> None:
     name = str(packet.head.get("id", ""))
-    outcome = _outcome(cases, packet)
+    outcome = _outcome(runs, packet)
     answers.write(answer_packet(name, outcome))
     if isinstance(outcome, Crashed):
         sys.stderr.write(f"{outcome.text}\n")
@@ -106,13 +119,13 @@ def _answer(cases: BrokerCases, answers: Answers, packet: Packet) -> None:
         answers.end(BROKER_GONE)  # the threads wait for a broker that is gone
 
 
-def _outcome(cases: BrokerCases, packet: Packet) -> Outcome:
+def _outcome(runs: Runs, packet: Packet) -> Outcome:
     try:
         request = request_of(packet)
     except MessageError as error:
         return Faulty(f"no request: {error}")
     try:
-        return cases.decode(request)
+        return runs[request.op](request)
     except Exception as error:  # noqa: BLE001 - a fault of this adapter is an answer too, and not silence
         return Faulty(line_of(error))
 

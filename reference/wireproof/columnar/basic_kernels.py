@@ -1,0 +1,118 @@
+"""The numbers and bytes of all Numba kernels: types, constants, integers, text, copies.
+
+All positions are `uint64`. With signed indices numba adds Python's wrap-around of negative indices to every
+access, which makes the same code ten times slower; mixing signed and unsigned gives floats. The position
+`BAD` means "not clean": it is greater than the end of any buffer, so further reads pass it on unchanged.
+"""
+
+from typing import Any, Final, TypeAlias
+
+from wireproof.columnar.optional_deps import compile_kernel, move_sixteen, np
+
+Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Row: TypeAlias = Any  # one row of a structured array: numba's own type while compiled
+Int: TypeAlias = Any  # int64 while compiled
+Flag: TypeAlias = Any  # bool while compiled
+Pos: TypeAlias = "np.uint64"
+
+U = np.uint64
+BAD: Final = U(0xFFFF_FFFF_FFFF_FFFF)
+ZERO, ONE, TWO, FOUR, SIX, SEVEN, EIGHT = U(0), U(1), U(2), U(4), U(6), U(7), U(8)
+SLACK: Final = U(16)
+CONTINUED, LOW7 = U(0x80), U(0x7F)
+INT63: Final = (1 << 63) - 1
+LEAST: Final = -INT63 - 1
+
+
+# --- fixed-width integers, big-endian ---
+
+
+@compile_kernel
+def read_uint(data: Octets, at: Pos, size: Pos) -> Pos:
+    """Read `size` bytes as an unsigned integer."""
+    value = ZERO
+    for _ in range(size):
+        value = value << EIGHT | U(data[at])
+        at += ONE
+    return value
+
+
+@compile_kernel
+def read_int32(data: Octets, at: Pos) -> Int:
+    """Read four bytes as a signed integer."""
+    return np.int32(read_uint(data, at, FOUR))
+
+
+@compile_kernel
+def read_int64(data: Octets, at: Pos) -> Int:
+    """Read eight bytes as a signed integer."""
+    return np.int64(read_uint(data, at, EIGHT))
+
+
+# --- varints, only in their shortest form, as a writer makes them ---
+
+
+@compile_kernel
+def read_base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, Pos]:
+    """Read a base-128 varint of at most `most` bytes, which must be as short as possible.
+
+    `top` is the greatest value that the last of `most` bytes may have.
+
+    Returns:
+        The raw integer and the position after it, or `BAD` as the position.
+    """
+    raw, shift, stop = ZERO, ZERO, min(end, at + most)
+    while at < stop:
+        byte = U(data[at])
+        at += ONE
+        raw |= (byte & LOW7) << shift
+        if byte < CONTINUED:
+            dropped = shift == SEVEN * (most - ONE) and byte > top
+            return (ZERO, BAD) if dropped or (byte == ZERO and shift != ZERO) else (raw, at)
+        shift += SEVEN
+    return ZERO, BAD
+
+
+# --- text and copies ---
+
+
+@compile_kernel
+def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
+    """Return whether the bytes are well-formed UTF-8: Unicode 15, table 3-7."""
+    while at < end:
+        byte = data[at]
+        at += ONE
+        if byte < 0x80:
+            continue
+        if byte < 0xC2 or byte > 0xF4:
+            return False
+        following = U(1 if byte < 0xE0 else 2 if byte < 0xF0 else 3)
+        if following > end - at:
+            return False
+        least = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
+        most = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
+        for _ in range(following):
+            if data[at] < least or data[at] > most:
+                return False
+            least, most = 0x80, 0xBF
+            at += ONE
+    return True
+
+
+@compile_kernel
+def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> Pos:
+    """Copy `count` bytes of `data` from `start` to `stop` in `out`, and return where they end.
+
+    Sixteen are copied at a time where possible: up to fifteen further bytes are written, which the next run
+    or the slack at the end of `out` takes.
+    """
+    if start + count + SLACK <= U(data.size):
+        done = ZERO
+        while done < count:
+            move_sixteen(out, stop + done, data, start + done)
+            done += SLACK
+    else:
+        for step in range(count):
+            out[stop + step] = data[start + step]
+    return stop + count

@@ -1,0 +1,134 @@
+"""Decode and scan through the kernels, with values; the adapter `columnar` is built on these functions."""
+
+from functools import partial
+from typing import Final
+
+from wireproof.family import Decoded, FastDecoder
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.item_values import value_items
+from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
+from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
+
+
+def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
+    """Decode the first entry of `data` if it is clean and has this magic; bytes after it are ignored.
+
+    Returns:
+        The value, or None if the reference must decode the entry.
+    """
+    total = int.from_bytes(data[8:12], signed=True) + 12
+    if total > len(data) or data[16:17] != bytes((magic,)):
+        return None
+    step = next(scan_steps(memoryview(data)[: max(total, 0)], options, keep="slots", most=MAX_SIZE), None)
+    if step is None or step.block is None or step.answers:
+        return None
+    return Decoded(value_items(step)[0].value, total, ())
+
+
+def decode_log(data: bytes, options: Options) -> Decoded | None:
+    """Decode a log of whole entries and perhaps a tail: format `kafka.log`.
+
+    Returns:
+        The value, or None if the reference must decode the log: an entry is not clean, or the options ask for
+        the rules of delivery (kafka.md §1.9) or those of segment files (§1.4).
+    """
+    if (
+        options.profile != "reader"
+        or options.fetch_offset is not None
+        or options.isolation != "read_uncommitted"
+        or options.source != "fetch"
+    ):
+        return None
+    items_found = _clean_items(data, options)
+    if items_found is None:
+        return None
+    entries = tuple(item.value for item in items_found if item.kind == "frame")
+    if not offsets_ascend(entries):
+        return None
+    return Decoded(Log(entries), sum(item.length for item in items_found if item.kind == "frame"), ())
+
+
+def _clean_items(data: bytes, options: Options) -> list[Item] | None:
+    """Return every item of a log, or None if the reference has to look at some of it.
+
+    The limit of decompressed bytes counts for the log as a whole, as it does in the reference.
+    """
+    found: list[Item] = []
+    unpacked = 0
+    for step in scan_steps(data, options, keep="slots", most=MAX_SIZE):
+        unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
+        if _needs_reference(step, data) or unpacked > options.max_output:
+            return None
+        found += value_items(step)
+    return found
+
+
+def _needs_reference(step: ScanStep, data: bytes) -> bool:
+    """Return whether the reference must decide.
+
+    It must for an entry that is not clean, for garbage, and for a tail that no log may end with (I14).
+    """
+    if step.block is not None:
+        return bool(step.answers)
+    tail = step.answers[0]
+    size = int.from_bytes(data[tail.at + 8 : tail.at + 12], signed=True)
+    return tail.kind != "tail" or size >= OVERFLOWING_SIZE
+
+
+def offsets_ascend(entries: tuple[RecordBatch | Message, ...]) -> bool:
+    """Return whether the offsets of each entry are greater than those of all entries before it.
+
+    No reader checks the order, so the reference only remarks on it (I31).
+    """
+    last: int | None = None
+    for entry in entries:
+        match entry:
+            case RecordBatch():
+                first = entry.records[0].offset if entry.records else None
+                end = entry.base_offset + entry.last_offset_delta
+            case Message():
+                first, end = (entry.messages or (entry,))[0].offset, entry.offset
+        if first is not None and last is not None and first <= last:
+            return False
+        last = end if last is None else max(last, end)
+    return True
+
+
+def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
+    """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
+    items_found: list[Item] = []
+    by_reference = 0
+    for step in scan_steps(data, options, keep="slots"):
+        items_found += value_items(step)
+        by_reference += sum(item.kind != "tail" for item in step.answers.values())
+    return items_found, by_reference
+
+
+V0: Final = "0000000000000001 00000010 1fecd70a 00 00 00000001 6b 00000001 76"
+V0_PACKED: Final = """0000000000000000 00000031 9df81123 00 01 ffffffff 00000023
+    1f8b08000000000000ff6360800301f937d7b9c02cc66c10510600705273291c000000"""
+V1: Final = "0000000000000002 00000018 39268c33 01 00 0000018bcfe56800 00000001 6b 00000001 76"
+V1_PACKED: Final = """0000000000000000 00000041 be56b66d 01 01 0000018bcfe56800 ffffffff 0000002b
+    1f8b08000000000000ff63608003094bb51e63462083b1fbfcd30c900863368828030096f6de1824000000"""
+V2: Final = """0000000000000000 0000003a 00000000 02 e99b8dd8 0000 00000000 0000018bcfe56800 0000018bcfe56800
+    ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00"""
+V2_PACKED: Final = """0000000000000000 0000004e 00000000 02 d83f3114 0001 00000000
+    0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff 00000001
+    1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000"""
+
+WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PACKED)))
+"""An entry of each revision, uncompressed and compressed: kafka.md §1.1, §2.1, §3."""
+
+WARM_LOGS: Final = (b"".join(WARM), bytes(64) + WARM[-1])
+"""A log of all of them, and one with bytes before which no entry begins: their search is a kernel too."""
+
+FAST_DECODERS: Final = {
+    **{
+        f"kafka.batch/v{magic}": FastDecoder(partial(decode_entry, magic=magic), warm=WARM)
+        for magic in (0, 1, 2)
+    },
+    "kafka.log/mixed": FastDecoder(decode_log, scan_items, WARM_LOGS),
+}
+"""The fast decoders, by format and revision."""

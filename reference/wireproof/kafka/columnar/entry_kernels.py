@@ -1,0 +1,412 @@
+"""Numba kernels for Kafka entries. An entry that they call clean is valid and has no remarks.
+
+A kernel gives no reasons. If anything in an entry is invalid, rare or left open by the format, the kernel
+answers "not clean" and the reference decides. So a condition here may be stricter than kafka.md, but never
+less strict.
+"""
+
+from typing import Final
+
+from wireproof.columnar.basic_kernels import (
+    BAD,
+    CONTINUED,
+    FOUR,
+    INT63,
+    LEAST,
+    LOW7,
+    ONE,
+    SEVEN,
+    SLACK,
+    TWO,
+    ZERO,
+    Array,
+    Flag,
+    Int,
+    Octets,
+    Pos,
+    Row,
+    U,
+    copy_bytes,
+    is_utf8,
+    read_base128,
+    read_int32,
+    read_int64,
+    read_uint,
+)
+from wireproof.columnar.layout_types import numpy_dtype
+from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, np
+from wireproof.kafka.layouts import BATCH_NUMBERS
+
+HEADER: Final = numpy_dtype(BATCH_NUMBERS)
+"""The fixed fields of one entry header that vary, without its length: kafka.md §1.1.
+
+For a message (§2.1) `base_offset`, `crc` and `attributes` are its own, `max_timestamp` is its timestamp (-1
+in v0) and `records_count` is 1; for a wrapper `records_count` is the number of its inner messages.
+"""
+
+SLOT: Final = np.dtype(
+    [
+        ("offset", "i8"),
+        ("timestamp", "i8"),
+        ("timestamp_delta", "i8"),
+        ("key_at", "u8"),
+        ("value_at", "u8"),
+        ("headers_at", "u8"),
+        ("key_length", "i4"),
+        ("value_length", "i4"),
+        ("headers", "i4"),
+        ("attributes", "i4"),
+    ]
+)
+"""A record: absolute offset and timestamp, timestampDelta as stored, positions of key, value and first
+header, lengths of key and value (-1 is null), and the number of headers.
+
+Positions count through the buffer and on through the arena after it. A row fills one cache line.
+"""
+
+OVERHEAD, MAGIC_AT, THROUGH_MAGIC, BATCH_HEADER = U(12), U(16), U(17), U(61)
+
+BUFFER_END, CUT, BROKEN, FULL = 0, 1, 2, 3
+"""Why `walk_entries` stopped: at the end, at an entry that the end cuts, at an impossible header, no room."""
+
+CODEC, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON, UNUSED = 0x07, 0x08, 0x10, 0x20, 0x40, ~0x7F
+"""The attribute bits: kafka.md §1.2."""
+
+# --- entries: kafka.md §1.4 ---
+
+
+@compile_kernel
+def walk_entries(
+    data: Octets, at: Pos, most: int, position: Array, length: Array, magic: Array
+) -> tuple[Int, Pos, Int]:
+    """Find entries from `at` on, as many as the arrays have room for.
+
+    An entry found has magic 0, 1 or 2 and a size that such an entry may have; nothing else is checked.
+
+    Returns:
+        The number of entries, the position after the last one, and the reason for stopping.
+    """
+    end, found = U(data.size), 0
+    while found < position.size:
+        if at == end:
+            return found, at, BUFFER_END
+        if end - at < THROUGH_MAGIC:
+            return found, at, BROKEN
+        size, magic_byte = read_int32(data, at + U(8)), data[at + MAGIC_AT]
+        smallest = 49 if magic_byte == 2 else 14 + 8 * magic_byte
+        if magic_byte > 2 or size < smallest or size > most:
+            return found, at, BROKEN
+        total = U(size) + OVERHEAD
+        if total > end - at:
+            return found, at, CUT
+        position[found], length[found], magic[found] = at, total, magic_byte
+        at += total
+        found += 1
+    return found, at, FULL
+
+
+@compile_kernel
+def read_entry_headers(data: Octets, position: Array, magic: Array, entry_headers: Array) -> None:
+    """Read the fixed fields of each entry that `walk_entries` found; it has checked that the bytes exist."""
+    for index in range(position.size):
+        at, row = position[index], entry_headers[index]
+        row.base_offset = read_int64(data, at)
+        if magic[index] == 2:
+            row.partition_leader_epoch = read_int32(data, at + U(12))
+            row.crc = read_uint(data, at + U(17), FOUR)
+            row.attributes = np.int16(read_uint(data, at + U(21), TWO))
+            row.last_offset_delta = read_int32(data, at + U(23))
+            row.base_timestamp = read_int64(data, at + U(27))
+            row.max_timestamp = read_int64(data, at + U(35))
+            row.producer_id = read_int64(data, at + U(43))
+            row.producer_epoch = np.int16(read_uint(data, at + U(51), TWO))
+            row.base_sequence = read_int32(data, at + U(53))
+            row.records_count = read_int32(data, at + U(57))
+        else:
+            row.crc = read_uint(data, at + U(12), FOUR)
+            row.attributes = np.int8(data[at + U(17)])
+            row.max_timestamp = read_int64(data, at + U(18)) if magic[index] else -1
+            row.records_count = 1
+
+
+# --- varints: kafka.md §4, only in their shortest form, as a writer makes them ---
+
+
+@compile_kernel
+def read_varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
+    """Read a zigzag varint of 32 bits."""
+    if at < end and data[at] < 0x80:  # nearly all take one or two bytes
+        raw = U(data[at])
+        return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at + ONE
+    if at < end and end - at > ONE and U(data[at + ONE]) - ONE < LOW7:
+        raw = U(data[at]) & LOW7 | U(data[at + ONE]) << SEVEN
+        return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at + TWO
+    raw, at = read_base128(data, at, end, U(5), U(0x0F))
+    return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
+
+
+@compile_kernel
+def read_varlong(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
+    """Read a zigzag varint of 64 bits."""
+    raw, at = read_base128(data, at, end, U(10), ONE)
+    return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
+
+
+@compile_kernel
+def read_octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
+    """Read bytes after a varint length, where -1 is null: return their start, their length and their end."""
+    length, at = read_varint(data, at, end)
+    if at == BAD or length < -1 or length > np.int64(end - at):
+        return ZERO, 0, BAD
+    return at, length, at + U(max(length, 0))
+
+
+# --- records of a batch: kafka.md §1.3, §1.5 ---
+
+
+@compile_kernel
+def skip_headers(data: Octets, at: Pos, end: Pos, count: int) -> Pos:
+    """Return the position after `count` record headers.
+
+    Each header takes two bytes or more, so the length of the record bounds the work.
+    """
+    for _ in range(count):
+        first, length, at = read_octets(data, at, end)
+        if at == BAD or length < 0 or not is_utf8(data, first, at):
+            return BAD
+        first, length, at = read_octets(data, at, end)
+        if at == BAD:
+            return BAD
+    return at
+
+
+@compile_kernel
+def read_record(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
+    """Read one record (the nine fields of §1.3) into `row` and return its end.
+
+    `row.offset` and `row.timestamp_delta` are then the deltas as stored.
+    """
+    length, at = read_varint(data, at, end)
+    if at == BAD or length < 6 or length > np.int64(end - at):
+        return BAD
+    stop = at + U(length)
+    if data[at] != 0:  # §1.11
+        return BAD
+    row.timestamp_delta, at = read_varlong(data, at + ONE, stop)
+    row.offset, at = read_varint(data, at, stop)
+    row.key_at, row.key_length, at = read_octets(data, at, stop)
+    row.value_at, row.value_length, at = read_octets(data, at, stop)
+    row.headers, at = read_varint(data, at, stop)
+    row.headers_at = at
+    if at == BAD or row.headers < 0:
+        return BAD
+    if row.headers:
+        at = skip_headers(data, at, stop, row.headers)
+    return at if at == stop else BAD
+
+
+@inline_kernel
+def read_short_varint(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
+    """Read a raw varint of one or two bytes: return its value, its end, and whether it is longer or padded.
+
+    Two bytes are read in any case.
+    """
+    byte, high = U(data[at]), U(data[at + ONE])
+    if byte < CONTINUED:
+        return byte, at + ONE, False
+    return byte & LOW7 | high << SEVEN, at + TWO, high - ONE >= LOW7
+
+
+@inline_kernel
+def read_short_record(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos, Pos]:
+    """Read a record that has no headers and no number longer than two bytes, as nearly all records do.
+
+    This is many times as fast as `read_record`. It stores nothing, because judging needs no stored record. It
+    reads up to two bytes past a position without a check; the single check for `SLACK` covers them.
+
+    Returns:
+        The end of the record; timestampDelta and offsetDelta as raw zigzag numbers; position and raw length
+        of the key; position and raw length of the value. An end of `BAD` means: use `read_record`.
+    """
+    if U(data.size) - at < SLACK:
+        return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
+    length, at, longer = read_short_varint(data, at)
+    stop = at + (length >> ONE)
+    if longer or length & ONE or length < U(12) or stop > end or U(data.size) - stop < SLACK or data[at] != 0:
+        return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
+    timestamp_delta, at, longer = read_short_varint(data, at + ONE)
+    offset_delta, at, longer_delta = read_short_varint(data, at)
+    key, at, longer_key = read_short_varint(data, at)
+    key_at = at
+    at += key >> ONE if key != ONE else ZERO
+    if longer or longer_delta or longer_key or (key & ONE and key != ONE) or at >= stop:
+        return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
+    value, at, longer = read_short_varint(data, at)
+    value_at = at
+    at += value >> ONE if value != ONE else ZERO
+    if longer or (value & ONE and value != ONE) or at + ONE != stop or data[at] != 0:
+        return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
+    return stop, timestamp_delta, offset_delta, key_at, key, value_at, value
+
+
+@inline_kernel
+def zigzag(raw: Pos) -> Int:
+    """Return the number that a raw zigzag varint encodes."""
+    return np.int64(raw >> ONE) ^ -np.int64(raw & ONE)
+
+
+@inline_kernel
+def nullable_length(raw: Pos) -> Int:
+    """Return the length that a raw varint encodes; raw 1 is null, -1."""
+    return np.int64(-1) if raw == ONE else np.int64(raw >> ONE)
+
+
+@compile_kernel
+def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
+    """Return whether no fixed field needs a remark: §1.5, last paragraph; §2.1."""
+    if header.base_offset < 0:
+        return False
+    bits = header.attributes
+    if magic < 2:
+        return bits & ~(0x0F if magic else 0x07) == 0 and bits & CODEC < 4 and header.max_timestamp >= -1
+    if (
+        bits & UNUSED
+        or bits & CODEC > 4
+        or header.records_count < 0
+        or header.last_offset_delta < max(header.records_count - 1, 0)
+    ):
+        return False
+    if header.base_offset > INT63 - header.last_offset_delta:
+        return False
+    if bits & APPEND_TIME and (bits & DELETE_HORIZON or header.max_timestamp < 0):
+        return False
+    if bits & DELETE_HORIZON and header.base_timestamp < 0:
+        return False
+    if bits & CONTROL and (header.records_count > 1 or (header.records_count and bits & CODEC)):
+        return False
+    return is_clean_producer(header)
+
+
+@compile_kernel
+def is_clean_producer(header: Row) -> Flag:
+    """Return whether the producer fields are a combination of §1.1 that a writer makes: C20 to C25."""
+    if header.producer_id == -1:
+        return (
+            header.producer_epoch == -1
+            and header.base_sequence == -1
+            and not header.attributes & TRANSACTIONAL
+        )
+    if header.producer_id < 0 or header.producer_epoch < 0 or header.base_sequence < -1:
+        return False
+    return header.base_sequence >= 0 or header.attributes & CONTROL != 0
+
+
+@compile_kernel
+def check_headers(entry_headers: Array, magic: Array, clean: Array) -> None:
+    """Apply `is_clean_header` to each entry that is clean so far."""
+    for index in range(magic.size):
+        clean[index] = clean[index] and is_clean_header(entry_headers[index], magic[index])
+
+
+# --- batches: kafka.md §1.5 ---
+
+
+@compile_kernel
+def is_control_marker(data: Octets, row: Row, header: Row) -> Flag:
+    """Return whether the record is an ABORT or COMMIT marker as in §1.9.
+
+    The reference reads every other control record.
+    """
+    if row.key_length < 4 or row.value_length < 6 or not header.attributes & TRANSACTIONAL:
+        return False
+    key, value = row.key_at, row.value_at
+    if data[key] & 0x80 or data[value] & 0x80:
+        return False
+    return data[key + TWO] == 0 and data[key + U(3)] < 2
+
+
+@compile_kernel
+def read_batch(  # noqa: C901, PLR0913, PLR0917 - the loop that all time is spent in
+    data: Octets, at: Pos, end: Pos, header: Row, slots: Array, first: int, step: int, base: Pos,
+    numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
+    used: Array,
+) -> Flag:  # fmt: skip
+    """Read the records of one batch, which must fill `at` to `end`, and return whether all are clean.
+
+    Rows `first`, `first + step`, … of `slots` are filled; with step 0 one row serves as scratch space. The
+    arrays after `base` are those of `ColumnBuffers`, filled if `numbers` has room; `base` is the position of
+    the first byte of `data`.
+    """
+    append, control = header.attributes & APPEND_TIME != 0, header.attributes & CONTROL != 0
+    count, first_offset = header.records_count, header.base_offset
+    base_time, max_time = header.base_timestamp, header.max_timestamp
+    previous, latest, columnar = np.int64(-1), np.int64(-1), numbers.size > 0
+    row_at, key_end, value_end, header_end = used[0], used[1], used[2], used[3]
+    for index in range(count):
+        row = slots[first + step * index]
+        stop, raw_time, raw_offset_delta, key_at, key, value_at, value = read_short_record(data, at, end)
+        time_delta, offset_delta, has_headers = zigzag(raw_time), zigzag(raw_offset_delta), False
+        key_size, value_size = nullable_length(key), nullable_length(value)
+        if stop == BAD or control:
+            stop = read_record(data, at, end, row)
+            if stop == BAD or (control and not is_control_marker(data, row, header)):
+                return False
+            time_delta, offset_delta, has_headers = row.timestamp_delta, row.offset, row.headers > 0
+            key_at, key_size = row.key_at, np.int64(row.key_length)
+            value_at, value_size = row.value_at, np.int64(row.value_length)
+        elif step:
+            row.key_at, row.key_length = key_at, key_size
+            row.value_at, row.value_length = value_at, value_size
+            row.headers, row.headers_at = 0, stop
+        if offset_delta <= previous:
+            return False
+        at, previous = stop, offset_delta
+        timestamp = max_time if append else base_time + time_delta
+        if not append:
+            # do not test the sum itself: the compiler assumes that it never wraps, and drops such a test
+            wrapped = base_time > INT63 - time_delta if time_delta >= 0 else base_time < LEAST - time_delta
+            if wrapped or timestamp < -1:
+                return False
+            latest = max(latest, timestamp)
+        if step:
+            row.offset, row.timestamp = first_offset + offset_delta, timestamp
+            row.timestamp_delta, row.attributes = time_delta, 0
+        if columnar:
+            numbers[0, row_at], numbers[1, row_at] = first_offset + offset_delta, timestamp
+            absent[0, row_at], absent[1, row_at] = key_size < 0, value_size < 0
+            key_end = copy_bytes(data, key_at, U(max(key_size, 0)), keys, key_end)
+            value_end = copy_bytes(data, value_at, U(max(value_size, 0)), values, value_end)
+            if has_headers:
+                headers_at[row_at] = row.headers_at + base
+                header_end += U(row.headers)
+            row_at += ONE
+            ends[0, row_at], ends[1, row_at], ends[2, row_at] = key_end, value_end, header_end
+    if count and (previous > header.last_offset_delta or (not append and latest != max_time)):
+        return False
+    used[0], used[1], used[2], used[3] = row_at, key_end, value_end, header_end
+    return at == end
+
+
+@compile_kernel
+def read_batches(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
+    data: Octets, start: Array, end: Array, selected: Array, entry_headers: Array, slots: Array,
+    first: Array, step: int, clean: Array,
+) -> None:  # fmt: skip
+    """Apply `read_batch` to the `selected` entries, whose records fill `start` to `end` of `data`.
+
+    The records are stored in `slots` only.
+    """
+    numbers, ends, absent, octets, used = empty_columns()
+    for index in range(selected.size):
+        entry = selected[index]
+        clean[entry] = read_batch(
+            data, start[index], end[index], entry_headers[entry], slots, first[entry], step, ZERO,
+            numbers, numbers[0], ends, absent, octets, octets, used,
+        )  # fmt: skip
+
+
+@compile_kernel
+def empty_columns() -> tuple[Array, Array, Array, Octets, Array]:
+    """Return the arrays of `ColumnBuffers` without any room; one array serves as keys and values."""
+    numbers, ends = np.empty((2, 0), np.int64), np.empty((3, 0), np.int32)
+    return numbers, ends, np.empty((2, 0), np.bool_), np.empty(0, np.uint8), np.zeros(4, np.uint64)

@@ -1,0 +1,248 @@
+"""Scan a buffer of Kafka entries: every byte belongs to a frame, to garbage or to the tail.
+
+The items are the same as those of the reference (`wireproof.kafka.scan`): same bytes, same classes.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof.columnar.basic_kernels import Array
+from wireproof.columnar.optional_deps import np
+from wireproof.columnar.scanned_items import KINDS, Buffer
+from wireproof.kafka.columnar import entry_kernels as kernels
+from wireproof.kafka.columnar.entry_index import EntryIndex
+from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
+from wireproof.kafka.columnar.garbage_search import garbage_item
+from wireproof.kafka.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.scan import scan as reference_scan
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
+
+ENTRIES_PER_CALL: Final = 1 << 16
+"""Entries found by one call of the kernel."""
+
+
+@frozen
+class ScanStep:
+    """The next part of a buffer: a block of judged entries, or one item that is not a whole entry.
+
+    Attributes:
+        block: the entries, or None.
+        answers: the reference's item for each entry of the block that is not clean, by its index in the
+            block. Without a block, the one item under index 0. Positions are positions in the buffer.
+    """
+
+    block: JudgedBlock | None
+    answers: dict[int, Item]
+
+
+def scan_steps(
+    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: RecordForm, most: int = MAX_ENTRY
+) -> Iterator[ScanStep]:
+    """Yield the steps of a scan, in order and without gaps.
+
+    Args:
+        buffer: any bytes.
+        options: as for `scan`.
+        keep: the form in which records are kept, as for `judge_entries`.
+        most: the greatest size of an entry, unless `options.max_message` is set.
+    """
+    view = memoryview(buffer).cast("B")
+    wire = np.frombuffer(view, np.uint8)
+    most = most if options.max_message is None else options.max_message
+    at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
+    while reason != BUFFER_END:
+        entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
+        yield from _judged_steps(entries, options, keep=keep)
+        if reason == CUT:
+            yield ScanStep(None, {0: Item("tail", at, view.nbytes - at)})
+            return
+        if reason == BROKEN:
+            item = _item_at(view, at, options)
+            yield ScanStep(None, {0: item})
+            at += item.length
+
+
+def _room() -> tuple[Array, Array, Array]:
+    return (
+        np.empty(ENTRIES_PER_CALL, np.uint64),
+        np.empty(ENTRIES_PER_CALL, np.uint64),
+        np.empty(ENTRIES_PER_CALL, np.uint8),
+    )
+
+
+def _entries(room: EntryIndex, at: int, most: int) -> tuple[EntryIndex, int, int]:
+    """Find the next entries from `at` on: return them, the position after them, and the reason to stop."""
+    found, stop, reason = kernels.walk_entries(
+        room.wire, np.uint64(at), most, room.position, room.length, room.magic
+    )
+    return room.part(0, found), int(stop), reason
+
+
+def _item_at(view: memoryview, at: int, options: Options) -> Item:
+    """Return the item at `at`, where the header is impossible or cut."""
+    found = garbage_item(lambda start, length: view[start : start + length], at, view.nbytes, options)
+    return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
+
+
+def _judged_steps(entries: EntryIndex, options: Options, *, keep: RecordForm) -> Iterator[ScanStep]:
+    """Judge all entries, in blocks as long as the limits allow."""
+    first, ends = 0, np.cumsum(entries.length)
+    while first < entries.magic.size:
+        bytes_before = int(ends[first - 1]) if first else 0
+        stop = max(int(np.searchsorted(ends, bytes_before + MAX_BLOCK_BYTES, side="right")), first + 1)
+        for block in judge_entries(entries.part(first, stop), options.max_output, keep=keep):
+            yield _step(block, options)
+        first = stop
+
+
+def _step(judged: JudgedBlock, options: Options) -> ScanStep:
+    block = judged if options.profile == "reader" else _without_clean(judged)  # only the reference knows §1.7
+    return ScanStep(
+        block, {index: _reference_item(block.entries, index, options) for index in _unclean(block)}
+    )
+
+
+def _without_clean(block: JudgedBlock) -> JudgedBlock:
+    """Return the block with every entry marked as not clean."""
+    none = np.zeros_like(block.clean)
+    return evolve(
+        block, clean=none, records=np.zeros_like(block.records), slots=block.slots[:0], buffers=None
+    )
+
+
+def _unclean(block: JudgedBlock) -> list[int]:
+    indices: list[int] = np.flatnonzero(~block.clean).tolist()
+    return indices
+
+
+def _reference_item(entries: EntryIndex, index: int, options: Options) -> Item:
+    """Return the item that the reference makes of one whole entry."""
+    at, length = int(entries.position[index]), int(entries.length[index])
+    (item,) = reference_scan([bytes(entries.view[at : at + length])], options)
+    return evolve(item, at=at)
+
+
+@frozen
+class KafkaFrames:
+    """The items of a buffer: every byte of it, one row for each item, in order and without gaps.
+
+    Attributes:
+        position, length: int64, in bytes.
+        kind: uint8: `FRAME` (the entry decodes), `GARBAGE` or `TAIL`.
+        magic: int8: 0 to 2; -1 for an item that is not a whole entry.
+        records: int64: records or messages that a frame holds; 0 for other items.
+        by_reference: bool: the reference made this item, and not the kernels.
+        answers: the items of the reference by row, without values: `cls` of garbage, `remarks` of frames.
+        unpacked: decompressed bytes of all entries that the kernels decompressed.
+    """
+
+    position: Array
+    length: Array
+    kind: Array
+    magic: Array
+    records: Array
+    by_reference: Array
+    answers: dict[int, Item]
+    unpacked: int
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return int(self.kind.size)
+
+    @property
+    def reference_share(self) -> float:
+        """Return the share of the whole entries that the reference had to decode, 0 to 1."""
+        whole = self.magic >= 0
+        return float((self.by_reference & whole).sum() / max(whole.sum(), 1))
+
+    @property
+    def columns(self) -> tuple[Array, ...]:
+        """Return the arrays, in the order of their names above."""
+        return self.position, self.length, self.kind, self.magic, self.records, self.by_reference
+
+    @classmethod
+    def joined(cls, parts: "Sequence[KafkaFrames]") -> "KafkaFrames":
+        """Join consecutive items of one stream."""
+        columns = zip(*(part.columns for part in parts), strict=True)
+        position, length, kind, magic, records, by_reference = map(np.concatenate, columns)
+        before = np.cumsum([0, *map(len, parts)]).tolist()
+        answers = {
+            first + row: item
+            for first, part in zip(before, parts, strict=False)
+            for row, item in part.answers.items()
+        }
+        unpacked = sum(part.unpacked for part in parts)
+        return cls(position, length, kind, magic, records, by_reference, answers, unpacked)
+
+    def fault(self, row: int) -> str | None:
+        """Return the class of the garbage at `row`.
+
+        None for other items, and for garbage that does not begin like an entry.
+        """
+        return self.answers[row].cls if row in self.answers else None
+
+
+def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
+    """Scan `buffer`: return an item for every byte of it, without the values."""
+    parts: list[tuple[Array, ...]] = []
+    answers: dict[int, Item] = {}
+    rows = unpacked = 0
+    for step in scan_steps(buffer, options, keep=None):
+        parts.append(_columns(step))
+        answers |= {rows + index: evolve(item, value=None) for index, item in step.answers.items()}
+        unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
+        rows += parts[-1][0].size
+    parts = parts or [_empty_columns()]
+    position, length, kind, magic, records, by_reference = map(np.concatenate, zip(*parts, strict=True))
+    return KafkaFrames(position, length, kind, magic, records, by_reference, answers, unpacked)
+
+
+def step_frames(step: ScanStep, base: int = 0) -> KafkaFrames:
+    """Return the items of one scan step, without the values; `base` is added to their positions."""
+    answers = {index: evolve(item, at=base + item.at, value=None) for index, item in step.answers.items()}
+    unpacked = 0 if step.block is None else int(step.block.unpacked.sum())
+    position, length, kind, magic, records, by_reference = _columns(step)
+    return KafkaFrames(position + base, length, kind, magic, records, by_reference, answers, unpacked)
+
+
+def _empty_columns() -> tuple[Array, ...]:
+    kinds = (np.int64, np.int64, np.uint8, np.int8, np.int64, np.bool_)
+    return tuple(np.empty(0, kind) for kind in kinds)
+
+
+def _columns(step: ScanStep) -> tuple[Array, ...]:
+    """Return the rows of a step, in the order of `KafkaFrames.columns`."""
+    if step.block is None:
+        item = step.answers[0]
+        row = ((item.at, np.int64), (item.length, np.int64), (KINDS.index(item.kind), np.uint8))
+        by_reference = item.kind != "tail"
+        return tuple(
+            np.array([v], t) for v, t in (*row, (-1, np.int8), (0, np.int64), (by_reference, np.bool_))
+        )
+    entries, records = step.block.entries, step.block.records.copy()
+    kind = np.zeros(records.size, np.uint8)
+    for index, item in step.answers.items():
+        kind[index] = KINDS.index(item.kind)
+        records[index] = count_records(item)
+    return (
+        entries.position.astype(np.int64),
+        entries.length.astype(np.int64),
+        kind,
+        entries.magic.astype(np.int8),
+        records,
+        ~step.block.clean,
+    )
+
+
+def count_records(item: Item) -> int:
+    """Return the number of records of a batch or messages of a wrapper; 1 for a plain message."""
+    if item.value is None:
+        return 0
+    inner = getattr(item.value, "records", None)
+    if inner is None:
+        inner = item.value.messages
+    return 1 if inner is None else len(inner)

@@ -1,0 +1,130 @@
+"""List a Kafka log by headers and checksums alone: kafka.md §1.1, §1.4, §2.1. Records are not read.
+
+It needs none of the packages of the fast decoder. The reference reads, as a whole, each entry whose header
+needs a look at its records or is unusual, and bytes that are no entry with a valid checksum, up to the next
+entry that is sound.
+"""
+
+from collections.abc import Generator, Iterator
+from functools import partial
+from typing import Any, Final
+
+from attrs import evolve
+
+from wireproof import formats
+from wireproof.cases.byte_source import ByteSource
+from wireproof.family import EntryRow
+from wireproof.kafka import batch, message
+from wireproof.kafka.attribute_bits import (
+    CODEC_MASK,
+    CONTROL,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    MAX_INT64,
+    TRANSACTIONAL,
+)
+from wireproof.kafka.family.chunked_listing import LOG, Chunk, ChunkEnd, Chunks, list_chunks
+from wireproof.kafka.family.entry_cells import batch_cells, message_cells, select_numbers
+from wireproof.kafka.layouts import BATCH, CODECS
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.size_and_magic import (
+    CHECKSUM,
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MIN_SIZE_BY_MAGIC,
+    SIZE_AT,
+)
+from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
+
+CHUNKS: Final = (1 << 20, 1 << 20)
+"""Bytes of the first chunk and of the largest: few enough for the CPU cache."""
+
+HEAD_BYTES: Final = BATCH.fixed_size
+
+LOOKED_AT: Final = batch.UNUSED_BITS | CONTROL | DELETE_HORIZON
+"""Attribute bits of a batch that the reference looks at: unused ones, and those about certain records."""
+
+(_MESSAGE_COVERS, _crc32), _, (_BATCH_COVERS, _crc32c) = ((at + 4, one.of) for at, one in CHECKSUM)
+_UNUSED_OF_MESSAGES: Final = message.UNUSED_BITS
+
+_head_of_batch = batch.HEADER.packing.unpack_from
+_heads_of_messages = tuple(head.packing.unpack_from for head in message.HEADS)
+
+
+def list_headers(
+    source: ByteSource, options: Options, *, values: bool = False, begin: int = 0
+) -> Iterator[EntryRow | Item]:
+    """Yield the entries as rows, and as items those that the reference read."""
+    del values  # no record is read
+    most = MAX_ENTRY if options.max_message is None else options.max_message
+    return list_chunks(Chunks(source, *CHUNKS), options, begin, partial(_read, options, most))
+
+
+def _read(options: Options, most: int, chunk: Chunk, base: int) -> Generator[EntryRow | Item, None, ChunkEnd]:
+    at, stop = 0, len(chunk)
+    while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
+        size, magic = int.from_bytes(chunk[at + SIZE_AT : at + LOG_OVERHEAD]), chunk[at + MAGIC_AT]
+        end = at + size + LOG_OVERHEAD
+        if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
+            return ChunkEnd(at, is_broken=True)
+        if end > stop:
+            return ChunkEnd(at, is_broken=False)
+        cells = _batch(chunk, at, end) if magic == 2 else _message(chunk, at, end)
+        if cells is not None:
+            yield EntryRow(base + at, end - at, cells)
+        elif (item := _frame(bytes(chunk[at:end]), options)) is not None:
+            yield evolve(item, at=base + at)
+        else:
+            return ChunkEnd(at, is_broken=True)
+        at = end
+    return ChunkEnd(at, is_broken=False)
+
+
+def _frame(data: bytes, options: Options) -> Item | None:
+    """Return the entry as the reference reads it; None if it rejects it."""
+    item = next(iter(formats.scan(LOG, [data], options)))
+    return item if item.kind == "frame" else None
+
+
+def _batch(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
+    """Return the cells of a batch whose header and checksum are sound; None if the reference must look."""
+    numbers = select_numbers(_head_of_batch(data, at))
+    base, _, crc, attributes, delta, _, latest, producer, generation, sequence, count = numbers
+    if (
+        base < 0
+        or attributes & LOOKED_AT
+        or attributes & CODEC_MASK not in CODECS
+        or not 0 <= count <= delta + 1
+        or base > MAX_INT64 - delta
+        or (attributes & LOG_APPEND_TIME and latest < 0)
+        or not _is_usual_producer(producer, generation, sequence, attributes)
+        or _crc32c(bytes(data[at + _BATCH_COVERS : end])) != crc
+    ):
+        return None
+    return batch_cells(numbers, None)
+
+
+def _is_usual_producer(producer: int, generation: int, sequence: int, attributes: int) -> bool:
+    """Return whether a producer has all its fields, or there is none: §1.1, C20 to C25."""
+    if producer == -1:
+        return generation == sequence == -1 and not attributes & TRANSACTIONAL
+    return producer >= 0 and generation >= 0 and sequence >= 0
+
+
+def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
+    """Return the cells of a message or a wrapper; the number of messages in a wrapper is not known."""
+    magic = data[at + MAGIC_AT]
+    offset, _, crc, _, attributes, *rest = _heads_of_messages[magic](data, at)
+    codec = attributes & CODEC_MASK
+    if (
+        offset < 0
+        or attributes & _UNUSED_OF_MESSAGES[magic]
+        or codec not in CODECS
+        or codec == message.ZSTD
+        or (rest and rest[0] < message.NO_TIMESTAMP)
+        or _crc32(bytes(data[at + _MESSAGE_COVERS : end])) != crc
+    ):
+        return None
+    return message_cells(bytes(data[at : at + HEAD_BYTES]), None if codec else offset, None if codec else 1)

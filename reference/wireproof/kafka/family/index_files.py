@@ -1,0 +1,127 @@
+"""The index files beside a segment of Kafka: kafka.md §13.
+
+A segment is named after its base offset: `00000000000000001000.log`, `.index`, `.timeindex`, `.txnindex`
+(Apache Kafka's `LogFileUtils`). `DumpLogSegments` checks the same files, but without an exit code.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.data_files import FileFinding
+from wireproof.kafka import offset_index, segment_headers, time_index, transaction_index
+from wireproof.kafka.index_file import IndexFinding
+from wireproof.kafka.segment_headers import SegmentHeaders
+from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+
+SYSTEM: Final = "Kafka"
+
+STATE: Final = r"(\.(?:deleted|cleaned|swap))?"
+"""The state that Kafka adds while it deletes or compacts."""
+
+FILE_NAME: Final = re.compile(
+    rf"(?P<base>\d{{1,20}})(?:[-_][A-Za-z0-9_-]{{22}})?(?P<kind>\.(?:index|timeindex|txnindex|log)){STATE}"
+)
+"""Base offset, the id of a remote segment (kafka.md §14.6), kind, and state."""
+
+ENDING: Final = re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL)
+
+
+@frozen
+class IndexReader:
+    """The functions that read and check one kind of index file."""
+
+    read: Callable[[bytes, int], Any]
+    alone: Callable[[Any], Iterator[IndexFinding]]
+    against: Callable[[Any, SegmentHeaders], Iterator[IndexFinding]]
+
+
+INDEX_READERS: Final = {
+    ".index": IndexReader(offset_index.read, offset_index.check_alone, offset_index.check_against_log),
+    ".timeindex": IndexReader(time_index.read, time_index.check_alone, time_index.check_against_log),
+    ".txnindex": IndexReader(
+        transaction_index.read, transaction_index.check_alone, transaction_index.check_against_log
+    ),
+}
+
+
+def parse_file_name(path: Path) -> SegmentFileName | None:
+    """Parse the name of a segment's file; None for any other name."""
+    found = FILE_NAME.fullmatch(path.name)
+    return SegmentFileName(int(found["base"]), found["kind"], path) if found else None
+
+
+def begins_like_entries(head: bytes) -> bool:
+    """Return whether the bytes begin with an entry that is followed by another one or by nothing."""
+    reader = Reader(head)
+    try:
+        frame = peek_whole_entry(reader)
+        if frame is None or not head:
+            return not head
+        reader.pos += frame.total
+        return peek_whole_entry(reader) is not None or reader.left == 0
+    except Rejected:
+        return False
+
+
+def read_segment(log: Path) -> SegmentHeaders:
+    """Read the batch headers of a log; those of the last log are kept, because its index files need them."""
+    state = log.stat()
+    return _read_segment(log, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _read_segment(log: Path, size: int, _: int) -> SegmentHeaders:
+    """Read the batch headers of a log; the file is not mapped, because it may shrink."""
+    with log.open("rb") as file:
+
+        def read_at(position: int, length: int) -> bytes:
+            file.seek(position)
+            return file.read(length)
+
+        return segment_headers.read_in_pieces(read_at, size)
+
+
+def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
+    """Check an index file; if it is missing, every entry that it should have is missing."""
+    data = name.read()
+    codec = INDEX_READERS[name.kind]
+    index = codec.read(data, name.base)
+    found = [*codec.alone(index), *(codec.against(index, log) if log is not None else ())]
+    if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
+        text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
+        found.insert(0, IndexFinding(0, text, "give the files the name of their first offset"))
+    findings = tuple(FileFinding(one.at, one.message, one.next_step, one.is_error) for one in found)
+    return CheckedIndex(name, len(data), index, log, findings, SYSTEM)
+
+
+def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
+    """Check an index file whose log shows no system; None if it has a fault."""
+    found = check(name, None)
+    return None if found.errors else found
+
+
+def missing(name: SegmentFileName, log: SegmentHeaders) -> Iterator[str]:
+    """Yield the index of transactions if the log needs one and has none."""
+    if not name.beside(".txnindex").is_file() and transaction_index.aborted_transactions(log):
+        yield ".txnindex"
+
+
+RULES: Final = IndexRules(
+    SYSTEM,
+    tuple(INDEX_READERS),
+    FILE_NAME,
+    ENDING,
+    begins_like_entries,
+    read_segment,
+    check,
+    fits_alone,
+    missing,
+)

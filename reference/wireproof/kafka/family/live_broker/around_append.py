@@ -1,0 +1,105 @@
+"""What is done around an append: a batch before it, a fetch from its second offset, and its retry.
+
+Each finds faults that one append to an empty partition cannot show.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from wireproof import formats
+from wireproof.kafka.family.live_broker import error_codes, requests
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.entry_bytes import V2, entries_of, is_batch, next_offset
+from wireproof.kafka.family.live_broker.log_reading import read_log
+from wireproof.kafka.family.live_broker.topics import Partition, TopicError
+from wireproof.wire.json_values import Json
+
+_RECORD: Final[dict[str, Json]] = {
+    "attributes": "0",
+    "timestampDelta": "0",
+    "key": "6b",
+    "value": "",
+    "headers": [],
+}
+
+EARLIER: Final[Json] = {
+    "baseOffset": "0",
+    "partitionLeaderEpoch": "-1",
+    "magic": "2",
+    "attributes": "0",
+    "lastOffsetDelta": "1",
+    "baseTimestamp": "-1",
+    "maxTimestamp": "-1",
+    "producerId": "-1",
+    "producerEpoch": "-1",
+    "baseSequence": "-1",
+    "records": [
+        {
+            "attributes": "0",
+            "timestampDelta": "0",
+            "offsetDelta": delta,
+            "key": "6b",
+            "value": "",
+            "headers": [],
+        }
+        for delta in ("0", "1")
+    ],
+}
+"""Two records with keys and without times: no configuration refuses them but a small `max.message.bytes`."""
+
+DUPLICATE: Final = 46
+"""DUPLICATE_SEQUENCE_NUMBER: the other answer to a retry, which a producer takes for success."""
+
+
+def append_earlier(cluster: Cluster, partition: Partition) -> None:
+    """Append a batch to a new partition, so that offset 0 is wrong after it; raise `TopicError`.
+
+    A topic that refuses it stays empty.
+    """
+    if partition.used:
+        return
+    partition.used = True
+    answer = requests.produce(cluster, partition, _EARLIER_BYTES, V2)
+    check_permission(answer.code, partition, "writing to")
+    found = read_log(cluster, partition, 0, V2, beyond=-1 if answer.code else 0)
+    check_permission(found.code, partition, "reading from")
+    partition.end = max(found.high_watermark, 0)
+    entries = list(entries_of(found.data))
+    partition.last = entries[-1] if entries else None
+
+
+def check_permission(code: int, partition: Partition, action: str) -> None:
+    """Raise `TopicError` for an answer that is about the client, not about its records."""
+    if code in error_codes.DENIED:
+        raise TopicError(f"{action} the topic {partition.topic} is not permitted")
+
+
+def inside_faults(
+    cluster: Cluster, partition: Partition, entry: tuple[int, bytes], magic: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the fault of a fetch from the second offset of a batch, which returns the whole batch: §1.8."""
+    offset, data = entry
+    if not is_batch(data) or next_offset(*entry) <= offset + 1:
+        return
+    found = requests.fetch(cluster, partition, offset + 1, magic)
+    if found.code:
+        yield "inside", f"a fetch from the second offset fails with {error_codes.error_of(found.code).name}"
+    elif next(entries_of(found.data), None) != entry:
+        yield "inside", "a fetch from the second offset does not return the batch"
+
+
+def retry_faults(
+    cluster: Cluster, partition: Partition, data: bytes, base: int, end: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the faults of the same batch sent again: answered as before, and stored once (KIP-98)."""
+    answer = requests.produce(cluster, partition, data, V2)
+    found = requests.fetch(cluster, partition, end, V2)
+    if found.high_watermark != end:
+        yield "retry", f"stored again: the log has grown by {found.high_watermark - end}"
+    elif answer.code not in (0, DUPLICATE):
+        yield "retry", f"refused with {error_codes.error_of(answer.code).name}"
+    elif answer.code == 0 and answer.base_offset != base:
+        yield "retry", f"answered with an offset that differs by {answer.base_offset - base}"
+
+
+_EARLIER_BYTES: Final = formats.encode(formats.get("kafka.batch", "v2"), EARLIER)

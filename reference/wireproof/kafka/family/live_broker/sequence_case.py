@@ -1,0 +1,330 @@
+"""A case with steps on a live broker: a topic of its own, its requests in order, and the answer to each."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, Final, TypeAlias
+
+from attrs import define, evolve, field
+from kafka import errors
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.python_object import line_of
+from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.steps import ERROR
+from wireproof.kafka.family.live_broker import step_answers, step_requests
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
+from wireproof.kafka.family.live_broker.step_requests import FetchLimits
+from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
+from wireproof.wire.json_values import Json
+
+Fields: TypeAlias = Mapping[str, Any]
+Fetched: TypeAlias = dict[str, Any]
+"""The answer to a fetch: the fields of a partition, or an error."""
+
+UNTIL_SECONDS: Final = 10.0
+CLEANED_SECONDS: Final = 40.0
+SETTLED_SECONDS: Final = 0.3
+"""Time in which the last stable offset follows a high watermark with the marker of a transaction."""
+
+PAUSE: Final = 0.03
+NOBODY: Final = (-1, -1)
+
+
+class UnknownStepError(ValueError):
+    """A step has an op, or a field, that this adapter does not know."""
+
+
+@define
+class Session:
+    """The state of one case.
+
+    Attributes:
+        partitions: of its topic, by number.
+        prefix: the beginning of its transactional ids.
+        ids: its producer ids.
+        fetch_session: the id of its fetch session; 0 if there is none.
+    """
+
+    partitions: Sequence[Partition]
+    prefix: str
+    ids: ProducerIds = field(factory=ProducerIds)
+    fetch_session: int = 0
+
+    def partition(self, fields: Fields) -> Partition:
+        """Return the partition of a step."""
+        return self.partitions[int(fields.get("partition", 0))]
+
+    def transactional_id(self, fields: Fields) -> str | None:
+        """Return the transactional id of a step, which no other case and no other run has."""
+        name = fields.get("transactionalId")
+        return None if name is None else f"{self.prefix}-{name}"
+
+    def producer(self, fields: Fields) -> tuple[int, int]:
+        """Return the id and the epoch of a step."""
+        return self.ids.on_wire(int(fields["producerId"])), int(fields["producerEpoch"])
+
+
+class SequenceCases:
+    """Runs cases with steps on a cluster; threads may share it."""
+
+    def __init__(self, cluster: Cluster, topics: OwnTopics, token: str) -> None:
+        """Use topics of our own; `token` is that of the run."""
+        self._cluster = cluster
+        self._topics = topics
+        self._prefix = f"wireproof-{token}"
+        self._numbers = count(1)
+
+    def run(self, request: Request) -> Outcome:
+        """Send the steps of a request and return the answers."""
+        try:
+            return Accepted({"steps": list(self._answers(request))})
+        except TopicError as error:
+            return Unsupported(str(error))
+        except errors.RequestTimedOutError as error:
+            return Stalled(line_of(error))
+        except KeyError as error:
+            return Unsupported(f"the broker has no API {error}")
+        except errors.KafkaError as error:
+            text = line_of(error)
+            if not self._cluster.is_alive():
+                return Crashed(f"the broker is gone, nothing listens at its address: {text}")
+            return Refused(text=f"the broker closes the connection without an answer: {text}", untyped=True)
+
+    def _answers(self, request: Request) -> Iterator[Json]:
+        session = self._session(request)
+        for group in _groups(request.steps):
+            first = group[0]
+            if first["op"] == "produce":
+                yield from self._produced(session, group)
+            else:
+                yield _OPS[str(first["op"])](self._cluster, session, first)
+
+    def _session(self, request: Request) -> Session:
+        """Create the topic of a case, and wait until its partitions can be read."""
+        wanted = 1 + max(map(_largest, request.steps))
+        created = self._topics.create(request.options.topic or {}, wanted)
+        partitions = sorted(created, key=lambda one: one.index)
+        for one in partitions:
+            readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
+            step_requests.repeated(readable, _code_of_fetch)
+        return Session(partitions, f"{self._prefix}-{next(self._numbers)}")
+
+    def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
+        """Append the batches of a group, each sent before the answer to the one before it."""
+        rows = [self._produce_request(session, fields) for fields in group]
+        node = session.partition(group[0]).node
+        if len(rows) == 1:
+            ((wanted, version),) = rows
+            replies = [
+                step_requests.repeated(
+                    lambda: step_requests.produced(self._cluster.call(wanted, version, node)),
+                    lambda reply: int(reply.error_code),
+                )
+            ]
+        else:
+            replies = [step_requests.produced(one) for one in self._cluster.call_all(rows, node)]
+        for reply in replies:
+            code = reply.error_code
+            yield step_answers.error(code) if code else {"baseOffset": str(reply.base_offset)}
+
+    def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
+        name = session.transactional_id(fields)
+        data = session.ids.in_bytes(bytes.fromhex(fields["hex"]))
+        wanted = step_requests.produce_request(session.partition(fields), data, name)
+        version = int(fields.get("transactionVersion", 1))
+        return wanted, step_requests.produce_version(self._cluster, name, version)
+
+
+def _groups(steps: Sequence[Fields]) -> Iterator[list[Fields]]:
+    """Yield the steps one by one, but those in flight with the one after them."""
+    group: list[Fields] = []
+    for step in steps:
+        group.append(step)
+        if not step.get("inFlight"):
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _largest(step: Fields) -> int:
+    """Return the largest number of a partition in a step."""
+    named = step.get("partitions", ())
+    numbers = [one[0] if isinstance(one, list) else one for one in named]
+    return max(map(int, [step.get("partition", 0), *numbers]))
+
+
+def _code_of_fetch(response: Any) -> int:  # noqa: ANN401 - a response
+    codes = [one.error_code for topic in response.responses for one in topic.partitions]
+    return int(next((code for code in (response.error_code or 0, *codes) if code), 0))
+
+
+# --- the other ops ---
+
+
+def _init_producer(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    own = int(fields["producerId"])
+    known = session.producer(fields) if "producerEpoch" in fields else NOBODY
+    answer = step_requests.init_producer(cluster, session.transactional_id(fields), known)
+    if answer.error_code:
+        return step_answers.error(answer.error_code)
+    session.ids.learn(own, answer.producer_id)
+    return {"producerEpoch": str(answer.producer_epoch)}
+
+
+def _add_partitions(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    added = [session.partitions[int(number)] for number in fields["partitions"]]
+    name = session.transactional_id(fields) or ""
+    code = step_requests.add_partitions(cluster, name, session.producer(fields), added)
+    return step_answers.error(code) if code else {"added": True}
+
+
+def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    version = int(fields.get("transactionVersion", 1))
+    name = session.transactional_id(fields) or ""
+    answer = step_requests.end_transaction(
+        cluster, name, session.producer(fields), commit=bool(fields["commit"]), version=version
+    )
+    if answer.error_code:
+        return step_answers.error(answer.error_code)
+    return {"producerEpoch": str(answer.producer_epoch)} if version >= step_requests.V2 else {"ended": True}
+
+
+def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    def ask() -> Fetched:
+        return _read(cluster, session, fields)
+
+    answer = ask()
+    if "until" in fields:
+        end = int(fields["until"])
+        answer = _waited(ask, answer, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
+        if not _is_stable(answer):
+            time.sleep(SETTLED_SECONDS)
+            answer = ask()
+    if "compacted" in fields:
+        most = int(fields["compacted"])
+        answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
+    return answer
+
+
+def _is_stable(answer: Fetched) -> bool:
+    return ERROR in answer or answer["lastStableOffset"] == answer["highWatermark"]
+
+
+def _waited(
+    ask: Callable[[], Fetched], answer: Fetched, reached: Callable[[Fetched], bool], seconds: float
+) -> Fetched:
+    deadline = time.monotonic() + seconds
+    while ERROR not in answer and not reached(answer) and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+        answer = ask()
+    return answer
+
+
+def _count(answer: Fetched) -> int:
+    """Return the number of records in a fetched log."""
+    return sum(len(entry.get("records", ())) for entry in answer.get("entries", ()))
+
+
+def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
+    """Fetch from an offset on; without limits of its own a step reads on to the end, as a consumer does.
+
+    A broker may end a response anywhere: Kafka reads one segment at a time.
+    """
+    partition, limits, offset = session.partition(fields), _limits(fields), int(fields["offset"])
+    limited = fields.keys() & {"maxBytes", "partitionMaxBytes"}
+    answer: Fetched = {}
+    while True:
+        reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
+        found = step_answers.of_partition(reply, session.ids)
+        if answer and ERROR not in found:
+            aborted = [*answer["aborted"], *(one for one in found["aborted"] if one not in answer["aborted"])]
+            found |= {"aborted": aborted, "entries": [*answer["entries"], *found.get("entries", ())]}
+        answer, rows = found, found.get("entries", ())
+        following = int(rows[-1]["lastOffset"]) + 1 if rows else offset
+        if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
+            return answer
+        offset = following
+
+
+def _bound(answer: Fetched, limits: FetchLimits) -> int:
+    """Return the offset up to which a consumer of this isolation level reads."""
+    committed = limits.isolation == "read_committed"
+    return int(answer["lastStableOffset" if committed else "highWatermark"])
+
+
+def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
+    """Return the one partition of a response; an error of the whole request has none."""
+    if not response.responses:
+        return response
+    (topic,) = response.responses
+    (reply,) = topic.partitions
+    return reply
+
+
+def _limits(fields: Fields) -> FetchLimits:
+    given = FetchLimits(isolation=str(fields.get("isolation", "read_uncommitted")))
+    return evolve(
+        given,
+        max_bytes=int(fields.get("maxBytes", given.max_bytes)),
+        partition_max_bytes=int(fields.get("partitionMaxBytes", given.partition_max_bytes)),
+    )
+
+
+def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    """Fetch in a session: epoch 0 begins one, -1 ends it (KIP-227)."""
+    wanted = [
+        (session.partitions[int(number)], int(offset)) for number, offset in fields.get("partitions", ())
+    ]
+    forget = tuple(session.partitions[int(number)] for number in fields.get("forget", ()))
+    number = session.fetch_session + int(fields.get("otherSession", 0))
+    limits = FetchLimits(session=(number, int(fields["epoch"])), forget=forget)
+    response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
+    if response.error_code:
+        return step_answers.error(response.error_code)
+    begins = int(fields["epoch"]) == 0
+    session.fetch_session = response.session_id if begins else session.fetch_session
+    rows: list[Json] = [
+        {"partition": str(one.partition_index), **step_answers.of_partition(one, session.ids)}
+        for topic in response.responses
+        for one in topic.partitions
+    ]
+    same = response.session_id == session.fetch_session and response.session_id != 0
+    return {"session": same, "partitions": sorted(rows, key=str)}
+
+
+def _delete_records(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    partition = session.partition(fields)
+    reply = step_requests.repeated(
+        lambda: step_requests.delete_records(cluster, partition, int(fields["offset"])),
+        lambda one: int(one.error_code),
+    )
+    return (
+        step_answers.error(reply.error_code)
+        if reply.error_code
+        else {"lowWatermark": str(reply.low_watermark)}
+    )
+
+
+def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
+    partition, isolation = session.partition(fields), str(fields.get("isolation", "read_uncommitted"))
+    reply = step_requests.repeated(
+        lambda: step_requests.list_offset(cluster, partition, int(fields["timestamp"]), isolation),
+        lambda one: int(one.error_code),
+    )
+    return step_answers.error(reply.error_code) if reply.error_code else {"offset": str(reply.offset)}
+
+
+_OPS: Final[Mapping[str, Callable[[Cluster, Session, Fields], Json]]] = {
+    "init-producer": _init_producer,
+    "add-partitions": _add_partitions,
+    "end-transaction": _end_transaction,
+    "fetch": _fetch,
+    "fetch-session": _fetch_session,
+    "delete-records": _delete_records,
+    "list-offset": _list_offset,
+}
+"""The function of each op but `produce`."""

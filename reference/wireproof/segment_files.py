@@ -1,0 +1,178 @@
+"""The files of a log segment, as a family describes them: a log, and the index files beside it.
+
+A segment is named after its base offset, and each of its files has an ending of its own. A family that has
+index files lists its rules in `IndexRules`; `wireproof.runner.index_files` reads this table.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from attrs import frozen
+
+from wireproof.data_files import FileFinding
+
+LOG: Final = ".log"
+"""The ending of a log."""
+
+MAX_LISTED: Final = 20
+"""Maximum number of findings listed for one index file; the others are counted."""
+
+MAX_FILE_BYTES: Final = 256 * 1024 * 1024
+"""Maximum bytes of an index file: `segment_headers.index.bytes` is 10 MiB by default."""
+
+
+class IndexFileError(ValueError):
+    """A file is no index file, or cannot be read as one; one line."""
+
+
+@frozen
+class SegmentFileName:
+    """The parts of the name of a segment's file."""
+
+    base: int
+    kind: str
+    path: Path
+
+    def beside(self, kind: str) -> Path:
+        """Return the path of another file of the segment, in the same state."""
+        return self.path.with_name(self.path.name.replace(self.kind, kind, 1))
+
+    def read(self) -> bytes:
+        """Return the bytes of an index file, or none if it is missing.
+
+        Raises:
+            IndexFileError: it is too large.
+        """
+        size = self.path.stat().st_size if self.path.is_file() else 0
+        if size > MAX_FILE_BYTES:
+            raise IndexFileError(
+                f"{self.path}: {size} bytes; the maximum for an index file is {MAX_FILE_BYTES}"
+            )
+        return self.path.read_bytes() if size else b""
+
+
+@frozen
+class RawEntries:
+    """The raw entries of an index file.
+
+    Attributes:
+        rows: the bytes of each written entry.
+        tail: number of entries that are allocated but not written.
+        odd: number of bytes after the last whole entry.
+    """
+
+    rows: Sequence[bytes]
+    tail: int
+    odd: int
+
+
+class LogEntries(Protocol):
+    """The entries of a log, as the check of its index files needs them."""
+
+    @property
+    def heads(self) -> Sequence[Any]:
+        """Return the head of each entry."""
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the file."""
+
+
+class IndexEntries(Protocol):
+    """The entries of an index file: attrs objects of one class, and the raw bytes."""
+
+    @property
+    def entries(self) -> Sequence[Any]:
+        """Return the written entries."""
+
+    @property
+    def raw(self) -> RawEntries:
+        """Return their bytes."""
+
+
+@frozen
+class CheckedIndex:
+    """An index file that was checked against its log.
+
+    Attributes:
+        index: its entries.
+        log: the entries of the log; None if there is no log.
+        written_by: the system that writes such files.
+        revision: its revisions that write them; empty if all do.
+    """
+
+    name: SegmentFileName
+    size: int
+    index: IndexEntries
+    log: LogEntries | None
+    findings: tuple[FileFinding, ...]
+    written_by: str
+    revision: str = ""
+
+    @property
+    def system(self) -> str:
+        """Return the system, with the revisions if not all have such files: `Iggy 0.7`."""
+        return f"{self.written_by} {self.revision}".rstrip()
+
+    @property
+    def errors(self) -> int:
+        """Return the number of findings that mislead a reader."""
+        return sum(finding.is_error for finding in self.findings)
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each of the first findings: file, byte and fault; `advice` has the next step."""
+        for finding in self.findings[:MAX_LISTED]:
+            sort = "wrong" if finding.is_error else "note"
+            yield f"{sort}: {self.name.path} at {finding.at}: {finding.message}"
+        if len(self.findings) > MAX_LISTED:
+            yield f"… {self.name.path}: {len(self.findings) - MAX_LISTED} more"
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """Return the next steps, each once; empty if no source documents a repair."""
+        return tuple(dict.fromkeys(finding.next_step for finding in self.findings if finding.next_step))
+
+    def verdict(self) -> str:
+        """Return one line: the number of entries, and whether they match the log."""
+        raw = self.index.raw
+        entries = f"{len(raw.rows)} {'entry' if len(raw.rows) == 1 else 'entries'}"
+        tail = f", {raw.tail} not written yet" if raw.tail else ""
+        beside = (
+            "agrees with its log"
+            if self.log is not None
+            else "its log is not beside it, and it is sound by itself"
+        )
+        result = f"{self.errors} wrong" if self.errors else beside
+        system = f" of {self.system}" if self.revision else ""
+        return f"{self.name.path.name}: {entries}{system}{tail}: {result}"
+
+
+@frozen
+class IndexRules:
+    """The knowledge of a family about the index files of its segments.
+
+    Attributes:
+        system: the name of the system.
+        kinds: the endings of its index files, in the order in which they are listed.
+        file_name: matches the name of a file of a segment; its groups are `base`, a number, and `kind`,
+            the ending.
+        ending: matches any name with the ending of an index file, which is the group `kind`.
+        begins_log: returns whether the first MiB of a file proves a log of the system. A family that is
+            listed earlier was asked before.
+        read_log: reads the entries of a log; None for a file that has none of the system.
+        check: checks an index file against the entries of its log, or alone.
+        fits_alone: checks an index file without a log; None if it cannot be one of the system.
+        missing: yields the endings of the index files that a log should have beside it, and has not.
+    """
+
+    system: str
+    kinds: tuple[str, ...]
+    file_name: re.Pattern[str]
+    ending: re.Pattern[str]
+    begins_log: Callable[[bytes], bool]
+    read_log: Callable[[Path], Any]
+    check: Callable[[SegmentFileName, Any], CheckedIndex]
+    fits_alone: Callable[[SegmentFileName], CheckedIndex | None]
+    missing: Callable[[SegmentFileName, Any], Iterator[str]] = lambda _, __: iter(())

@@ -1,0 +1,184 @@
+"""What a broker returns of its log: `kafka.log/mixed/fetch`, kafka.md §1.15."""
+
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka.steps import (
+    Batch,
+    Sequences,
+    delete,
+    fetch,
+    idempotent,
+    log,
+    offset_of,
+    plain,
+    produce,
+    refused_fetch,
+    refused_session,
+    session,
+)
+
+OUT, EARLIEST = "OFFSET_OUT_OF_RANGE", -2
+INSIDE, RANGE, FIRST = "kafka.fetch.whole-batch", "kafka.fetch.range", "kafka.fetch.first-batch"
+CLEANED, DELETED, SESSION = "kafka.fetch.cleaned", "kafka.fetch.deleted", "kafka.fetch.session"
+COMPACT = {"cleanup.policy": "compact", "segment.ms": "60000", "min.cleanable.dirty.ratio": "0", "max.compaction.lag.ms": "100"}
+LATER = 3_600_000
+"""Milliseconds after which a segment ends."""
+
+BIG, SMALL = plain("a" * 400, "b" * 400, "c" * 400), plain("d")
+
+
+def write(writer: FixtureWriter) -> None:
+    cases = Sequences(writer, "fetch", "§1.15", [])
+    _offsets(cases)
+    _limits(cases)
+    _deleted(cases)
+    _cleaned(cases)
+    _sessions(cases)
+
+
+def _offsets(cases: Sequences) -> None:
+    first, second = plain("a", "b", "c"), plain("d")
+    both = (produce(first, 0), produce(second, 3))
+    cases.case(
+        "inside-batch", "from an offset inside a batch: the whole batch comes",
+        "A batch cannot be divided; a consumer drops the records before its offset.", [INSIDE],
+        *both, fetch(4, first.stored(0), second.stored(3), offset=1), fetch(4, first.stored(0), second.stored(3), offset=2),
+        fetch(4, second.stored(3), offset=3),
+    )  # fmt: skip
+    packed = plain("a", "b", "c", codec=1)
+    cases.case(
+        "inside-compressed", "from an offset inside a compressed batch",
+        "A broker that looks for the record must not unpack the batch, nor begin with the next one.", [INSIDE],
+        produce(packed, 0), produce(second, 3), fetch(4, packed.stored(0), second.stored(3), offset=2), needs=["codec:gzip"],
+    )  # fmt: skip
+    cases.case(
+        "at-end", "from the end of the log: nothing, and no error", "A consumer that has read all waits there.", [RANGE, INSIDE],
+        *both, fetch(4, offset=4), fetch(4, offset=4, isolation="read_committed"),
+    )  # fmt: skip
+    cases.case("empty-log", "from a log without records", "A consumer may be there before the first producer.", [RANGE], fetch(0), fetch(0, isolation="read_committed"))
+    past = "A consumer with such an offset would wait for ever, or read what it has read."
+    cases.case("past-end", "from the offset after the end", past, [RANGE], *both, refused_fetch(5, OUT), fetch(4, offset=4), twin="at-end")
+    cases.case("far-past-end", "from the largest offset", past, [RANGE], *both, refused_fetch((1 << 63) - 1, OUT), twin="at-end")
+    cases.case("before-start", "from the offset -1", past, [RANGE], *both, refused_fetch(-1, OUT), twin="at-end", level="should")
+
+
+def _limits(cases: Sequences) -> None:
+    size = len(BIG.bytes())
+    all_of = (BIG.stored(0), SMALL.stored(3))
+    both = (produce(BIG, 0), produce(SMALL, 3))
+    why = "A consumer with a small limit must be able to go on; the limit is not absolute."
+    one = fetch(4, BIG.stored(0), partitionMaxBytes="1")
+    cases.case("limit-of-partition", "a limit of one byte for the partition: one batch comes", why, [FIRST], *both, one)
+    cases.case("limit-of-response", "a limit of one byte for the response: one batch comes", why, [FIRST], *both, fetch(4, BIG.stored(0), maxBytes="1"))
+    cases.case(
+        "limit-inside", "from inside a batch, with a limit smaller than it", why, [FIRST, INSIDE],
+        *both, fetch(4, BIG.stored(0), offset=2, partitionMaxBytes="100"), fetch(4, SMALL.stored(3), offset=3, partitionMaxBytes="1"),
+    )  # fmt: skip
+    cases.case(
+        "limit-between", "a limit that ends inside the second batch: the first one is whole", why, [FIRST],
+        *both, fetch(4, BIG.stored(0), partitionMaxBytes=str(size + 10)), fetch(4, *all_of, partitionMaxBytes=str(size + len(SMALL.bytes()))),
+    )  # fmt: skip
+
+
+def _deleted(cases: Sequences) -> None:
+    needs = ["feature:delete-records"]
+    first, second = plain("a", "b", "c"), plain("d")
+    both = (produce(first, 0), produce(second, 3))
+    cases.case(
+        "deleted", "records are deleted: the log begins later", "An offset stays that of its record.", [DELETED],
+        *both, delete(3, 3), fetch(4, second.stored(3), offset=3, start=3), offset_of(EARLIEST, 3), needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "deleted-before", "from an offset that is deleted", "A consumer must know that it has missed records.", [DELETED, RANGE],
+        *both, delete(3, 3), refused_fetch(2, OUT), refused_fetch(0, OUT), fetch(4, second.stored(3), offset=3, start=3), twin="deleted",
+        needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "deleted-inside-batch", "the log begins inside a batch", "The batch stays whole; what is before the beginning is not asked for.",
+        [DELETED, INSIDE], *both, delete(1, 1), fetch(4, first.stored(0), second.stored(3), offset=1, start=1), offset_of(EARLIEST, 1), needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "deleted-inside-batch-before", "from before the beginning, which is inside a batch",
+        "The record is still in the file, but it is deleted.", [DELETED, RANGE],
+        *both, delete(1, 1), refused_fetch(0, OUT), twin="deleted-inside-batch", needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "deleted-all", "all records are deleted: offsets go on", "A new record must not get the offset of an old one.", [DELETED],
+        *both, delete(-1, 4), fetch(4, offset=4, start=4), produce(second, 4), fetch(5, second.stored(4), offset=4, start=4), needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "deleted-past-end", "records past the end cannot be deleted", "Records that come later would be lost.", [DELETED],
+        *both, delete(5, OUT), fetch(4, first.stored(0), second.stored(3)), twin="deleted-all", needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "deleted-back", "the beginning of a log does not go back", "Records do not come back.", [DELETED],
+        *both, delete(3, 3), delete(1, 3), fetch(4, second.stored(3), offset=3, start=3), needs=needs, level="should",
+    )  # fmt: skip
+
+
+def _cleaned(cases: Sequences) -> None:
+    needs = ["feature:compaction", "feature:idempotent"]
+    first = idempotent("1", "2", sequence=0, keys=("a", "b"))
+    second = idempotent("3", "4", sequence=2, keys=("a", "c"))
+    last = plain("z", keys=("z",), shift=LATER)
+    kept = (first.stored(0, kept=[1]), second.stored(2), last.stored(4))
+    cases.case(
+        "cleaned", "a cleaned batch keeps its first and last offset, its sequence, and the offsets of its records",
+        "A consumer goes on from its offset, and a restarted broker knows its producers.", [CLEANED],
+        produce(first, 0), produce(second, 2), produce(last, 4), fetch(5, *kept, compacted="4"),
+        fetch(5, *kept, offset=1), topic=COMPACT, needs=needs,
+    )  # fmt: skip
+    alone = Batch(("1",), 1000, 0, 0, keys=("a",))
+    newer = plain("2", keys=("a",))
+    end = plain("z", keys=("z",), shift=LATER)
+    empty = alone.stored(0, kept=[])
+    emptied = {"either": {"kept": log(3, empty, newer.stored(1), end.stored(2)), "dropped": log(3, newer.stored(1), end.stored(2))}}
+    cases.case(
+        "cleaned-empty", "the last batch of a producer is empty after cleaning: it may stay for its sequence, and the producer is known",
+        "Without it a retry would be stored again.", [CLEANED, "kafka.state.deleted"],
+        produce(alone, 0), produce(newer, 1), produce(end, 2),
+        {**fetch(3, compacted="2"), "expect": emptied}, produce(alone, 0), topic=COMPACT, needs=needs, level="should",
+    )  # fmt: skip
+    gone = plain("1", keys=("a",))
+    cases.case(
+        "cleaned-gap", "from the offset of a record that is gone: the next one comes",
+        "An offset without a record is no error, unlike one outside the log.", [CLEANED, RANGE],
+        produce(gone, 0), produce(plain("2", keys=("b",)), 1), produce(newer, 2), produce(end, 3),
+        fetch(4, plain("2", keys=("b",)).stored(1), newer.stored(2), end.stored(3), compacted="3"),
+        topic=COMPACT, needs=["feature:compaction"],
+    )  # fmt: skip
+
+
+def _sessions(cases: Sequences) -> None:
+    needs = ["feature:fetch-session"]
+    sent = plain("a")
+    of = {0: log(1, sent.stored(0)), 1: log(0)}
+    begins = session(0, *({"partition": str(number), **answer} for number, answer in of.items()), partitions=[(0, 0), (1, 0)])
+    written = {"partition": "1", **log(1, sent.stored(0))}
+    why = "A consumer of thousands of partitions gets those that have something new."
+    opened = (produce(sent, 0), begins, session(1, partitions=[(0, 1)]))
+    cases.case(
+        "session", "an incremental session answers with the partitions that have changed", why, [SESSION],
+        *opened, session(2), produce(sent, 0, partition=1), session(3, written), needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "session-forget", "a partition that was taken out of the session is not answered any more", why, [SESSION],
+        *opened, session(2, forget=["1"]), produce(sent, 0, partition=1), session(3), needs=needs,
+    )  # fmt: skip
+    lost = "A request was lost or came twice: the two sides do not know the same offsets any more."
+    cases.case(
+        "session-epoch", "a request of a session with another epoch", lost, [SESSION],
+        *opened, refused_session(3, "INVALID_FETCH_SESSION_EPOCH"), session(2), twin="session", needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "session-epoch-again", "the same request of a session twice", lost, [SESSION],
+        *opened, refused_session(1, "INVALID_FETCH_SESSION_EPOCH"), session(2), twin="session", needs=needs,
+    )  # fmt: skip
+    cases.case(
+        "session-unknown", "a session that does not exist", "The broker has dropped it, or another one leads the partition.", [SESSION],
+        *opened, refused_session(2, "FETCH_SESSION_ID_NOT_FOUND", otherSession="1"), twin="session", needs=needs,
+    )  # fmt: skip
+    full = session(-1, {"partition": "0", **of[0]}, partitions=[(0, 0)], alive=False)
+    cases.case(
+        "session-closed", "a session after its end", "The broker need not keep it.", [SESSION],
+        *opened, full, refused_session(2, "FETCH_SESSION_ID_NOT_FOUND"), twin="session", needs=needs,
+    )  # fmt: skip

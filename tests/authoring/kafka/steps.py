@@ -1,0 +1,185 @@
+"""The parts of cases with steps: requests, and answers that are stated apart from them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka.entry_bytes import batch, gzip, record
+
+Step = dict[str, Any]
+Answer = dict[str, Any]
+
+FUTURE = 4_000_000_000_000
+"""The time of all records, in 2096: a broker forgets producers by the times of their batches."""
+
+LIMITS = {"ms": 60_000}
+"""A case waits until its topic is created, and for the markers of its transactions."""
+
+FORMAT = "kafka.log/mixed"
+TRANSACTIONAL = 0x10
+NONE = -1
+
+
+@frozen
+class Batch:
+    """A batch of records: its values, its producer, and its keys if there are any.
+
+    Attributes:
+        producer, epoch, sequence: of the batch; -1 without a producer.
+        transactional: attribute bit 4.
+        shift: milliseconds after FUTURE.
+    """
+
+    values: tuple[str, ...]
+    producer: int = NONE
+    epoch: int = NONE
+    sequence: int = NONE
+    transactional: bool = False
+    keys: tuple[str, ...] = ()
+    codec: int = 0
+    shift: int = 0
+
+    def bytes(self) -> bytes:
+        keys = self.keys or tuple("k" for _ in self.values)
+        pairs = zip(keys, self.values, strict=True)
+        raw = b"".join(record(key.encode(), value.encode(), (), ts=0, off=n) for n, (key, value) in enumerate(pairs))
+        time = FUTURE + self.shift
+        return batch(
+            gzip(raw) if self.codec else raw, len(self.values), epoch=-1, base_ts=time, max_ts=time,
+            attributes=self.codec | (TRANSACTIONAL if self.transactional else 0),
+            pid=self.producer, pepoch=self.epoch, seq=self.sequence,
+        )  # fmt: skip
+
+    def stored(self, base: int, *, kept: Sequence[int] | None = None) -> Answer:
+        """Return the batch as it is fetched; `kept` are the places of the records that are left."""
+        places = range(len(self.values)) if kept is None else kept
+        records = {str(base + place): self.values[place].encode().hex() for place in places}
+        kind = "transaction" if self.transactional else "data"
+        head = _head(base, base + len(self.values) - 1, self.producer, self.epoch, self.sequence)
+        return {**head, "kind": kind, "records": records}
+
+
+def plain(*values: str, **more: Any) -> Batch:
+    return Batch(values, **more)
+
+
+def idempotent(*values: str, sequence: int, producer: int = 1000, epoch: int = 0, **more: Any) -> Batch:
+    return Batch(values, producer, epoch, sequence, **more)
+
+
+def _head(base: int, last: int, producer: int, epoch: int, sequence: int) -> Answer:
+    head = {"baseOffset": str(base), "lastOffset": str(last)}
+    if producer == NONE:
+        return head
+    return {**head, "producerId": str(producer), "producerEpoch": str(epoch), "baseSequence": str(sequence)}
+
+
+def marker(kind: str, offset: int, producer: int, epoch: int = 0) -> Answer:
+    """Return the marker of the end of a transaction as it is fetched."""
+    return {**_head(offset, offset, producer, epoch, NONE), "kind": kind}
+
+
+# --- requests ---
+
+
+def produce(sent: Batch, expect: int | str | Answer, *, partition: int = 0, name: str | None = None, **more: Any) -> Step:
+    fields = {"partition": str(partition)} if partition else {}
+    fields |= {} if name is None else {"transactionalId": name}
+    answer = expect if isinstance(expect, dict) else {"error": expect} if isinstance(expect, str) else {"baseOffset": str(expect)}
+    return {"op": "produce", **fields, **more, "hex": sent.bytes().hex(), "expect": answer}
+
+
+def fetch(
+    end: int, *entries: Answer, offset: int = 0, stable: int | None = None, start: int = 0,
+    aborted: Sequence[Sequence[str]] = (), **fields: Any,
+) -> Step:  # fmt: skip
+    """A fetch of a log that ends at `end`; without `stable` no transaction is open."""
+    return {"op": "fetch", "offset": str(offset), **fields, "expect": log(end, *entries, stable=stable, start=start, aborted=aborted)}
+
+
+def log(end: int, *entries: Answer, stable: int | None = None, start: int = 0, aborted: Sequence[Sequence[str]] = ()) -> Answer:
+    return {
+        "highWatermark": str(end),
+        "lastStableOffset": str(end if stable is None else stable),
+        "logStartOffset": str(start),
+        "aborted": [list(pair) for pair in aborted],
+        "entries": list(entries),
+    }
+
+
+def refused_fetch(offset: int, error: str, **fields: Any) -> Step:
+    return {"op": "fetch", "offset": str(offset), **fields, "expect": {"error": error}}
+
+
+def session(epoch: int, *rows: Answer, partitions: Sequence[tuple[int, int]] = (), alive: bool = True, **fields: Any) -> Step:
+    asked = {"partitions": [[str(number), str(offset)] for number, offset in partitions]} if partitions else {}
+    return {"op": "fetch-session", "epoch": str(epoch), **asked, **fields, "expect": {"session": alive, "partitions": list(rows)}}
+
+
+def refused_session(epoch: int, error: str, **fields: Any) -> Step:
+    return {"op": "fetch-session", "epoch": str(epoch), **fields, "expect": {"error": error}}
+
+
+def delete(offset: int, expect: int | str, *, partition: int = 0) -> Step:
+    answer = {"error": expect} if isinstance(expect, str) else {"lowWatermark": str(expect)}
+    return {"op": "delete-records", "partition": str(partition), "offset": str(offset), "expect": answer}
+
+
+def offset_of(timestamp: int, expect: int, **fields: Any) -> Step:
+    return {"op": "list-offset", "timestamp": str(timestamp), **fields, "expect": {"offset": str(expect)}}
+
+
+@frozen
+class Producer:
+    """A transactional producer of a case: its id in the bytes, and its transactional id."""
+
+    number: int = 7001
+    name: str = "t"
+
+    def init(self, expect: int | str | Answer, epoch: int | None = None) -> Step:
+        answer = expect if isinstance(expect, dict) else {"error": expect} if isinstance(expect, str) else {"producerEpoch": str(expect)}
+        known = {} if epoch is None else {"producerEpoch": str(epoch)}
+        return {"op": "init-producer", "transactionalId": self.name, "producerId": str(self.number), **known, "expect": answer}
+
+    def batch(self, *values: str, sequence: int, epoch: int = 0, transactional: bool = True) -> Batch:
+        return Batch(values, self.number, epoch, sequence, transactional)
+
+    def add(self, *partitions: int, epoch: int = 0, error: str = "", number: int | None = None) -> Step:
+        return self._step("add-partitions", epoch, {"error": error} if error else {"added": True}, number, partitions=[str(one) for one in partitions])
+
+    def produce(self, sent: Batch, expect: int | str | Answer, *, partition: int = 0, **more: Any) -> Step:
+        return produce(sent, expect, partition=partition, name=self.name, **more)
+
+    def end(self, *, commit: bool, epoch: int = 0, error: str = "", number: int | None = None) -> Step:
+        return self._step("end-transaction", epoch, {"error": error} if error else {"ended": True}, number, commit=commit)
+
+    def end_v2(self, *, commit: bool, epoch: int, expect: int | str) -> Step:
+        answer = {"error": expect} if isinstance(expect, str) else {"producerEpoch": str(expect)}
+        return self._step("end-transaction", epoch, answer, None, commit=commit, transactionVersion="2")
+
+    def _step(self, op: str, epoch: int, expect: Answer, number: int | None, **fields: Any) -> Step:
+        who = {"transactionalId": self.name, "producerId": str(number or self.number), "producerEpoch": str(epoch)}
+        return {"op": op, **who, **fields, "expect": expect}
+
+
+class Sequences:
+    """Adds the cases of one topic."""
+
+    def __init__(self, writer: FixtureWriter, topic: str, section: str, needs: Sequence[str]) -> None:
+        self._writer = writer
+        self._prefix = f"{FORMAT}/{topic}/"
+        self._document = f"kafka.md {section}"
+        self._needs = needs
+
+    def case(
+        self, name: str, title: str, why: str, rules: Sequence[str], *steps: Step, level: str = "must",
+        twin: str = "", topic: Mapping[str, str] | None = None, needs: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self._writer.add({
+            "id": self._prefix + name, "title": title, "why": why, "op": "sequence", "profile": "produce",
+            "options": {"topic": dict(topic or {})}, "level": level, "rules": list(rules), "steps": list(steps),
+            "twin": self._prefix + twin if twin else None, "needs": sorted({*self._needs, *needs}),
+            "source": {"origin": "builder", "document": self._document}, "limits": LIMITS,
+        })  # fmt: skip

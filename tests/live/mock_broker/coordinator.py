@@ -1,0 +1,114 @@
+"""The coordinator of transactions, after Kafka's TransactionCoordinator and TransactionMetadata.
+
+A transaction ends at once: its markers are written before the answer, so no state is in between.
+"""
+
+from typing import Final, Literal
+
+from attrs import Factory, define
+
+from tests.live.mock_broker.append_rules import ErrorCode, Refused
+from tests.live.mock_broker.partition import Partition
+
+State = Literal["empty", "ongoing", "committed", "aborted"]
+
+NOBODY: Final = (-1, -1)
+NO_EPOCH: Final = -1
+Place = tuple[str, int]
+"""Topic and number of a partition."""
+
+
+@define
+class Transactional:
+    """What is known of a transactional id.
+
+    Attributes:
+        producer, epoch: of the latest producer.
+        last_epoch: the epoch that this producer raised itself; -1 if it is another instance.
+        raised: True if the last end raised the epoch: transactions v2.
+        partitions: of the open transaction.
+    """
+
+    producer: int
+    epoch: int = 0
+    last_epoch: int = NO_EPOCH
+    state: State = "empty"
+    raised: bool = False
+    partitions: dict[Place, Partition] = Factory(dict)
+
+
+@define
+class Coordinator:
+    """The transactional ids of a broker.
+
+    Attributes:
+        given: how many producer ids were given.
+    """
+
+    given: int = 0
+    _ids: dict[str, Transactional] = Factory(dict)
+
+    def init(self, name: str | None, known: tuple[int, int], now: int) -> tuple[int, int]:
+        """Return the id and the epoch of a new producer: handleInitProducerId; raises `Refused`."""
+        if name is None or name not in self._ids:
+            self.given += 1
+            if name is not None:
+                self._ids[name] = Transactional(self.given)
+            return self.given, 0
+        one = self._ids[name]
+        if known != NOBODY and (known[0] != one.producer or known[1] not in (one.epoch, one.last_epoch)):
+            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {known[1]}, but {one.epoch} is the latest")
+        if known != NOBODY and known[1] == one.last_epoch:
+            return one.producer, one.epoch
+        if one.state == "ongoing":
+            one.epoch += 1
+            self._finish(one, commit=False, now=now)
+        one.last_epoch = NO_EPOCH if known == NOBODY else one.epoch
+        one.epoch, one.state = one.epoch + 1, "empty"
+        return one.producer, one.epoch
+
+    def _checked(self, name: str, producer: tuple[int, int]) -> Transactional:
+        one = self._ids.get(name)
+        if one is None or one.producer != producer[0]:
+            raise Refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "another producer id")
+        return one
+
+    def add(self, name: str, producer: tuple[int, int], places: dict[Place, Partition]) -> None:
+        """Add partitions to a transaction: handleAddPartitionsToTransaction; raises `Refused`."""
+        one = self._checked(name, producer)
+        if one.epoch != producer[1]:
+            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
+        one.state = "ongoing"
+        one.partitions |= places
+
+    def verify(self, name: str, producer: tuple[int, int], place: Place) -> None:
+        """Check that a partition is part of a transaction: handleVerifyPartitionsInTransaction."""
+        one = self._checked(name, producer)
+        if one.epoch != producer[1]:
+            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
+        if place not in one.partitions:
+            raise Refused(ErrorCode.TRANSACTION_ABORTABLE, f"{place} was not added")
+
+    def end(
+        self, name: str, producer: tuple[int, int], now: int, *, commit: bool, raises: bool
+    ) -> tuple[int, int]:
+        """End a transaction; return the id and the epoch after it: endTransaction; raises `Refused`.
+
+        With `raises`, which is transactions v2, the epoch after it is the next one.
+        """
+        one = self._checked(name, producer)
+        again = one.raised and one.state != "ongoing" and one.epoch == producer[1] + 1
+        if not again and one.epoch != producer[1]:
+            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
+        if one.state == "ongoing":
+            one.epoch, one.raised = one.epoch + int(raises), raises
+            self._finish(one, commit=commit, now=now)
+        elif one.state != ("committed" if commit else "aborted") or one.raised != again:
+            raise Refused(ErrorCode.INVALID_TXN_STATE, f"the transaction is {one.state}")
+        return one.producer, one.epoch
+
+    def _finish(self, one: Transactional, *, commit: bool, now: int) -> None:
+        for partition in one.partitions.values():
+            partition.write_marker(one.producer, one.epoch, commit=commit, now=now)
+        one.partitions = {}
+        one.state = "committed" if commit else "aborted"

@@ -1,0 +1,137 @@
+"""A broker that dies or hangs in the middle of a run, and clusters that give no topics: one line each."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from tests.live.judging import SECONDS
+from tests.live.mock_broker import replies
+from tests.live.mock_broker.append_rules import ErrorCode, Refused
+from tests.live.mock_broker.server import running
+from tests.live.raw_client import RawClient
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.registry import open_adapter
+from wireproof.kafka.family.live_broker import entry
+from wireproof.runner.event_files import read_events
+
+pytestmark = pytest.mark.live
+
+JUDGED = 8
+"""The number of verdicts after which a broker fails."""
+
+CASES = [f"kafka.log/mixed/append/{name}-*" for name in ("count", "mixed", "stamped", "to", "two", "value")]
+TOKEN = "0123456789abcdef"
+
+
+@frozen
+class Ended:
+    """A run: exit code, the lines of stderr, and how many cases have each verdict."""
+
+    code: int
+    lines: tuple[str, ...]
+    verdicts: Counter[str]
+
+
+def run_until(signal_number: int, folder: Path) -> Ended:
+    """Check a mock broker in a process of its own, which gets the signal in the middle."""
+    start = [sys.executable, "-m", "tests.live.mock_broker", "start"]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as broker:
+        try:
+            assert broker.stdout is not None
+            return checked(
+                broker.stdout.readline().strip(), folder, lambda: broker.send_signal(signal_number)
+            )
+        finally:
+            broker.kill()
+
+
+def checked(address: str, folder: Path, interrupt: Callable[[], None]) -> Ended:
+    events = folder / "run.jsonl"
+    command = [
+        *(sys.executable, "-m", "wireproof", "check", f"kafka-broker:{address}"),
+        *(part for case in CASES for part in ("--run", case)),
+        *("--no-families", "--out", str(events)),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as check:
+        while check.poll() is None and judged_so_far(events) < JUDGED:
+            time.sleep(0.05)
+        interrupt()
+        _, errors = check.communicate(timeout=SECONDS)
+    (stream,) = read_events(events)
+    verdicts = Counter(case.verdict for case in stream.cases)
+    return Ended(check.returncode, tuple(line for line in errors.splitlines() if line), verdicts)
+
+
+def judged_so_far(events: Path) -> int:
+    return events.read_text().count('"pass"') if events.exists() else 0
+
+
+@pytest.mark.parametrize(
+    ("number", "verdict", "reason"),
+    [
+        (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
+        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+.*(timed out|Unable to bootstrap)"),
+    ],
+    ids=["dies", "hangs"],
+)
+def test_what_was_judged_is_kept_and_the_topics_are_named(
+    number: int, verdict: str, reason: str, tmp_path: Path
+) -> None:
+    run = run_until(number, tmp_path)
+    assert run.code == 4
+    assert run.verdicts["pass"] >= JUDGED
+    assert run.verdicts[verdict] >= 1
+    assert run.verdicts["not-run"] >= 1
+    (line,) = run.lines
+    assert line.startswith("wireproof: kafka-broker:127.0.0.1:")
+    assert re.search(reason, line)
+    assert "topics named wireproof-" in line
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "line"),
+    [
+        (ErrorCode.POLICY_VIOLATION, "no topics here", "is refused with POLICY_VIOLATION: no topics here"),
+        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "", "is not permitted"),
+        (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "", "is not permitted"),
+        (ErrorCode.INVALID_REPLICATION_FACTOR, "one broker", "with INVALID_REPLICATION_FACTOR: one broker"),
+    ],
+)
+def test_a_cluster_that_forbids_topics_is_one_line(
+    code: ErrorCode, text: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Refused(code, text)
+
+    monkeypatch.setattr(replies, "_check_new", refuse)
+    with running() as address, pytest.raises(AdapterStartError) as error:
+        open_adapter(f"kafka-broker:{address}")
+    assert re.fullmatch(rf"creating the topic wireproof-\w+-1 .*{line}", str(error.value))
+
+
+def test_a_topic_that_exists_already_is_named_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry.secrets, "token_hex", lambda _: TOKEN)
+    name = f"wireproof-{TOKEN}-1"
+    with running() as address, RawClient(address) as client:
+        client.create(name, 1, {})
+        with pytest.raises(AdapterStartError, match=f"names of this run exist already: {name}$"):
+            open_adapter(f"kafka-broker:{address}")
+        assert client.end(name, 0) == 0
+        assert client.delete(name) == [ErrorCode.NONE]
+
+
+def test_the_topics_of_others_stay(tmp_path: Path) -> None:
+    with running() as address, RawClient(address) as client:
+        for name in ("wireproof-", "wireproof-ffffffffffffffff-1", "orders"):
+            client.create(name, 1, {})
+        ended = checked(address, tmp_path, lambda: None)
+        assert ended.code == 0
+        assert client.delete("wireproof-", "wireproof-ffffffffffffffff-1", "orders") == [ErrorCode.NONE] * 3

@@ -1,0 +1,108 @@
+"""The verb `serve`: any adapter as one that speaks lines."""
+
+import io
+import json
+import os
+import sys
+from functools import partial
+from typing import Any
+
+import pytest
+import toy_codecs
+from folders import SUPPORT
+from toy_requests import ask, request
+
+from wireproof.adapters.errors import MessageError
+from wireproof.adapters.message_framing import Most
+from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.serve import serve
+
+FAULTY = f"exec:{sys.executable} -S -E {SUPPORT / 'faulty_adapter.py'}"
+
+
+def served(spec: str, *lines: dict[str, Any]) -> list[Any]:
+    return _served(b"".join(json.dumps(line).encode() + b"\n" for line in lines), spec)
+
+
+HELLO = {"hello": {"protocol": 1}}
+
+
+def toy_line(name: str, data: bytes) -> dict[str, Any]:
+    return {"id": name, "op": "decode", "format": "toy", "revision": "v1", "hex": data.hex()}
+
+
+def test_serve_speaks_the_lines_of_the_design() -> None:
+    hello, answer = served("py:toy_codecs:Toy", HELLO, toy_line("7", b"rejected"))
+    assert hello["hello"]["name"] == "toy"
+    assert hello["hello"]["revisions"] == {"toy/v1": {"ops": ["decode"], "observes": ["a", "list[].x"]}}
+    assert answer == {
+        "id": "7",
+        "outcome": "refused",
+        "class": "crc-mismatch",
+        "at": "61>3",
+        "path": "crc",
+        "detail": "CRC",
+        "text": "wants 1",
+        "before": {"batches": []},
+    }
+
+
+def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
+    _, bad, good = served("py:toy_codecs:Toy", HELLO, {"id": "1", "op": "x"}, toy_line("2", b"unsupported"))
+    assert bad["outcome"] == "faulty"
+    assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"hello", b"[]", b"\xff", b"{}", b'{"id": 7}', b'{"id": "1", "hex": "0"}', b"[" * 100_000, b"a\rb"],
+    ids=lambda bad: repr(bad[:12]),
+)
+def test_serve_answers_a_bad_line_and_goes_on(bad: bytes) -> None:
+    good = json.dumps(toy_line("2", b"unsupported")).encode()
+    first, second = _served(bad + b"\n" + good + b"\n")
+    assert (first["id"], first["outcome"], first["text"][:12]) == ("", "faulty", "no request: ")
+    assert second["outcome"] == "unsupported"
+
+
+def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wireproof.adapters.message_framing.Most", partial(Most, 1000))
+    monkeypatch.setattr("wireproof.adapters.serve.READ", 100)
+    first, second = _served(b"x" * 5000 + b"\n" + json.dumps(toy_line("2", b"unsupported")).encode() + b"\n")
+    assert first["text"].startswith("no request: line 1: a message of 3100 bytes or more")
+    assert second["outcome"] == "unsupported"
+
+
+def test_serve_stops_at_a_frame_that_is_none() -> None:
+    with pytest.raises(MessageError, match="no frame"):
+        serve("py:toy_codecs:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
+
+
+def _served(data: bytes, spec: str = "py:toy_codecs:Toy") -> list[Any]:
+    stdout = io.BytesIO()
+    serve(spec, "jsonl", io.BytesIO(data), stdout)
+    return [json.loads(line) for line in stdout.getvalue().splitlines()]
+
+
+def test_serve_relays_a_process_and_outlives_it() -> None:
+    hello, first, second = served(
+        f"{FAULTY} obeys-bytes", HELLO, toy_line("1", b"segfault"), toy_line("2", b"ok")
+    )
+    assert hello["hello"]["name"] == "faulty"
+    assert (first["outcome"], "SIGSEGV" in first["text"]) == ("crashed", True)
+    assert second["value"] == {"hex": b"ok".hex()}
+
+
+def test_a_served_adapter_is_an_adapter_again() -> None:
+    program = (
+        "import sys; from wireproof.adapters.serve import serve; "
+        "serve('py:toy_codecs:Toy', '{wire}', sys.stdin.buffer, sys.stdout.buffer)"
+    )
+    for wire in ("exec", "jsonl"):
+        command = f'{sys.executable} -c "{program.format(wire=wire)}"'
+        search = os.pathsep.join(path for path in sys.path if path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", search)
+            controller = open_adapter(f"{wire}:{command}")
+        assert ask(controller, request("value")) == toy_codecs.Toy().value()
+        controller.close()

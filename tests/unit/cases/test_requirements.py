@@ -1,0 +1,181 @@
+"""Requirement sets: what they list, and that a later version of the suite gives the same verdicts."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from tests.authoring.requirements import with_lists
+from tests.support.command_line import Command
+from tests.support.small_runs import PASS, SKIP, stream
+from wireproof.cases.case import Accept, Case
+from wireproof.cases.fixtures import Suite, fixtures_folder, load
+from wireproof.cases.requirements import (
+    RequirementError,
+    members,
+    read_requirements,
+    required_cases,
+    requirement_files,
+)
+from wireproof.report.badge import badge
+from wireproof.runner.conclusion import conclusion_sentence, exit_code
+from wireproof.runner.engine import Engine
+from wireproof.runner.events import Requirements
+from wireproof.runner.exit_codes import Exit
+from wireproof.runner.run import Selection, run
+
+VERIFIER = "2026.12:heka-verifier"
+SUITE = load()
+PAGES = requirement_files((fixtures_folder(),))
+ASKED = Requirements("2026.12:toy", "Toy (2026.12)", ("toy.frame/v1/basic/good",))
+
+
+@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
+def test_an_unreleased_list_is_that_of_its_definitions(path: Path) -> None:
+    page = read_requirements(path)
+    if page.released:
+        pytest.fail("a released list is pinned: compare its digest here, and no longer its definitions")
+    text = path.read_text(encoding="utf-8")
+    assert with_lists(text, page, SUITE) == text, "run `python -m tests.authoring.requirements`"
+    assert all(page.listed(one) for one in page.sets)
+
+
+@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
+def test_a_set_has_every_case_of_the_sets_that_it_includes(path: Path) -> None:
+    page = read_requirements(path)
+    for one in page.sets:
+        for name in one.includes:
+            assert page.listed(page.named(name)).keys() < page.listed(one).keys()
+
+
+@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
+def test_a_refusing_case_is_in_a_set_together_with_its_twin(path: Path) -> None:
+    """A codec that refuses everything must not meet half of a set."""
+    page = read_requirements(path)
+    for one in page.sets:
+        listed = page.listed(one)
+        accepted = sum(isinstance(SUITE.by_id[name].expect, Accept) for name in listed)
+        assert accepted * 4 > len(listed), one.name
+
+
+def _verdicts(suite: Suite, name: str, adapter: str) -> dict[str, tuple[str, str]]:
+    asked = required_cases(suite, name)
+    with Engine(adapter, in_process=True) as engine:
+        events = run(engine, Selection(asked.cases, suite.by_id, families=False))
+        return {event.id: (event.level, event.label) for event in events}
+
+
+def _later(suite: Suite, listed: Case) -> Suite:
+    """Return a suite with a case more, and with another level of a listed one."""
+    added = evolve(listed, id=f"{listed.id}-again")
+    cases = [evolve(case, level="should") if case.id == listed.id else case for case in suite.cases]
+    return evolve(suite, cases=tuple(sorted([*cases, added], key=lambda case: case.id)),
+                  files={**suite.files, added.id: suite.files[listed.id]})  # fmt: skip
+
+
+@pytest.mark.parametrize("adapter", ["reference", "py:tests.mutants.heka_stream:HmacSkip"])
+def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
+    listed = next(case for case in required_cases(SUITE, VERIFIER).cases if case.level == "must")
+    later = _later(SUITE, listed)
+    assert later.by_id[listed.id].level == "should"
+    page = read_requirements(PAGES["2026.12"])
+    assert members(later, page, page.named("heka-reader")) != members(SUITE, page, page.named("heka-reader"))
+    assert _verdicts(later, VERIFIER, adapter) == _verdicts(SUITE, VERIFIER, adapter)
+    assert required_cases(later, VERIFIER).corrected == ()
+
+
+def test_a_corrected_expectation_is_named() -> None:
+    chosen = next(case for case in required_cases(SUITE, VERIFIER).cases if isinstance(case.expect, Accept))
+    right = evolve(chosen, expect=evolve(chosen.expect, remarks=("corrected",)))
+    cases = tuple(right if case.id == right.id else case for case in SUITE.cases)
+    assert required_cases(evolve(SUITE, cases=cases), VERIFIER).corrected == (chosen.id,)
+
+
+def test_a_renamed_case_is_found_by_its_alias() -> None:
+    chosen = required_cases(SUITE, VERIFIER).cases[0]
+    named = evolve(chosen, id=f"{chosen.id}-renamed", aliases=(chosen.id,))
+    cases = tuple(named if case.id == chosen.id else case for case in SUITE.cases)
+    files = {**SUITE.files, named.id: SUITE.files[chosen.id]}
+    later = evolve(SUITE, cases=cases, files=files, aliases={**SUITE.aliases, chosen.id: named.id})
+    assert named.id in {case.id for case in required_cases(later, VERIFIER).cases}
+
+
+def test_a_case_that_is_gone_is_an_error() -> None:
+    gone = required_cases(SUITE, VERIFIER).cases[0].id
+    less = evolve(SUITE, cases=tuple(case for case in SUITE.cases if case.id != gone))
+    with pytest.raises(RequirementError, match="this suite has no case heka"):
+        required_cases(less, VERIFIER)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[[set]]\nname = 1\n", "set"),
+        (
+            '[[set]]\nname = "a"\ntitle = "A"\ntext = "b"\ndefine = []\n[set.cases]\n"x" = "must 12"\n',
+            "12 hex",
+        ),
+        ("[[set]\n", "2026.01.toml"),
+        ("extra = 1\n", "extra"),
+    ],
+)
+def test_a_damaged_file_is_one_line(tmp_path: Path, text: str, fault: str) -> None:
+    path = tmp_path / "2026.01.toml"
+    path.write_text(text)
+    with pytest.raises(RequirementError, match=fault) as caught:
+        read_requirements(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_required_case_that_is_not_supported_is_a_failure() -> None:
+    asked = stream(PASS, SKIP)
+    assert exit_code(asked) == Exit.CONFORMS
+    against = evolve(asked, run=evolve(asked.run, requirements=ASKED))
+    assert exit_code(against) == Exit.FAILS
+    assert conclusion_sentence(against) == "does not meet Toy (2026.12): does not support 1 required cases"
+    assert exit_code(evolve(against, cases=(PASS, evolve(SKIP, level="should")))) == Exit.CONFORMS
+
+
+def test_the_badge_has_the_name_of_the_set() -> None:
+    against = stream(PASS, run=evolve(stream().run, requirements=ASKED))
+    assert json.loads(badge(against))["label"] == "wireproof: some 1.2 Toy (2026.12)"
+
+
+def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    done = wireproof("check", "reference", "--in-process", "--requirements", VERIFIER, "--out", str(out))
+    assert done.code == 0
+    assert "reference: meets Heka verifier (2026.12)" in done.out
+    run_line, *cases, _ = [json.loads(line) for line in out.read_text().splitlines()]
+    assert run_line["requirements"] == {"id": VERIFIER, "title": "Heka verifier (2026.12)"}
+    page = tomllib.loads(PAGES["2026.12"].read_text(encoding="utf-8"))
+    listed = {name for one in page["set"] if one["name"].startswith("heka") for name in one["cases"]}
+    assert {case["id"] for case in cases} == listed
+    shown = wireproof("report", str(out), "--markdown", "-")
+    assert "meets Heka verifier \\(2026.12\\)" in shown.out.replace("(", "\\(").replace(")", "\\)")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--requirements", "2026.12:heka-verifie"], "did you mean heka-verifier?"),
+        (["--requirements", "1999.01:heka-reader"], "the dates: 2026.12"),
+        (["--requirements", VERIFIER, "--run", "heka.**"], "--requirements fixes the cases"),
+        (["--requirements", VERIFIER, "--property", "3"], "--requirements fixes the cases"),
+    ],
+)
+def test_a_wrong_word_is_one_line(wireproof: Command, words: list[str], line: str) -> None:
+    done = wireproof("check", "reference", *words)
+    assert done.code == Exit.USAGE
+    assert line in done.err
+    assert "Traceback" not in done.err
+
+
+def test_the_verb_lists_sets_and_cases(wireproof: Command) -> None:
+    assert "2026.12:kafka-consumer-2  Kafka consumer 2 (2026.12): " in wireproof("requirements").out
+    lines = wireproof("requirements", VERIFIER).out.splitlines()
+    assert all(line.split()[0] in {"must", "should", "may"} for line in lines)
+    rows = json.loads(wireproof("requirements", "--format", "json").out)
+    assert {row["id"] for row in rows} >= {VERIFIER, "2026.12:kafka-broker-3"}

@@ -1,0 +1,92 @@
+"""Commands on the stream of a run: differences, baselines and their entries."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command_line import Command
+
+from tests.mutants.registry import spec_of
+
+SMALL = "kafka.batch/v2/crc/*"
+LENIENT = spec_of("mutant:crc-skip")
+"""A codec that does not conform, for it does not look at checksums."""
+
+
+def streams(wireproof: Command, folder: Path) -> tuple[Path, Path]:
+    good, bad = folder / "good.jsonl", folder / "bad.jsonl"
+    for spec, out in (("reference", good), (LENIENT, bad)):
+        wireproof("check", spec, "--run", SMALL, "--no-families", "--in-process", "--out", out)
+    text = bad.read_text("utf-8").replace('"adapter":"crc-skip"', '"adapter":"reference"')
+    bad.write_text(text, encoding="utf-8")
+    return good, bad
+
+
+def test_diff_says_what_broke_and_what_was_fixed(wireproof: Command, tmp_path: Path) -> None:
+    good, bad = streams(wireproof, tmp_path)
+    assert wireproof("diff", good, good).code == 0
+    worse, better = wireproof("diff", good, bad), wireproof("diff", bad, good)
+    assert (worse.code, better.code) == (1, 0)
+    assert "kafka.batch/v2/crc/zero" in worse.out
+    assert "kafka.batch/v2/crc/zero" in better.out
+
+
+def test_each_entry_of_a_baseline_is_listed_with_its_rules_and_their_source(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    known_failures = tmp_path / "known.toml"
+    entry = '[[known-failure]]\nid = "{}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
+    rest = 'reason = "nobody looks"\nowner = "me"\nexpires = 2099-01-01\n'
+    ids = ("kafka.*/**~flip:*", "heka.stream/0.10/garbage/only", "kafka.batch/v2/crc/zero")
+    text = "\n".join(entry.format(name) + rest for name in ids) + 'fault = "https://example.org/a.c#L7"\n'
+    known_failures.write_text(text, encoding="utf-8")
+    listed = wireproof("baseline", "list", known_failures, "--level", "must")
+    assert listed.code == 0
+    assert "kafka.batch/v2/crc/zero  fail:wrong-accept  must\n  reason  nobody looks\n" in listed.out
+    assert "  reason  nobody looks\n  fault   https://example.org/a.c#L7\n  rule" in listed.out
+    assert listed.out.count("  fault   ") == 1
+    assert "  rule    kafka.v2.crc (text)  https://kafka.apache.org/" in listed.out
+    assert re.search(r"^  rule    and \d+ more$", listed.out, re.MULTILINE)
+    assert "garbage/only" not in listed.out  # a case of another level
+
+
+@pytest.mark.usefixtures("stored_cases_alone")
+def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp_path: Path) -> None:
+    out, known_failures = tmp_path / "run.jsonl", tmp_path / "known.toml"
+    check = ("check", LENIENT, "--run", SMALL, "--no-families", "--in-process")
+    assert wireproof(*check, "--out", out).code == 1
+    written = wireproof("baseline", "write", out, "--owner", "me", "--reason", "a test")
+    assert written.code == 0
+    known_failures.write_text("# kept\n\n" + written.out, encoding="utf-8")
+    assert wireproof("baseline", "check", known_failures).code == 0
+    known = wireproof(*check, "--baseline", known_failures)
+    assert known.code == 0, known.out
+    assert "conforms, but for 6 known failures" in known.out
+
+    assert wireproof("baseline", "check", known_failures, "--ratchet", known_failures).code == 0
+    fewer = tmp_path / "fewer.toml"
+    fewer.write_text("[[known-failure]]".join(written.out.split("[[known-failure]]")[:-1]), encoding="utf-8")
+    assert wireproof("baseline", "check", fewer, "--ratchet", known_failures).code == 0
+    more = wireproof("baseline", "check", known_failures, "--ratchet", fewer)
+    assert more.code == 3
+    assert ": a new entry (" in more.out
+
+    past = tmp_path / "past.toml"
+    past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written.out), encoding="utf-8")
+    expired = wireproof(*check, "--baseline", past)
+    assert expired.code == 1
+    assert "baseline: expired  kafka.batch/v2/crc/bit-flip-in-value on 2020-01-01, owner me" in expired.out
+
+    whole = ("check", "reference", "--no-families", "--in-process")
+    good = tmp_path / "good.jsonl"
+    stale = wireproof(*whole, "--baseline", known_failures, "--out", good)
+    assert stale.code == 3
+    assert "baseline: stale" in stale.out
+    assert wireproof("baseline", "fix", known_failures, good).code == 0
+    assert "# kept" in known_failures.read_text("utf-8")
+    assert wireproof(*whole, "--baseline", known_failures).code == 0
+
+    known_failures.write_text(written.out.replace("crc/zero", "crc/gone"), encoding="utf-8")
+    gone = wireproof("baseline", "check", known_failures)
+    assert gone.code == 3
+    assert "kafka.batch/v2/crc/gone" in gone.out

@@ -1,0 +1,76 @@
+"""The verb `interop`: its matrix, its exit codes and its replay lines."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from command_line import Command
+
+from tests.mutants.registry import spec_of
+from wireproof.runner.event_files import read_events
+
+READER = spec_of("mutant:legacy-timestamp-ignored")
+REPLAY = re.compile(r"replay  wireproof (replay .+)")
+
+
+def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    out, page = tmp_path / "x.jsonl", tmp_path / "x.html"
+    done = wireproof(
+        "interop", "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
+        "--html", page, "--tokens", tmp_path / "tokens", "--timeout-scale", 10,
+    )  # fmt: skip
+    assert done.code == 1
+    assert f"  {READER}: batches[0].timestamp" in done.out
+    assert "v0 lost" in done.out
+    assert f"DIFFER {READER} reads v1 of reference, {READER} otherwise" in done.out
+    line = next(iter(REPLAY.findall(done.out)))
+    again = wireproof(*shlex.split(line), "--in-process")
+    assert again.code == 1
+    assert "fail:wrong-value" in again.out
+    streams = read_events(out)
+    assert [stream.run.spec for stream in streams] == ["reference", READER]
+    assert all(stream.complete for stream in streams)
+    text = page.read_text(encoding="utf-8")
+    assert "kafka.batch/v1: writes" in text
+    assert "legacy-timestamp-ignored" in text
+    assert wireproof("report", out, "--quiet").code == 0
+
+
+def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
+    done = wireproof(
+        "interop", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
+        "--tokens", tmp_path, "--timeout-scale", 10,
+    )  # fmt: skip
+    assert done.code == 0, done.out
+    assert "APART" not in done.out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("reference", "--count", 1), 2, "no format that one of them writes"),
+        (("reference", "kio", "--format", "heka.*", "--count", 1), 2, "no format that one of them writes"),
+        (("--format", "nosuch"), 2, "no format is called nosuch"),
+        (("nosuch", "--count", 1), 2, "unknown adapter nosuch"),
+    ],
+)
+def test_what_cannot_be_exchanged_is_a_line(
+    wireproof: Command, words: tuple[object, ...], code: int, said: str
+) -> None:
+    done = wireproof("interop", *words)
+    assert done.code == code
+    assert said in done.err
+
+
+def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command, tmp_path: Path) -> None:
+    done = wireproof(
+        "interop", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
+        "--format", "kafka.batch/v2", "--tokens", tmp_path, "--timeout-scale", 10,
+    )  # fmt: skip
+    assert done.code == 4
+    assert "no-such-program" in done.one_line()
+    assert "kafka.batch/v2, read by" in done.out
