@@ -37,7 +37,7 @@ from wireproof.runner.requests import (
     request_for,
     weight_of,
     with_input,
-)
+)  # fmt: skip
 
 MAX_WINDOW: Final = 256
 """Maximum number of requests in flight, whatever the adapter offers."""
