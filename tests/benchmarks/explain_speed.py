@@ -53,19 +53,27 @@ class Run:
 
 
 LAUNCHER = """
-import json, os, subprocess, sys
-start = os.times().elapsed
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-_, _, used = os.wait4(process.pid, 0)
+import json, os, subprocess, sys, tempfile
+with tempfile.TemporaryFile() as errors:
+    start = os.times().elapsed
+    process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=errors)
+    _, _, used = os.wait4(process.pid, 0)
+    errors.seek(0)
+    text = errors.read()
+if b"Traceback" in text or b"Exception" in text:
+    sys.exit(text.decode(errors="replace"))
 print(json.dumps([os.times().elapsed - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
 """
-"""Runs a command and prints its cost; its memory would include that of a large process that starts it."""
+"""Runs a command and prints its cost; its memory would include that of a large process that starts it.
+
+The exit code does not show whether a run failed: a segment whose end is cut is not sound.
+"""
 
 
 def measured(command: Command) -> Run:
     """Run a command, whose output goes to nowhere, and return its cost."""
     launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, *map(str, command)]
-    return Run(*json.loads(subprocess.run(launch, check=True, capture_output=True).stdout))
+    return Run(*json.loads(subprocess.run(launch, check=True, stdout=subprocess.PIPE).stdout))
 
 
 def best(commands: Mapping[str, Command], rounds: int) -> dict[str, Run]:

@@ -5,14 +5,23 @@ from collections import Counter
 import pytest
 from goldens import by_size, cases_by_size, load
 
+from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine
 from wireproof.runner.run import Selection, run
 
 
+def test_the_reference_keeps_no_state_and_is_asked_no_sequence() -> None:
+    """A live server answers these cases: `reference/docs/live-servers.md`."""
+    cases = [case for case in load().cases if case.op == SEQUENCE]
+    with Engine("reference", in_process=True) as engine:
+        events = list(run(engine, Selection.of(engine.hello, cases, load(), families=False)))
+    assert {event.label for event in events} == {"unsupported"}
+
+
 @pytest.mark.parametrize("largest", by_size(largest="sweeps"))
 def test_the_reference_passes_every_golden_case(*, largest: bool) -> None:
-    cases = cases_by_size(largest=largest)
+    cases = [case for case in cases_by_size(largest=largest) if case.op != SEQUENCE]
     with Engine("reference") as engine:
         assert set(engine.hello.revisions) == set(FORMATS)
         plan = Selection.of(engine.hello, cases, load(), families=False)

@@ -65,7 +65,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "shifts-timestamps": f"{APPEND}/two-none",
     "stable-offset-is-end": f"{TRANSACTION}/commit",
     "stable-offset-of-ended": f"{TRANSACTION}/first-open",
-    "stable-offset-of-last": f"{TRANSACTION}/first-open",
+    "stable-offset-of-last": f"{TRANSACTION}/two-open",
     "stores-duplicate": f"{APPEND}/producer-1000-none",
     "stores-refused": f"{APPEND}/compact-no-key-first-none",
     "stores-twice": f"{APPEND}/count-1",

@@ -23,7 +23,7 @@ from wireproof.cases.made_case import GenerateError, made_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
-from wireproof.cases.steps import SEQUENCE, is_refusing
+from wireproof.cases.steps import SEQUENCE, is_refused
 from wireproof.cases.vector_coverage import coverage_problems
 from wireproof.cases.witness_reasons import check_reasons
 from wireproof.formats import FORMATS, Format
@@ -137,11 +137,6 @@ def _twins(suite: Suite) -> Iterator[Problem]:
             yield Problem(case.id, f"its twin {twin.id} is refused too")
         elif (twin.op, twin.format.split(".")[0]) != (case.op, case.format.split(".")[0]):
             yield Problem(case.id, f"its twin {twin.id} is another op or system")
-
-
-def is_refused(case: Case) -> bool:
-    """Return True for a case that must be refused, or one of whose steps must be."""
-    return isinstance(case.expect, Reject) or is_refusing(case)
 
 
 def _values(suite: Suite) -> Iterator[Problem]:

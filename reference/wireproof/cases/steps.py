@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Behaviour, Case, Either, Step, Steps
+from wireproof.cases.case import Accept, Behaviour, Case, Either, Reject, Step, Steps
 from wireproof.wire.json_values import Json, canonical_json
 
 Answer: TypeAlias = Mapping[str, Json]
@@ -122,6 +122,11 @@ def refused_steps(given: Steps) -> Iterator[int]:
 def is_refusing(case: Case) -> bool:
     """Return True for a case with a step that must be answered with an error."""
     return isinstance(case.input, Steps) and next(refused_steps(case.input), None) is not None
+
+
+def is_refused(case: Case) -> bool:
+    """Return True for a case that must be refused, or one of whose steps must be."""
+    return isinstance(case.expect, Reject) or is_refusing(case)
 
 
 def fewer_steps(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from wireproof.cases.case import Case, Reject
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import Rule, lacks_cases
+from wireproof.cases.steps import is_refused
 from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
 
@@ -55,8 +56,8 @@ def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> R
         fails[vote.adapter] = fails.get(vote.adapter, 0) + 1
     return RuleCoverage(
         rule,
-        tuple(case for case in cases if not isinstance(case.expect, Reject)),
-        tuple(case for case in cases if isinstance(case.expect, Reject)),
+        tuple(case for case in cases if not is_refused(case)),
+        tuple(case for case in cases if is_refused(case)),
         tuple(sorted({name for case in cases for name in kills.get(case.id, ())})),
         dict(sorted(fails.items(), key=lambda row: -row[1])),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wireproof.report.html_template import render_template, template_file
 from wireproof.report.markdown import code, escape
-from wireproof.report.rule_table import LEGEND, MARKS, Behaviour, Cell, RuleRow, RuleTable
+from wireproof.report.rule_table import LEGEND, MARKS, Cell, RuleBehaviour, RuleRow, RuleTable
 from wireproof.runner.summaries import MAX_OUTPUT
 
 
@@ -48,7 +48,7 @@ def _cell(cell: Cell) -> str:
     return "<br>".join(map(_behaviour, cell)) or "–"
 
 
-def _behaviour(one: Behaviour) -> str:
+def _behaviour(one: RuleBehaviour) -> str:
     return f"{one.mark} {one.count} {escape(one.text, MAX_OUTPUT)}"
 
 

@@ -61,7 +61,7 @@ _ACCEPTS: Final = {
 
 
 @frozen
-class Behaviour:
+class RuleBehaviour:
     """What an implementation does with some cases of a rule.
 
     Attributes:
@@ -87,7 +87,7 @@ class Behaviour:
         return self.count - len(self.replays)
 
 
-Cell = tuple[Behaviour, ...]
+Cell = tuple[RuleBehaviour, ...]
 
 
 @frozen
@@ -166,7 +166,7 @@ def _row(rule: Rule, by_column: Sequence[Sequence[CaseEvent]], runs: Sequence[Ru
 
 def _cell(events: Sequence[CaseEvent], run: Run) -> Cell:
     rows = (
-        Behaviour(style, text, len(some), tuple(replay_command(event, run) for event in some[:SHOWN]))
+        RuleBehaviour(style, text, len(some), tuple(replay_command(event, run) for event in some[:SHOWN]))
         for (style, text), some in [*_answers(events).items(), *_changes(events).items()]
     )
     return tuple(sorted(rows, key=lambda row: (_WORST_FIRST.index(row.style), -row.count)))

@@ -37,7 +37,7 @@ from wireproof.runner.requests import (
     request_for,
     weight_of,
     with_input,
-)
+)  # fmt: skip
 
 MAX_WINDOW: Final = 256
 """Maximum number of requests in flight, whatever the adapter offers."""
@@ -221,12 +221,11 @@ class Engine:
     def take(self) -> list[CaseResult]:
         """Return the results of the earliest `put`; raises no error of the adapter."""
         ran: list[CaseResult] = []
-        last = False
-        while not last:
+        while True:
             block = self._blocks.popleft()
-            last = block.last
             ran += self._collect(block)
-        return ran
+            if block.last:
+                return ran
 
     # --- the running adapter ---
 
@@ -247,8 +246,6 @@ class Engine:
             self._controller.close()
         self._controller = None
         self._answered.clear()
-
-    # --- a block ---
 
     def _enqueue(self, cases: list[Case], hello: Hello | None, keep: ResultMaker) -> None:
         """Queue a block, and send as much of it as the window allows."""

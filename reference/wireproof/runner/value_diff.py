@@ -93,7 +93,7 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
 
 
 def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
+    return f"{path}.{key}" if path else str(key)  # an object in this process may have any keys
 
 
 def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[str, Json, Json]]:

@@ -154,8 +154,7 @@ class _Decoder:
             raise reader.reject("bad-length", label, f"{length}, at most {MAX_STRING}", at=start)
         start = reader.pos
         data = reader.take(name, length)
-        if self.flexible:
-            reader.cover(label, "length", start, reader.pos, 1)
+        reader.cover(label, "length", start, reader.pos, int(self.flexible))
         return start, data
 
     def _text(self, reader: Reader, name: str, *, nullable: bool) -> str | None:

@@ -104,6 +104,10 @@ def _stable_offset(cases: Sequences) -> None:
         *both, B.end(commit=True), fetch(3, *entries, until="3", stable=0), A.end(commit=False),
         fetch(4, *entries, marker("abort", 3, A.number), until="4", aborted=[("7001", "0")], **COMMITTED),
     )  # fmt: skip
+    cases.case(
+        "two-open", "two transactions are open: the stable offset is that of the first one", HELD, [STABLE],
+        *both, fetch(2, stable=0, **COMMITTED), fetch(2, a.stored(0), b.stored(1), stable=0), A.end(commit=False), B.end(commit=False),
+    )  # fmt: skip
     free = plain("x")
     cases.case(
         "plain-behind", "a record without a transaction behind an open one waits too", HELD, [STABLE],

@@ -51,7 +51,7 @@ WRONG = {
     ),
     "a field that is never shown": (
         (f"return {SHOWN}", 'return {"kind": kind}', *claiming('"observes": ["kind", "value"]')),
-        'iggy.identifier/0.8: observes "value", which none of its 3 values has',
+        'iggy.identifier/0.8: observes "value", which none of its ',
         'return it, or remove it from "observes" of iggy.identifier/0.8',
     ),
     "classes of its own": (

@@ -28,7 +28,7 @@ def test_all_ready_takes_what_is_ready_here_for_the_selection(
     done = wireproof("check", *words, "--html", tmp_path / "page.html", "--badges", tmp_path / "badges")
     assert done.code == 0, done.err
     assert [stream.run.spec for stream in read_events(tmp_path / "runs")] == ["reference"]
-    assert "1 implementations × Kafka" in (tmp_path / "page.html").read_text()
+    assert "1 implementation × Kafka" in (tmp_path / "page.html").read_text()
     (badge,) = (tmp_path / "badges" / "reference").iterdir()
     assert badge.name == "kafka.batch-v2.json"
     assert json.loads(badge.read_text())["message"].startswith("8 of 8, run ")

@@ -19,7 +19,7 @@ from tests.mutants.kill import kills
 from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
-from wireproof.cases.case import Case, Chunks, Data, Generated, Value
+from wireproof.cases.case import Case, Chunks, Data, Generated, Steps, Value
 from wireproof.cases.made_case import is_large, made_input
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.runner.engine import Engine
@@ -40,7 +40,7 @@ class Faultless(ReferenceCodec):
 
 @cache
 def golden() -> dict[str, Case]:
-    return {case.id: case for case in stored_cases("kafka")}
+    return {case.id: case for case in stored_cases("kafka") if not isinstance(case.input, Steps)}
 
 
 def request(case: Case) -> Request:

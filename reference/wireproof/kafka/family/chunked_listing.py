@@ -33,7 +33,7 @@ It stops at the end, at an entry that the end cuts, and where the reference must
 
 
 @frozen
-class Chunks:
+class LogChunks:
     """The bytes of a log in chunks.
 
     Attributes:
@@ -52,7 +52,9 @@ class Chunks:
         return self.source.read(at, size) if self.keeps else self.source.view(at, size)
 
 
-def list_chunks(chunks: Chunks, options: Options, begin: int, read: ChunkReader) -> Iterator[EntryRow | Item]:
+def list_chunks(
+    chunks: LogChunks, options: Options, begin: int, read: ChunkReader
+) -> Iterator[EntryRow | Item]:
     """Yield the entries from a position on; the reference searches for the next one where there is none."""
     source, size = chunks.source, chunks.first
     at, reread = begin, 0

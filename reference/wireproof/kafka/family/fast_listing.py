@@ -13,7 +13,7 @@ from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.item_values import value_items
-from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, Chunks, list_chunks
+from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import peek_whole_entry
@@ -44,7 +44,7 @@ def list_entries(
     reference, which searches for the next one.
     """
     first, most = VALUE_CHUNKS if values else CHUNKS  # items refer to their bytes, rows do not
-    chunks = Chunks(source, first, most, keeps=values)
+    chunks = LogChunks(source, first, most, keeps=values)
     return list_chunks(chunks, options, begin, partial(_judged, options, values))
 
 

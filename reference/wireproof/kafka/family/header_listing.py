@@ -23,7 +23,7 @@ from wireproof.kafka.attribute_bits import (
     MAX_INT64,
     TRANSACTIONAL,
 )
-from wireproof.kafka.family.chunked_listing import LOG, Chunk, ChunkEnd, Chunks, list_chunks
+from wireproof.kafka.family.chunked_listing import LOG, Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.family.entry_cells import batch_cells, message_cells, select_numbers
 from wireproof.kafka.layouts import BATCH, CODECS
 from wireproof.kafka.scan import MAX_ENTRY
@@ -59,7 +59,7 @@ def list_headers(
     """Yield the entries as rows, and as items those that the reference read."""
     del values  # no record is read
     most = MAX_ENTRY if options.max_message is None else options.max_message
-    return list_chunks(Chunks(source, *CHUNKS), options, begin, partial(_read, options, most))
+    return list_chunks(LogChunks(source, *CHUNKS), options, begin, partial(_read, options, most))
 
 
 def _read(options: Options, most: int, chunk: Chunk, base: int) -> Generator[EntryRow | Item, None, ChunkEnd]:

@@ -48,6 +48,12 @@ def test_bytes_that_are_no_whole_batch_are_sent_as_they_are() -> None:
     assert ids().in_bytes(b"") == b""
 
 
+def test_the_ids_in_some_bytes_are_those_of_its_whole_batches() -> None:
+    one, other = idempotent("a", sequence=0, producer=OWN).bytes(), idempotent("b", sequence=0).bytes()
+    assert ProducerIds.named_in(one + other) == {OWN, 1000}
+    assert ProducerIds.named_in(one[:-1]) == frozenset()
+
+
 def test_answers_have_the_id_of_the_case() -> None:
     assert (ids().in_case(OF_BROKER), ids().in_case(5), ids().on_wire(OWN), ids().on_wire(5)) == (
         OWN,

@@ -46,6 +46,13 @@ class ProducerIds:
         rest = data[sum(map(len, entries)) :]
         return b"".join(self._replaced(entries)) + rest
 
+    @staticmethod
+    def named_in(data: bytes) -> frozenset[int]:
+        """Return the producer ids of the batches in some bytes."""
+        entries = (entry for _, entry in entries_of(data))
+        whole = (entry for entry in entries if len(entry) >= BATCH_HEADER and entry[MAGIC_AT] == V2)
+        return frozenset(_PRODUCER.unpack_from(entry, _PRODUCER_AT)[0] for entry in whole)
+
     def _replaced(self, entries: list[bytes]) -> Iterator[bytes]:
         for entry in entries:
             if len(entry) < BATCH_HEADER or entry[MAGIC_AT] != V2:

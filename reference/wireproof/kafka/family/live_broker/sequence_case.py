@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import define, evolve, field
 from kafka import errors
+from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
@@ -110,7 +111,20 @@ class SequenceCases:
         for one in partitions:
             readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
             step_requests.repeated(readable, _code_of_fetch)
-        return Session(partitions, f"{self._prefix}-{next(self._numbers)}")
+        session = Session(partitions, f"{self._prefix}-{next(self._numbers)}")
+        self._give_ids(session, request.steps)
+        return session
+
+    def _give_ids(self, session: Session, steps: Sequence[Fields]) -> None:
+        """Get an id of the broker for each producer that no step begins: it may know its own ids alone."""
+        if InitProducerIdRequest.API_KEY not in self._cluster.versions:
+            return
+        begun = {int(step["producerId"]) for step in steps if step["op"] == "init-producer"}
+        sent = (ProducerIds.named_in(bytes.fromhex(step["hex"])) for step in steps if "hex" in step)
+        for own in sorted({number for named in sent for number in named if number >= 0} - begun):
+            answer = step_requests.init_producer(self._cluster, None, NOBODY)
+            if not answer.error_code:
+                session.ids.learn(own, answer.producer_id)
 
     def _produced(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
         """Append the batches of a group, each sent before the answer to the one before it."""
