@@ -31,7 +31,9 @@ class ServerAddress:
         """Return the address in `iggy-server:HOST:PORT[:FILE]`; raise `UnknownAdapter`."""
         found = _PARTS.fullmatch(spec.partition(":")[2])
         if found is None or not 0 < int(found["port"]) < 65536:
-            raise UnknownAdapter(f"{spec}: a live server is written {KIND}:HOST:PORT or {KIND}:HOST:PORT:FILE")
+            raise UnknownAdapter(
+                f"{spec}: a live server is written {KIND}:HOST:PORT or {KIND}:HOST:PORT:FILE"
+            )
         return cls(found["host"].strip("[]"), int(found["port"]), found["file"] or "")
 
     def __str__(self) -> str:

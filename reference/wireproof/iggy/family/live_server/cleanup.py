@@ -8,7 +8,7 @@ import sys
 from wireproof.adapters.errors import AdapterError
 from wireproof.iggy.family.live_server.address import ServerAddress
 from wireproof.iggy.family.live_server.client_properties import read_properties
-from wireproof.iggy.family.live_server.server import PREFIX, RequestRefused, Server
+from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
 from wireproof.wire.safe_text import one_line
 
 
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
         address = ServerAddress.of(spec)
         server = Server(address, read_properties(address.properties))
         left = server.delete_streams(token)
-    except (AdapterError, RequestRefused, OSError) as error:
+    except (AdapterError, RequestRefusedError, OSError) as error:
         return _report(f"streams named {PREFIX}{token}-… may be left: {one_line(str(error), 200)}")
     if not left:
         return 0

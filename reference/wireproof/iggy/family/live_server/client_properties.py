@@ -22,7 +22,7 @@ class ClientProperties:
     """The content of a properties file.
 
     Attributes:
-        user, password: of a user that may create, delete and use streams; the default is that of a new server.
+        user, password: of a user that may create, delete and use streams; a new server has the default.
         name: of the server, for reports and known failures.
         revision: of the bytes of a send; empty: found out by the version that the server answers.
     """

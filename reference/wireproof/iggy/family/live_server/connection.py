@@ -21,7 +21,7 @@ _REQUEST: Final = Struct("<II")
 _REPLY: Final = Struct("<II")
 
 
-class ConnectionEnds(OSError):
+class ConnectionEndedError(OSError):
     """The server closes the connection, or answers with something that is no reply."""
 
 
@@ -47,7 +47,7 @@ class Connection:
         self._socket.sendall(_REQUEST.pack(4 + len(body), code) + body)
         status, length = _REPLY.unpack(self._read(_REPLY.size))
         if length > LARGEST:
-            raise ConnectionEnds(f"a reply of {length} bytes is announced")
+            raise ConnectionEndedError(f"a reply of {length} bytes is announced")
         return Reply(status, self._read(length))
 
     def _read(self, size: int) -> bytes:
@@ -55,7 +55,7 @@ class Connection:
         while len(data) < size:
             piece = self._socket.recv(min(size - len(data), 1 << 20))
             if not piece:
-                raise ConnectionEnds("the server closes the connection")
+                raise ConnectionEndedError("the server closes the connection")
             data += piece
         return bytes(data)
 

@@ -15,10 +15,14 @@ from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.connection import Connection, Reply
 from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream
 from wireproof.iggy.family.live_server.error_codes import error_of
-from wireproof.iggy.family.live_server.server import PREFIX, RequestRefused, Server
+from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
 from wireproof.iggy.family.live_server.stored import Stored, faults_of, poll_all, shown_messages
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
+
+TEXT: Final = 200
+"""Characters of the text of an error that are kept."""
 
 CLOSED: Final = "connection closed"
 """Stands for the error of a server that closes the connection."""
@@ -58,7 +62,7 @@ class SendCases:
         """Send the bytes of a request and return what the server answers and stores."""
         try:
             return self._on_own_stream(request)
-        except RequestRefused as error:
+        except RequestRefusedError as error:
             return Unsupported(str(error))
         except OSError as error:
             if not self._server.is_listening():
@@ -79,7 +83,7 @@ class SendCases:
                 return Unsupported("the bytes name no stream that could be replaced by one of our own")
             return self._stored(request, data, stream, topic_of(request.data))
         finally:
-            with contextlib.suppress(RequestRefused, OSError):  # the cleanup deletes what is left
+            with contextlib.suppress(RequestRefusedError, OSError):  # the cleanup deletes what is left
                 self._server.delete_stream(stream)
 
     def _stored(self, request: Request, data: bytes, stream: int, topic: Topic) -> Outcome:
@@ -129,7 +133,7 @@ class SendCases:
             return Sent()
         except OSError as error:
             connection.close()
-            return Sent(closed=line_of(error))
+            return Sent(closed=one_line(str(error), TEXT))
         return Sent(reply, out_of_step=self._step(connection, seconds))
 
     def _step(self, connection: Connection, seconds: float) -> str:
@@ -167,7 +171,7 @@ def outcome_of(sent: Sent, earlier: Stored, found: Stored, messages: Sequence[An
 
 def _refused(sent: Sent) -> Refused:
     if sent.reply is None:
-        text = f"the server closes the connection without an answer: {sent.closed}"
+        text = f"no answer: {sent.closed}"
         return Refused(detail=CLOSED, text=text, untyped=True)
     error = error_of(sent.reply.status)
     text = "; ".join(filter(None, (f"error {sent.reply.status}", sent.out_of_step)))

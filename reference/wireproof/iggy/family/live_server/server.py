@@ -25,7 +25,7 @@ SPOKEN: Final = ("0.7",)
 _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
 
-class RequestRefused(Exception):
+class RequestRefusedError(Exception):
     """The server refuses a request that is no case."""
 
     def __init__(self, doing: str, status: int) -> None:
@@ -47,13 +47,13 @@ class Server:
         self.properties = properties
         try:
             self._connection = self.connected()
-        except RequestRefused as error:
+        except RequestRefusedError as error:
             raise AdapterStartError(f"{address}: {error}") from None
         except OSError as error:
             raise AdapterStartError(_no_server(address, error)) from None
 
     def connected(self) -> Connection:
-        """Return another connection that is logged in; raise `OSError`, `RequestRefused`."""
+        """Return another connection that is logged in; raise `OSError`, `RequestRefusedError`."""
         connection = Connection(self.address)
         try:
             body = commands.login(self.properties.user, self.properties.password)
@@ -65,7 +65,7 @@ class Server:
         return connection
 
     def ask(self, doing: str, code: int, body: bytes = b"") -> bytes:
-        """Return the body of an answer; raise `RequestRefused`, `OSError`."""
+        """Return the body of an answer; raise `RequestRefusedError`, `OSError`."""
         reply = self._connection.request(code, body)
         _check(reply, doing)
         return reply.body
@@ -74,7 +74,7 @@ class Server:
         """Return the version that the server answers; empty if it answers none."""
         try:
             return commands.version_in(self.ask("reading the statistics", commands.GET_STATS))
-        except RequestRefused:
+        except RequestRefusedError:
             return ""
 
     def is_listening(self) -> bool:
@@ -86,7 +86,7 @@ class Server:
             return False
 
     def reconnect(self) -> None:
-        """Replace the connection after a fault on it; raise `OSError`, `RequestRefused`."""
+        """Replace the connection after a fault on it; raise `OSError`, `RequestRefusedError`."""
         self._connection.close()
         self._connection = self.connected()
 
@@ -104,7 +104,7 @@ class Server:
             if name.startswith(f"{PREFIX}{token}-"):
                 try:
                     self.delete_stream(number)
-                except RequestRefused as error:
+                except RequestRefusedError as error:
                     left[name] = str(error)
         return left
 
@@ -140,7 +140,7 @@ def revision_of(server: Server, version: str) -> str:
 
 def _check(reply: Reply, doing: str) -> None:
     if reply.status:
-        raise RequestRefused(doing, reply.status)
+        raise RequestRefusedError(doing, reply.status)
 
 
 def _no_server(address: ServerAddress, error: OSError) -> str:

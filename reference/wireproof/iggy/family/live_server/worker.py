@@ -21,7 +21,7 @@ from wireproof.iggy.family.live_server.address import ServerAddress
 from wireproof.iggy.family.live_server.claims import hello_of_server
 from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.send_case import SendCases
-from wireproof.iggy.family.live_server.server import RequestRefused, Server, revision_of
+from wireproof.iggy.family.live_server.server import RequestRefusedError, Server, revision_of
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
@@ -53,7 +53,7 @@ def _check(cases: SendCases, address: ServerAddress) -> None:
     """Raise `AdapterStartError` if the user has no permission for what each case needs."""
     try:
         cases.check()
-    except (RequestRefused, OSError) as error:
+    except (RequestRefusedError, OSError) as error:
         raise AdapterStartError(f"{address}: {line_of(error)}") from None
 
 
