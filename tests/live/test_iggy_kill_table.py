@@ -1,7 +1,8 @@
 """The suite finds the fault of each faulty server of Iggy, by a case with a name: `iggy_kill_table`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,9 @@ from tests.live.mock_iggy.server import running
 pytestmark = pytest.mark.live
 
 NO_FAULT = ""
+ENDS = "dies-of-cut-packet"
+"""A server that is not there any more after its case."""
+
 PASSES = {"pass", "pass-unclassified"}
 
 
@@ -32,11 +36,16 @@ def right_run(addresses: Mapping[str, str], tmp_path_factory: pytest.TempPathFac
 def faulty_runs(
     addresses: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Judged]:
-    folders = tmp_path_factory.mktemp
-    return {
-        fault: judged([addresses[fault]], folders(fault), cases=[kill.case], kind="iggy-server")
-        for fault, kill in KILLED_BY.items()
-    }
+    """Judge the faulty servers together by all these cases, and the one that ends by its own case."""
+    others = [fault for fault in KILLED_BY if fault != ENDS]
+    together = _judged(others, addresses, tmp_path_factory.mktemp("faulty"))
+    alone = _judged([ENDS], addresses, tmp_path_factory.mktemp("ends"))
+    return {**dict.fromkeys(others, together), ENDS: alone}
+
+
+def _judged(faults: Sequence[str], addresses: Mapping[str, str], folder: Path) -> Judged:
+    cases = sorted({KILLED_BY[fault].case for fault in faults})
+    return judged([addresses[fault] for fault in faults], folder, cases=cases, kind="iggy-server")
 
 
 def test_every_fault_has_a_case() -> None:
@@ -62,5 +71,5 @@ def test_its_case_kills_a_faulty_server(
     fault: str, addresses: Mapping[str, str], faulty_runs: Mapping[str, Judged]
 ) -> None:
     kill, run = KILLED_BY[fault], faulty_runs[fault]
-    assert run.verdicts[addresses[fault]] == {kill.case: kill.verdict}, run.output
+    assert run.verdicts[addresses[fault]][kill.case] == kill.verdict, run.output
     assert run.code != 0
