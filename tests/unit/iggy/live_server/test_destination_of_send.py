@@ -26,7 +26,6 @@ def test_a_number_becomes_our_number_and_no_other_byte_changes() -> None:
 
 def test_a_name_becomes_our_name_with_its_lengths() -> None:
     changed = with_stream(data_of("place/name-and-number"), 9, NAME)
-    assert changed is not None
     sent, ours = (formats.decode(SEND, data).value for data in (data_of("place/name-and-number"), changed))
     assert ours.stream.as_str() == NAME
     assert (ours.topic, ours.partitioning, ours.messages) == (sent.topic, sent.partitioning, sent.messages)
@@ -36,7 +35,6 @@ def test_a_name_becomes_our_name_with_its_lengths() -> None:
 def test_a_wrong_length_of_the_metadata_stays_wrong(name: str) -> None:
     data = data_of(name)
     changed = with_stream(data, 9, NAME)
-    assert changed is not None
     assert changed[:4] == data[:4]
 
 
@@ -46,10 +44,24 @@ def test_stream_0_and_an_unknown_kind_stay_what_they_are() -> None:
     assert with_stream(kind, 9, NAME) == kind[:6] + bytes((9, 0, 0, 0)) + kind[10:]
 
 
-@pytest.mark.parametrize("data", [b"", bytes(5), bytes.fromhex("0a000000 0104 0100")])
-def test_bytes_that_end_before_the_stream_are_not_sent(data: bytes) -> None:
-    assert with_stream(data, 9, NAME) is None
-    assert topic_of(data) == DEFAULT_TOPIC
+@pytest.mark.parametrize(
+    ("sent", "ours"),
+    [
+        ("", ""),
+        ("0a000000 01", "0a000000 01"),
+        ("0a000000 0104 05", "0a000000 0104 09"),
+        ("0a000000 0105 05000000 02", "0a000000 0105 09000000 02"),
+        ("0a000000 0103 05000000 02", "0a000000 0103 09000000 02"),
+        ("0a000000 0206 73616d", "0a000000 0206 776972"),
+        ("0a000000 0200 0206", "0a000000 0200 0206"),
+    ],
+)
+def test_damaged_bytes_keep_their_damage_and_name_no_stream_of_others(sent: str, ours: str) -> None:
+    assert with_stream(bytes.fromhex(sent), 9, NAME) == bytes.fromhex(ours)
+
+
+def test_bytes_that_end_before_the_topic_get_a_topic_of_ours() -> None:
+    assert topic_of(b"") == topic_of(bytes.fromhex("0a000000 0104 05000000 02")) == DEFAULT_TOPIC
 
 
 @pytest.mark.parametrize("name", ["messages/two", "place/name-and-number", "messages/partition-id"])

@@ -23,6 +23,9 @@ MOST_PARTITIONS: Final = 1000
 _LENGTH: Final = Struct("<I")
 _NUMBER: Final = Struct("<I")
 
+VALUE_AT: Final = 6
+"""The place of the value of the stream: after the length of the metadata, the kind and the size."""
+
 
 @frozen
 class Part:
@@ -75,25 +78,34 @@ def parts_of(data: bytes) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def with_stream(data: bytes, number: int, name: str) -> bytes | None:
-    """Return the bytes with a stream of our own in place of theirs; None if they name none.
+def with_stream(data: bytes, number: int, name: str) -> bytes:
+    """Return the bytes with a stream of our own in place of theirs.
 
-    A name becomes our name, and the length of the metadata changes by the difference. Every other value of
-    four bytes becomes our number, except 0, which names no stream up to 0.7.x.
+    A name becomes our name, and the length of the metadata changes by the difference. Of every other value the
+    first four bytes become our number, also if the bytes end in it, so that no reading of them names the
+    stream of somebody else. Number 0 stays: it names no stream up to 0.7.x.
     """
-    parts = parts_of(data)
-    if not parts:
-        return None
-    stream = parts[0]
-    if stream.kind == STRING:
-        value = name.encode()
-    elif len(stream.value) == _NUMBER.size:
-        value = _NUMBER.pack(number if stream.number else 0)
-    else:
-        return None
+    if len(data) < VALUE_AT:
+        return data
+    kind, size = data[_LENGTH.size : VALUE_AT]
+    value = data[VALUE_AT : VALUE_AT + size]
+    if kind != STRING:
+        return data if value == bytes(_NUMBER.size) else _overwritten(data, _NUMBER.pack(number))
+    if len(value) < size:
+        return _overwritten(data, name.encode()[: len(value)])
+    return _named_anew(data, value, name.encode()) if value else data
+
+
+def _overwritten(data: bytes, value: bytes) -> bytes:
+    """Return the bytes with others at the place of the value; no byte is added."""
+    whole = data[:VALUE_AT] + value + data[VALUE_AT + len(value) :]
+    return whole[: len(data)]
+
+
+def _named_anew(data: bytes, old: bytes, name: bytes) -> bytes:
     (length,) = _LENGTH.unpack_from(data)
-    length = (length + len(value) - len(stream.value)) % (1 << 32)
-    return _LENGTH.pack(length) + bytes((stream.kind, len(value))) + value + data[stream.end :]
+    length = (length + len(name) - len(old)) % (1 << 32)
+    return _LENGTH.pack(length) + bytes((STRING, len(name))) + name + data[VALUE_AT + len(old) :]
 
 
 def topic_of(data: bytes) -> Topic:

@@ -79,8 +79,6 @@ class SendCases:
         stream = self._server.create_stream(name)
         try:
             data = with_stream(request.data, stream, name)
-            if data is None:
-                return Unsupported("the bytes name no stream that could be replaced by one of our own")
             return self._stored(request, data, stream, topic_of(request.data))
         finally:
             with contextlib.suppress(RequestRefusedError, OSError):  # the cleanup deletes what is left
