@@ -81,8 +81,8 @@ def parts_of(data: bytes) -> tuple[Part, ...]:
 def with_stream(data: bytes, number: int, name: str) -> bytes:
     """Return the bytes with a stream of our own in place of theirs.
 
-    A name becomes our name, and the length of the metadata changes by the difference. Of every other value the
-    first four bytes become our number, also if the bytes end in it, so that no reading of them names the
+    A name becomes our name, and the length of the metadata changes by the difference. Of every other value
+    the first four bytes become our number, also if the bytes end in it, so that no reading of them names the
     stream of somebody else. Number 0 stays: it names no stream up to 0.7.x.
     """
     if len(data) < VALUE_AT:
