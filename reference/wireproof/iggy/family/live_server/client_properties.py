@@ -14,11 +14,14 @@ NAME_KEY: Final = "wireproof.server.name"
 REVISION_KEY: Final = "wireproof.server.revision"
 KEYS: Final = (USER_KEY, PASSWORD_KEY, NAME_KEY, REVISION_KEY)
 
+LONGEST: Final = 255
+"""Bytes of a user and of a password: their length is one byte."""
+
 _SECTION: Final = "properties"
 
 
 @frozen
-class ClientProperties:
+class IggyClientProperties:
     """The content of a properties file.
 
     Attributes:
@@ -33,10 +36,10 @@ class ClientProperties:
     revision: str = ""
 
 
-def read_properties(path: str) -> ClientProperties:
+def read_properties(path: str) -> IggyClientProperties:
     """Return the content of a properties file, or the default without one; raise `AdapterStartError`."""
     if not path:
-        return ClientProperties()
+        return IggyClientProperties()
     try:
         found = _parsed(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, configparser.Error) as error:
@@ -44,8 +47,10 @@ def read_properties(path: str) -> ClientProperties:
         raise AdapterStartError(f"the properties file {path} cannot be read: {text}") from None
     if unknown := found.keys() - set(KEYS):
         raise AdapterStartError(f"{path}: {min(unknown)} is no key; the keys are {', '.join(KEYS)}")
-    default = ClientProperties()
-    return ClientProperties(
+    if long := [key for key in (USER_KEY, PASSWORD_KEY) if len(found.get(key, "").encode()) > LONGEST]:
+        raise AdapterStartError(f"{path}: {long[0]} has more than {LONGEST} bytes")
+    default = IggyClientProperties()
+    return IggyClientProperties(
         found.get(USER_KEY, default.user),
         found.get(PASSWORD_KEY, default.password),
         found.get(NAME_KEY, default.name),

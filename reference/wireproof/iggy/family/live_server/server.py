@@ -8,7 +8,7 @@ from typing import Final
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.address import ServerAddress
-from wireproof.iggy.family.live_server.client_properties import ClientProperties
+from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
 from wireproof.iggy.family.live_server.connection import Connection, Reply
 from wireproof.iggy.family.live_server.error_codes import error_of
 from wireproof.wire.safe_text import one_line
@@ -41,7 +41,7 @@ class Server:
         AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
     """
 
-    def __init__(self, address: ServerAddress, properties: ClientProperties) -> None:
+    def __init__(self, address: ServerAddress, properties: IggyClientProperties) -> None:
         """Connect and log in."""
         self.address = address
         self.properties = properties
