@@ -315,12 +315,12 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
-        survey = survey_stream(fmt, listing, found, reading, json_output.entry)
+        survey = survey_stream(fmt, listing, found, reading, json_output.part)
         json_output.line(as_json(summary_json(survey)))
     else:
         with _spooled() as spool:
             output = TextOutput(stream, request.shown, spool)
-            survey = survey_stream(fmt, listing, found, reading, output.entry)
+            survey = survey_stream(fmt, listing, found, reading, output.part)
             for line in summary_lines(survey):
                 click.echo(line)
             _copy(spool)

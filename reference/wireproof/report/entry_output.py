@@ -13,7 +13,7 @@ from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.entry_list import ListedEntry, entry_prefix
+from wireproof.runner.entry_list import ListedEntry, ListedRows, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.runner.listing_begin import Place
 from wireproof.wire.json_values import Json
@@ -44,6 +44,10 @@ class ListingOptions:
     detail: Detail = "entries"
     begin: Place | None = None
     limit: int | None = None
+
+
+ALL_ENTRIES: Final = ListingOptions()
+"""A line for every entry of a stream."""
 
 
 @frozen
@@ -82,6 +86,11 @@ class EntryOutput:
     lines: int = 0
     left_out: int = 0
     begun: bool = False
+
+    def part(self, part: ListedEntry | ListedRows) -> None:
+        """Write a part of a stream, as far as it is to be shown."""
+        for one in part if isinstance(part, ListedRows) else (part,):
+            self.entry(one)
 
     def entry(self, one: ListedEntry) -> None:
         """Write an entry, if it is to be shown."""
@@ -174,6 +183,19 @@ class TextOutput(EntryOutput):
     def heading(self) -> str:
         """Return the heading of the table."""
         return f"{'position':>12} {'bytes':>9}  {self.stream.listing.heading}"
+
+    def part(self, part: ListedEntry | ListedRows) -> None:
+        """Write a part of a stream, as far as it is to be shown: all lines at once where it is all."""
+        if not isinstance(part, ListedRows) or self.shown != ALL_ENTRIES:
+            super().part(part)
+            return
+        if not self.lines:
+            self.line(self.heading(), counted=False)
+        line, rows = self.stream.listing.line, part.rows
+        columns = zip(rows.at, rows.length, rows.cells, strict=True)
+        lines = [f"{at:>12} {length:>9}  {line(cells)}".rstrip() for at, length, cells in columns]
+        self.out.write("\n".join([*lines, ""]))
+        self.lines += len(lines)
 
     def write_entry(self, one: ListedEntry) -> None:
         """Write an entry with its records or fields."""

@@ -12,7 +12,7 @@ from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
-from wireproof.runner.entry_list import ListedEntry, ListingSettings, list_entries, listing_of
+from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
 from wireproof.runner.file_survey import ReadSettings, survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
 
@@ -24,7 +24,8 @@ def listed(data: bytes, *, fast: bool, values: bool = False) -> list[ListedEntry
     listing = listing_of(LOG)
     assert listing is not None
     reading = ListingSettings(DEFAULT_OPTIONS, values=values, fast=fast)
-    return list(list_entries(LOG, listing, BytesSource(data), reading))
+    parts = list_entries(LOG, listing, BytesSource(data), reading)
+    return [one for part in parts for one in (part if isinstance(part, ListedRows) else (part,))]
 
 
 def same(data: bytes) -> list[ListedEntry]:
