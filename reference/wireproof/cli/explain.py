@@ -1,5 +1,6 @@
 """`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
+import gc
 import io
 import re
 import sys
@@ -18,9 +19,8 @@ from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, 
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli import explain_directory
-from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
-from wireproof.cli.options import with_fixtures
-from wireproof.family import object_at
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.family import deferred, object_at
 from wireproof.formats import Format
 from wireproof.report import index_file_view
 from wireproof.report.entry_output import (
@@ -53,6 +53,15 @@ LARGEST_NAMED_VALUE: Final = 1 << 24
 
 SPOOLED: Final = 8 << 20
 """Bytes of the listing that are kept in memory until the summary is printed; more are in a temporary file."""
+
+NEW_OBJECTS: Final = 100_000
+"""New objects after which Python looks for cycles; to import the fast decoder makes more than its default."""
+
+explain_value, other_lines, stream_fit_lines = (
+    deferred(f"wireproof.cli.explain_value:{name}")
+    for name in ("explain_value", "other_lines", "stream_fit_lines")
+)
+"""They import the cases, of which a large log needs none."""
 
 MODES: Final = get_args(ResyncMode)
 
@@ -160,11 +169,23 @@ def command(
     if request.headers_only and request.shown.detail != "entries":
         raise click.UsageError("--headers reads no records: leave out --records and --fields")
     codes = []
-    for source in sources:
-        if len(sources) > 1:
-            click.echo(escape_unsafe(f"== {source}"), err=request.as_json)
-        codes.append(_explain_source(source, request))
+    with _rare_collections():
+        for source in sources:
+            if len(sources) > 1:
+                click.echo(escape_unsafe(f"== {source}"), err=request.as_json)
+            codes.append(_explain_source(source, request))
     return deciding_code(codes)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Look for cycles of objects less often: a fifth of the time of a large log went there."""
+    former = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS, *former[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*former)
 
 
 def _explain_source(source: str, request: ExplainRequest) -> Exit:
@@ -261,7 +282,7 @@ def _explain_large(source: str, file: str, found: OpenInput, request: ExplainReq
     one = streams[0].row if streams else next((row for row in rows if row.scan is not None), None)
     if one is not None:
         code = _explain_stream(one, found, request)
-        if not request.as_json:
+        if len(streams) > 1 and not request.as_json:
             stream_fit_lines(streams)
         return code
     if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):

@@ -57,6 +57,9 @@ HEADING: Final = (
     f"{'producer':>14} {'sequence':>13} {'epoch':>5}  what"
 )
 
+_LINE: Final = "v%d    %23s %7s %-6s %-24s %-24s %14s %13s %5s  %s"
+"""The template of a line, which is filled in one step: a long log has many."""
+
 
 def cells_line(cells: tuple[Any, ...]) -> str:
     """Return the cells as a line under `HEADING`."""
@@ -67,12 +70,12 @@ def cells_line(cells: tuple[Any, ...]) -> str:
     offsets = f"{'' if first is None else first}..{last}"
     who = f"{producer}/{generation}" if producer >= 0 else "-"
     sequences = f"{sequence}..{last_sequence}" if sequence >= 0 else "-"
-    what = _what(kind, transactional=transactional, control=control, horizon=horizon)
-    records = "-" if count is None else count
-    return (
-        f"v{magic}    {offsets:>23} {records:>7} {codec:6} {instant(base_time):24} {instant(max_time):24} "
-        f"{who:>14} {sequences:>13} {epoch if magic > 1 else '-':>5}  {what}"
-    )
+    rare = transactional or control or horizon is not None or kind == "LogAppendTime"
+    what = _what(kind, transactional=transactional, control=control, horizon=horizon) if rare else ""
+    return _LINE % (
+        magic, offsets, "-" if count is None else count, codec, instant(base_time), instant(max_time),
+        who, sequences, epoch if magic > 1 else "-", what,
+    )  # fmt: skip
 
 
 def _what(kind: str | None, *, transactional: bool, control: str | None, horizon: int | None) -> str:
