@@ -1,7 +1,7 @@
 """The entries of a stream as text or as JSON lines, in the order in which they are read."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TextIO
 
 from attrs import define, evolve, frozen
@@ -194,6 +194,8 @@ class TextOutput(EntryOutput):
         line, rows = self.stream.listing.line, part.rows
         columns = zip(rows.at, rows.length, rows.cells, strict=True)
         lines = [f"{at:>12} {length:>9}  {line(cells)}".rstrip() for at, length, cells in columns]
+        for index, found in part.damages.items():
+            lines[index] = "\n".join([lines[index], *wrong_lines(found)])
         self.out.write("\n".join([*lines, ""]))
         self.lines += len(lines)
 
@@ -202,9 +204,9 @@ class TextOutput(EntryOutput):
         if not self.lines and self.shown.detail != "fields":
             self.line(self.heading(), counted=False)
         self.line(self._line(one).rstrip(), counted=self.shown.detail == "entries" or one.kind != "frame")
-        for damage in one.damages:
-            if one.kind == "frame":
-                self.line(f"{'':>22}  wrong: {escape_unsafe(damage_text(damage))}", counted=False)
+        if one.kind == "frame":
+            for line in wrong_lines(one.damages):
+                self.line(line, counted=False)
         match self.shown.detail:
             case "records":
                 for cells in self.records(one):
@@ -230,6 +232,11 @@ class TextOutput(EntryOutput):
             if not self.room:
                 return
             self.line(str(shown))
+
+
+def wrong_lines(damages: Iterable[DamagedRange]) -> Iterator[str]:
+    """Yield the lines below a whole entry about what is wrong with it."""
+    return (f"{'':>22}  wrong: {escape_unsafe(damage_text(damage))}" for damage in damages)
 
 
 def damage_text(damage: DamagedRange) -> str:

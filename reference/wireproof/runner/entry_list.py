@@ -54,16 +54,23 @@ class ListedEntry:
 
 @frozen
 class ListedRows:
-    """Whole entries as rows, nothing of which is wrong; `number` is that of the first one."""
+    """Whole entries as rows.
+
+    Attributes:
+        number: that of the first one.
+        rows: the entries.
+        damages: what is wrong with the order of some, by their index.
+    """
 
     number: int
     rows: EntryRows
+    damages: Mapping[int, tuple[DamagedRange, ...]]
 
     def __iter__(self) -> Iterator[ListedEntry]:
         """Yield each of them."""
         columns = zip(self.rows.at, self.rows.length, self.rows.cells, strict=True)
-        for number, (at, length, cells) in enumerate(columns, self.number):
-            yield ListedEntry("frame", at, length, number, cells)
+        for index, (at, length, cells) in enumerate(columns):
+            yield ListedEntry("frame", at, length, self.number + index, cells, self.damages.get(index, ()))
 
 
 class NoTotals:
@@ -146,29 +153,25 @@ class ListingSettings:
 def list_entries(
     fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
 ) -> Iterator[ListedEntry | ListedRows]:
-    """Yield the parts of a stream, in order and without gaps; many sound entries together."""
+    """Yield the parts of a stream, in order and without gaps."""
     checks = EntryChecks.of(fmt, source, reading.options)
     prefix = entry_prefix(fmt)
     for part in _parts(fmt, listing, source, reading):
         if isinstance(part, EntryRows):
-            yield from _listed_rows(part, checks)
+            yield _listed_rows(part, checks)
         else:
             yield _listed(fmt, listing, source, reading, checks, part, prefix)
 
 
-def _listed_rows(rows: EntryRows, checks: EntryChecks) -> Iterator[ListedEntry | ListedRows]:
-    """Yield rows: those in order together, and alone one whose order may be wrong."""
-    first = 0
-    while first < len(rows):
-        number = checks.number
-        stop = checks.pass_rows(rows, first)
-        if stop > first:
-            yield ListedRows(number, rows.part(first, stop))
-        if stop < len(rows):
-            row, number = rows.row(stop), checks.number
-            damages = checks.damages_of_row(row)
-            yield ListedEntry("frame", row.at, row.length, number, row.cells, damages)
-        first = stop + 1
+def _listed_rows(rows: EntryRows, checks: EntryChecks) -> ListedRows:
+    """Return rows with what is wrong with their order."""
+    number, first = checks.number, 0
+    damages: dict[int, tuple[DamagedRange, ...]] = {}
+    while (index := checks.pass_rows(rows, first)) < len(rows):
+        if found := checks.damages_of_row(rows.row(index)):
+            damages[index] = found
+        first = index + 1
+    return ListedRows(number, rows, damages)
 
 
 def _parts(

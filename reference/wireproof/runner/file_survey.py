@@ -106,6 +106,8 @@ class SurveyCounter:
             self.entries += len(one.rows)
             self.sound += sum(one.rows.length)
             self.totals.add(one.rows.cells)
+            for found in one.damages.values():
+                self._add_damages(found)
         else:
             self._add_entry(one)
 
