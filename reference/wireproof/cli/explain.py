@@ -1,6 +1,5 @@
 """`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
-import gc
 import io
 import re
 import sys
@@ -20,6 +19,7 @@ from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli import explain_directory
 from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.rare_collections import rare_collections
 from wireproof.family import deferred, object_at
 from wireproof.formats import Format
 from wireproof.report import index_file_view
@@ -53,9 +53,6 @@ LARGEST_NAMED_VALUE: Final = 1 << 24
 
 SPOOLED: Final = 8 << 20
 """Bytes of the listing that are kept in memory until the summary is printed; more are in a temporary file."""
-
-NEW_OBJECTS: Final = 100_000
-"""New objects after which Python looks for cycles; to import the fast decoder makes more than its default."""
 
 explain_value, other_lines, stream_fit_lines = (
     deferred(f"wireproof.cli.explain_value:{name}")
@@ -169,23 +166,12 @@ def command(
     if request.headers_only and request.shown.detail != "entries":
         raise click.UsageError("--headers reads no records: leave out --records and --fields")
     codes = []
-    with _rare_collections():
+    with rare_collections():
         for source in sources:
             if len(sources) > 1:
                 click.echo(escape_unsafe(f"== {source}"), err=request.as_json)
             codes.append(_explain_source(source, request))
     return deciding_code(codes)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Look for cycles of objects less often: a fifth of the time of a large log went there."""
-    former = gc.get_threshold()
-    gc.set_threshold(NEW_OBJECTS, *former[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*former)
 
 
 def _explain_source(source: str, request: ExplainRequest) -> Exit:
@@ -253,7 +239,7 @@ def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) 
         data = found.source.read(0, SMALL)
         fits = _ranked(source, file, found, data, request)
         if fits[0].row.scan is None and not (request.lists_entries and listing_of(fits[0].row)):
-            return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+            return _explain_value(fits, data, found, request)
         code = _explain_stream(fits[0].row, found, request)
         if not request.as_json:
             other_lines(fits, data, request.folders, similar=code != Exit.CONFORMS)
@@ -291,7 +277,7 @@ def _explain_large(source: str, file: str, found: OpenInput, request: ExplainReq
         )
     data = found.source.read(0, found.source.size)
     fits = _ranked(source, file, found, data, request)
-    return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+    return _explain_value(fits, data, found, request)
 
 
 def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
@@ -314,6 +300,11 @@ def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     packed = f" unpacked from {found.packed}" if found.packed else ""
     stopped = f"; {found.stopped}" if found.stopped else ""
     return f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
+
+
+def _explain_value(fits: list[FormatFit], data: bytes, found: OpenInput, request: ExplainRequest) -> Exit:
+    code: Exit = explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+    return code
 
 
 # --- streams ---

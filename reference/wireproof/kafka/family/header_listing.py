@@ -7,6 +7,7 @@ entry that is sound.
 
 from collections.abc import Generator, Iterator
 from functools import partial
+from struct import Struct
 from typing import Any, Final
 
 from attrs import evolve
@@ -47,6 +48,7 @@ LOOKED_AT: Final = batch.UNUSED_BITS | CONTROL | DELETE_HORIZON
 (_MESSAGE_COVERS, _crc32), _, (_BATCH_COVERS, _crc32c) = ((at + 4, one.of) for at, one in CHECKSUM)
 _UNUSED_OF_MESSAGES: Final = message.UNUSED_BITS
 
+_size_and_magic = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB").unpack_from
 _head_of_batch = batch.HEADER.packing.unpack_from
 _heads_of_messages = tuple(head.packing.unpack_from for head in message.HEADS)
 
@@ -66,7 +68,7 @@ def _read(
     at, stop, is_broken = 0, len(chunk), False
     rows: list[tuple[int, int, tuple[Any, ...]]] = []
     while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
-        size, magic = int.from_bytes(chunk[at + SIZE_AT : at + LOG_OVERHEAD]), chunk[at + MAGIC_AT]
+        size, magic = _size_and_magic(chunk, at)
         end = at + size + LOG_OVERHEAD
         is_broken = magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most
         if is_broken or end > stop:
