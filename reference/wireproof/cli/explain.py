@@ -32,7 +32,7 @@ from wireproof.report.entry_output import (
     summary_json,
 )
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.report.survey_lines import summary_lines
+from wireproof.report.survey_lines import other_fit_lines, summary_lines
 from wireproof.runner import index_files
 from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
@@ -54,9 +54,8 @@ LARGEST_NAMED_VALUE: Final = 1 << 24
 SPOOLED: Final = 8 << 20
 """Bytes of the listing that are kept in memory until the summary is printed; more are in a temporary file."""
 
-explain_value, other_lines, stream_fit_lines = (
-    deferred(f"wireproof.cli.explain_value:{name}")
-    for name in ("explain_value", "other_lines", "stream_fit_lines")
+explain_value, other_lines = (
+    deferred(f"wireproof.cli.explain_value:{name}") for name in ("explain_value", "other_lines")
 )
 """They import the cases, of which a large log needs none."""
 
@@ -268,8 +267,8 @@ def _explain_large(source: str, file: str, found: OpenInput, request: ExplainReq
     one = streams[0].row if streams else next((row for row in rows if row.scan is not None), None)
     if one is not None:
         code = _explain_stream(one, found, request)
-        if len(streams) > 1 and not request.as_json:
-            stream_fit_lines(streams)
+        for line in () if request.as_json else other_fit_lines(streams):
+            click.echo(line)
         return code
     if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):
         raise click.UsageError(

@@ -140,3 +140,16 @@ def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
     assert (found.format_id, found.ok) == ("", False)
     assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
     assert evolve(found, format_id="x", message="").ok
+
+
+@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: path.parent.name)
+def test_entries_are_counted_together_as_one_by_one(path: Path) -> None:
+    listing = listing_of(LOG)
+    assert listing is not None
+    cells = [one.cells for one in listed(path.read_bytes(), fast=False)]
+    together, alone = listing.totals(), listing.totals()
+    together.add(cells)
+    for one in cells:
+        alone.add((one,))
+    assert together.json() == alone.json()
+    assert [*together.lines()] == [*alone.lines()]
