@@ -1,4 +1,4 @@
-"""A check of brokers by the command line, as a user runs it, and its verdicts."""
+"""A check of servers by the command line, as a user runs it, and its verdicts."""
 
 import subprocess
 import sys
@@ -27,10 +27,16 @@ class Judged:
     verdicts: Mapping[str, Mapping[str, str]]
 
 
-def judged(addresses: Sequence[str], folder: Path, *options: str, cases: Sequence[str] = APPENDS) -> Judged:
-    """Check the brokers at these addresses in one run at level `should`."""
+def judged(
+    addresses: Sequence[str],
+    folder: Path,
+    *options: str,
+    cases: Sequence[str] = APPENDS,
+    kind: str = "kafka-broker",
+) -> Judged:
+    """Check the servers of a kind at these addresses in one run at level `should`."""
     events = folder / "run.jsonl"
-    specs = [f"kafka-broker:{address}" for address in addresses]
+    specs = [f"{kind}:{address}" for address in addresses]
     patterns = [part for case in cases for part in ("--run", case)]
     done = subprocess.run(
         [
@@ -40,7 +46,7 @@ def judged(addresses: Sequence[str], folder: Path, *options: str, cases: Sequenc
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False,
     )  # fmt: skip
     verdicts = {
-        stream.run.spec.removeprefix("kafka-broker:"): {case.id: case.verdict for case in stream.cases}
+        stream.run.spec.removeprefix(f"{kind}:"): {case.id: case.verdict for case in stream.cases}
         for stream in read_events(events)
     }
     return Judged(done.returncode, done.stdout, verdicts)

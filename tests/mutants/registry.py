@@ -26,6 +26,11 @@ from tests.mutants import (
     history_rest_kafka_encode,
     iggy,
     kafka,
+    tracker_heka,
+    tracker_iggy,
+    tracker_kafka,
+    tracker_kafka_logs,
+    tracker_kafka_messages,
 )
 from wireproof.adapters.errors import UnknownAdapter
 
@@ -49,6 +54,11 @@ _MODULES: Final = (
     history_rest_kafka_encode,
     iggy,
     kafka,
+    tracker_heka,
+    tracker_iggy,
+    tracker_kafka,
+    tracker_kafka_logs,
+    tracker_kafka_messages,
 )
 
 _BY_NAME: Final = {

@@ -159,6 +159,8 @@ def _lengths(s: HekaCaseBuilder) -> None:
     _rejects(s, "length/2-to-the-63", "A length of 2^63", "M45", "length-past-end", 21, ("length",), "Go's process dies; Java keeps 32 bits and reads an empty payload.", flags=["security"], also=("negative-length", "truncated", "limit-exceeded"))
     _rejects(s, "length/33-bits", "A length of 2^32 + 1, one byte there", "M46", "truncated", 26, ("length",), "Java read a payload of one byte: another message than everybody else.", also=("length-past-end", "limit-exceeded"), flags=["security"])
     _rejects(s, "length/field-overrun", "A Field longer than the message", "M47", "truncated", 22, ("length",), why, also=("length-past-end",))
+    torn = sub(10, sub(1, b"a") + num(2, 1) + b"\x2a\x05b") + sub(6, b"payload")
+    _rejects(s, "length/bytes-past-field", "A bytes value of 5 bytes in a Field that ends after 1, and a payload behind it", msg(torn), "length-past-end", 29, ("length",), "protobufjs/protobuf.js #64 took as many bytes as there were.", twin="value-type/bytes", also=("truncated",))
     _rejects(s, "length/garbage-in-field", "Garbage behind the value of a Field", "M83", "length-past-end", 28, ("length",), "Go and C deliver the message.", also=("truncated", "bad-varint"), twin="field/two-of-one-name")
 
 

@@ -72,6 +72,12 @@ def _aborted(s: CaseBuilder) -> None:
     _accepts(s, "aborted-twice-unsorted", "The same two transactions twice, the later abort listed first", [*rows, *again], [rows[2][1], again[2][1]], "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23; §7 X02", rules, need,
         **committed((1000, 5), (1000, 0)))
     _accepts(s, "only-aborted", "A fetch of aborted records and their marker", rows[:2], [], "librdkafka 2b76b6521 reported an error of size where everything was left out.", "kafka.md §9 no. 46", rules, need, **committed((1000, 0)))
+    late = [data(5, (b"a",), 1000), ctl(6, 0, 1000), data(7, (b"b",), 1000), ctl(8, 1, 1000)]
+    _accepts(s, "aborted-began-before-log", "An aborted transaction whose first batches were deleted, then a committed one", late, [late[2][1]], "kafka4beam/brod #329: a reader that waits for the first offset of the list never finds it.", "kafka.md §1.9", rules, need,
+        **committed((1000, 0)))
+    at_marker = [data(0, (b"a",), 1001), ctl(1, 0, 1000), data(2, (b"b",), 1000), ctl(3, 1, 1000)]
+    _accepts(s, "aborted-begins-at-marker", "An aborted transaction that begins at its own marker, then a committed one", at_marker, [at_marker[0][1], at_marker[2][1]], "librdkafka #2498: without a record before the marker, the reader took the next transaction for the aborted one.", "kafka.md §1.9", rules, need,
+        **committed((1000, 1)))
     packed = [(batch(gzip(record(bytes([key]), b"v")), 1, base=base, attributes=0x11, pid=pid, pepoch=0, seq=0), batch_value([record_value(bytes([key]), b"v", base=base)], base=base, attributes=0x11, pid=pid, pepoch=0, seq=0))
               for key, base, pid in ((97, 0, 1000), (99, 2, 1001))]
     _accepts(s, "two-transactions-gzip", "An aborted and a committed transaction, both in gzip", [packed[0], ctl(1, 0, 1000), packed[1], ctl(3, 1, 1001)], [packed[1][1]], "librdkafka b1dbb53fc did not filter compressed batches.",

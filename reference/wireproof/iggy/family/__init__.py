@@ -89,6 +89,7 @@ FAMILY: Final = Family(
     directories="wireproof.iggy.family.data_directory:RULES",
     sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
     mutation="wireproof.iggy.family.mutation:RULES",
+    servers={"iggy-server": "wireproof.iggy.family.live_server.entry:entry_of_server"},
     generators="wireproof.iggy.family.generators:GENERATORS",
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number

@@ -1,0 +1,126 @@
+"""The stream, topic and partition that the bytes of a send name: iggy.md, sections 2.2 and 5.
+
+The bytes of a case may be damaged, so they are read without the codec: only the places of the three parts
+matter here. The stream becomes one of our own; the topic is created there as the bytes name it.
+"""
+
+from struct import Struct
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof.iggy.family.live_server.commands import numeric
+from wireproof.iggy.header_kinds import is_utf8
+from wireproof.wire.json_values import Json
+
+NUMERIC, STRING = 1, 2
+"""The kinds of an identifier."""
+
+PARTITION_ID: Final = 2
+MOST_PARTITIONS: Final = 1000
+"""The number of partitions that a topic can have: `CreateTopic::validate` of server 0.5.0."""
+
+_LENGTH: Final = Struct("<I")
+_NUMBER: Final = Struct("<I")
+
+VALUE_AT: Final = 6
+"""The place of the value of the stream: after the length of the metadata, the kind and the size."""
+
+
+@frozen
+class Part:
+    """A kind, a value, and the place of the kind in the bytes."""
+
+    kind: int
+    value: bytes
+    at: int
+
+    @property
+    def number(self) -> int:
+        """Return the value as a number; 0 if it has not four bytes."""
+        number: int = _NUMBER.unpack(self.value)[0] if len(self.value) == _NUMBER.size else 0
+        return number
+
+    @property
+    def end(self) -> int:
+        """Return the place after the value."""
+        return self.at + 2 + len(self.value)
+
+
+@frozen
+class Topic:
+    """A topic to create: its identifier in polls, number (0: the server chooses), name and partitions.
+
+    `partition` is the one that gets the messages; a topic of one partition leaves no choice.
+    """
+
+    identifier: Json
+    number: int
+    name: bytes
+    partitions: int = 1
+    partition: int = 1
+
+
+DEFAULT_TOPIC: Final = Topic({"kind": "string", "value": b"topic".hex()}, 0, b"topic")
+"""The topic of bytes that name none."""
+
+
+def parts_of(data: bytes) -> tuple[Part, ...]:
+    """Return the stream, the topic and the partitioning, as far as the bytes have them whole."""
+    parts: list[Part] = []
+    at = _LENGTH.size
+    while len(parts) < 3 and at + 2 <= len(data):
+        value = data[at + 2 : at + 2 + data[at + 1]]
+        if len(value) < data[at + 1]:
+            break
+        parts.append(Part(data[at], value, at))
+        at = parts[-1].end
+    return tuple(parts)
+
+
+def with_stream(data: bytes, number: int, name: str) -> bytes:
+    """Return the bytes with a stream of our own in place of theirs.
+
+    A name becomes our name, and the length of the metadata changes by the difference. Of every other value
+    the first four bytes become our number, also if the bytes end in it, so that no reading of them names the
+    stream of somebody else. Number 0 stays: it names no stream up to 0.7.x.
+    """
+    if len(data) < VALUE_AT:
+        return data
+    kind, size = data[_LENGTH.size : VALUE_AT]
+    value = data[VALUE_AT : VALUE_AT + size]
+    if kind != STRING:
+        return data if value == bytes(_NUMBER.size) else _overwritten(data, _NUMBER.pack(number))
+    if len(value) < size:
+        return _overwritten(data, name.encode()[: len(value)])
+    return _named_anew(data, value, name.encode()) if value else data
+
+
+def _overwritten(data: bytes, value: bytes) -> bytes:
+    """Return the bytes with others at the place of the value; no byte is added."""
+    whole = data[:VALUE_AT] + value + data[VALUE_AT + len(value) :]
+    return whole[: len(data)]
+
+
+def _named_anew(data: bytes, old: bytes, name: bytes) -> bytes:
+    (length,) = _LENGTH.unpack_from(data)
+    length = (length + len(name) - len(old)) % (1 << 32)
+    return _LENGTH.pack(length) + bytes((STRING, len(name))) + name + data[VALUE_AT + len(old) :]
+
+
+def topic_of(data: bytes) -> Topic:
+    """Return the topic that the bytes name, with as many partitions as they need."""
+    parts = parts_of(data)
+    topic = _named(parts[1]) if len(parts) > 1 else DEFAULT_TOPIC
+    partition = parts[2].number if len(parts) > 2 and parts[2].kind == PARTITION_ID else 0
+    if not 1 <= partition <= MOST_PARTITIONS:
+        return topic
+    return evolve(topic, partitions=partition, partition=partition)
+
+
+def _named(part: Part) -> Topic:
+    if part.kind == STRING and part.value and is_utf8(part.value):
+        return Topic({"kind": "string", "value": part.value.hex()}, 0, part.value)
+    if part.kind == NUMERIC and part.number:
+        return Topic(numeric(part.number), part.number, DEFAULT_TOPIC.name)
+    return DEFAULT_TOPIC

@@ -1,0 +1,180 @@
+"""One case on a live server: send its bytes to a stream of our own, and poll what is stored then."""
+
+import contextlib
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof import formats
+from wireproof.adapters.contract import Request
+from wireproof.adapters.python_object import line_of
+from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.iggy.family.live_server import commands
+from wireproof.iggy.family.live_server.connection import Connection, Reply
+from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream
+from wireproof.iggy.family.live_server.error_codes import error_of
+from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
+from wireproof.iggy.family.live_server.stored import Stored, faults_of, poll_all, shown_messages
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
+
+TEXT: Final = 200
+"""Characters of the text of an error that are kept."""
+
+CLOSED: Final = "connection closed"
+"""Stands for the error of a server that closes the connection."""
+
+WAIT: Final = 0.5
+"""The part of a case's time limit after which a server without an answer waits for more bytes."""
+
+EARLIER: Final[Json] = {
+    "id": "7",
+    "origin_timestamp": "1745000000000000",
+    "headers": [],
+    "payload": b"earlier".hex(),
+}
+"""A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
+
+
+@frozen
+class Sent:
+    """The end of a send: the reply, or the text of a connection that ended, or neither for silence."""
+
+    reply: Reply | None = None
+    closed: str = ""
+    out_of_step: str = ""
+
+
+class SendCases:
+    """Runs the cases of `iggy.send`, one after another."""
+
+    def __init__(self, server: Server, revision: str, names: str) -> None:
+        """Use streams whose names begin with the prefix and `names`."""
+        self._server = server
+        self._revision = revision
+        self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
+        self._connection: Connection | None = None
+
+    def decode(self, request: Request) -> Outcome:
+        """Send the bytes of a request and return what the server answers and stores."""
+        try:
+            return self._on_own_stream(request)
+        except RequestRefusedError as error:
+            return Unsupported(str(error))
+        except OSError as error:
+            if not self._server.is_listening():
+                return _gone(error)
+            self._server.reconnect()
+            return Stalled(f"around the send: {line_of(error)}")
+
+    def check(self) -> None:
+        """Create and delete a stream: without the permission for it, there is no run."""
+        self._server.delete_stream(self._server.create_stream(next(self._names)))
+
+    def _on_own_stream(self, request: Request) -> Outcome:
+        name = next(self._names)
+        stream = self._server.create_stream(name)
+        try:
+            data = with_stream(request.data, stream, name)
+            return self._stored(request, data, stream, topic_of(request.data))
+        finally:
+            with contextlib.suppress(RequestRefusedError, OSError):  # the cleanup deletes what is left
+                self._server.delete_stream(stream)
+
+    def _stored(self, request: Request, data: bytes, stream: int, topic: Topic) -> Outcome:
+        body = commands.create_topic(stream, topic.number, topic.name, topic.partitions)
+        self._server.ask("creating a topic", commands.CREATE_TOPIC, body)
+        self._server.ask("sending", commands.SEND_MESSAGES, self._earlier(stream, topic))
+        earlier = poll_all(self._server, self._revision, stream, topic)
+        sent = self._send_twice(data, request.limits.ms / 1000 * WAIT)
+        if sent.closed and not self._server.is_listening():
+            return Crashed(f"the server is gone, nothing listens at its address: {sent.closed}")
+        if sent.reply is None and not sent.closed:
+            return Stalled("no answer: the server waits for more bytes than the length of the request has")
+        found = poll_all(self._server, self._revision, stream, topic)
+        return outcome_of(sent, earlier, found, self._messages(request))
+
+    def _earlier(self, stream: int, topic: Topic) -> bytes:
+        place = commands.U32.pack(topic.partition).hex()
+        value: Json = {
+            "stream": commands.numeric(stream),
+            "topic": topic.identifier,
+            "partitioning": {"kind": "partition_id", "value": place},
+            "messages": [EARLIER],
+        }
+        return formats.encode(formats.get("iggy.send", self._revision), value)
+
+    def _messages(self, request: Request) -> Sequence[Any]:
+        """Return the messages of a request; none if its bytes are refused."""
+        try:
+            value = formats.decode(formats.get("iggy.send", self._revision), request.data).value
+        except Rejected:
+            return ()
+        messages: Sequence[Any] = value.messages
+        return messages
+
+    def _send_twice(self, data: bytes, seconds: float) -> Sent:
+        """Send, and repeat a send whose connection ended, which may have another reason than the case."""
+        sent = self._send(data, seconds)
+        return self._send(data, seconds) if sent.closed and self._server.is_listening() else sent
+
+    def _send(self, data: bytes, seconds: float) -> Sent:
+        connection = self._connection or self._server.connected()
+        self._connection = None
+        try:
+            reply = connection.request(commands.SEND_MESSAGES, data, seconds)
+        except TimeoutError:
+            connection.close()
+            return Sent()
+        except OSError as error:
+            connection.close()
+            return Sent(closed=one_line(str(error), TEXT))
+        return Sent(reply, out_of_step=self._step(connection, seconds))
+
+    def _step(self, connection: Connection, seconds: float) -> str:
+        """Keep a connection that answers a ping; return what is wrong with one that answers otherwise."""
+        try:
+            reply = connection.request(commands.PING, b"", seconds)
+        except TimeoutError:
+            text = "no answer to a ping on the same connection"
+        except OSError:
+            text = ""  # an end of the connection after an error is no fault
+        else:
+            if reply == Reply(0, b""):
+                self._connection = connection
+                return ""
+            text = f"a ping on the same connection is answered with status {reply.status}"
+        connection.close()
+        return text
+
+
+def outcome_of(sent: Sent, earlier: Stored, found: Stored, messages: Sequence[Any]) -> Outcome:
+    """Return the outcome of a send that was answered, or whose connection ended."""
+    faults = list(faults_of(earlier, found))
+    grown = found.messages[len(earlier.messages) :]
+    refused = sent.reply is None or sent.reply.status != 0
+    if refused and not grown and not faults:
+        return _refused(sent)
+    if refused:
+        faults.append(f"{_refused(sent).detail}, and messages are stored")
+    if not refused and sent.out_of_step:
+        faults.append(sent.out_of_step)
+    if faults:
+        return Accepted({"fault": "; ".join(faults), "stored": str(len(grown))})
+    return Accepted({"messages": shown_messages(grown, messages)})
+
+
+def _refused(sent: Sent) -> Refused:
+    if sent.reply is None:
+        text = f"no answer: {sent.closed}"
+        return Refused(detail=CLOSED, text=text, untyped=True)
+    error = error_of(sent.reply.status)
+    text = "; ".join(filter(None, (f"error {sent.reply.status}", sent.out_of_step)))
+    return Refused(error.cls, detail=error.name, text=text, untyped=bool(sent.out_of_step))
+
+
+def _gone(error: OSError) -> Crashed:
+    return Crashed(f"the server is gone, nothing listens at its address: {line_of(error)}")

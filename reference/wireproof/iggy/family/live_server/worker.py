@@ -1,0 +1,91 @@
+"""The process of the adapter: `python -m wireproof.iggy.family.live_server.worker SPEC TOKEN`.
+
+It exchanges frames over stdin and stdout, one case at a time. The process that started it removes its
+streams, with `cleanup`: this one may be killed at any time.
+"""
+
+import os
+import secrets
+import sys
+from typing import Final
+
+from wireproof.adapters.answer_json import answer_packet
+from wireproof.adapters.errors import AdapterError, AdapterStartError, MessageError
+from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.object_worker import end_with_parent
+from wireproof.adapters.process_controller import READ
+from wireproof.adapters.python_object import line_of
+from wireproof.adapters.request_json import hello_packet, request_of
+from wireproof.cases.outcome import Crashed, Faulty, Outcome
+from wireproof.iggy.family.live_server.address import ServerAddress
+from wireproof.iggy.family.live_server.claims import hello_of_server
+from wireproof.iggy.family.live_server.client_properties import read_properties
+from wireproof.iggy.family.live_server.send_case import SendCases
+from wireproof.iggy.family.live_server.server import RequestRefusedError, Server, revision_of
+
+SERVER_GONE: Final = 3
+"""Exit code after a case whose server is not there any more."""
+
+START_FAILED: Final = 4
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until stdin ends; return the exit code."""
+    end_with_parent()
+    spec, token = arguments
+    try:
+        address = ServerAddress.of(spec)
+        properties = read_properties(address.properties)
+        server = Server(address, properties)
+        version = server.version()
+        revision = revision_of(server, version)
+        # a process that starts again after a fault takes other names
+        cases = SendCases(server, revision, f"{token}-{secrets.token_hex(2)}")
+        _check(cases, address)
+    except AdapterError as error:
+        _write(Packet({"hello": {"error": str(error)}}))
+        return START_FAILED
+    _write(hello_packet(hello_of_server(properties.name, version, revision)))
+    return _serve(cases)
+
+
+def _check(cases: SendCases, address: ServerAddress) -> None:
+    """Raise `AdapterStartError` if the user has no permission for what each case needs."""
+    try:
+        cases.check()
+    except (RequestRefusedError, OSError) as error:
+        raise AdapterStartError(f"{address}: {line_of(error)}") from None
+
+
+def _serve(cases: SendCases) -> int:
+    incoming = Frames()
+    while piece := os.read(sys.stdin.fileno(), READ):
+        for packet in incoming.feed(piece):
+            if "hello" in packet.head:
+                continue
+            outcome = _outcome(cases, packet)
+            _write(answer_packet(str(packet.head.get("id", "")), outcome))
+            if isinstance(outcome, Crashed):
+                sys.stderr.write(f"{outcome.text}\n")
+                return SERVER_GONE
+    return 0
+
+
+def _outcome(cases: SendCases, packet: Packet) -> Outcome:
+    try:
+        request = request_of(packet)
+    except MessageError as error:
+        return Faulty(f"no request: {error}")
+    try:
+        return cases.decode(request)
+    except Exception as error:  # noqa: BLE001 - a fault of this adapter is an answer too, and not silence
+        return Faulty(line_of(error))
+
+
+def _write(packet: Packet) -> None:
+    sys.stdout.buffer.write(Frames().pack(packet))
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,97 @@
+"""Servers of Iggy that cannot be judged, in one line each, and the streams that a run leaves: none."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.live.mock_iggy.server import MockServer, Stream, running
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.registry import open_adapter
+from wireproof.iggy.family.live_server import entry
+
+pytestmark = pytest.mark.live
+
+TOKEN = "0123456789abcdef"
+
+
+def properties(folder: Path, text: str) -> str:
+    path = folder / "client.properties"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_wrong_password_is_one_line(tmp_path: Path) -> None:
+    file = properties(tmp_path, "username = iggy\npassword = wrong\n")
+    with running() as server, pytest.raises(AdapterStartError) as error:
+        open_adapter(f"iggy-server:{server.address}:{file}")
+    line = r"127\.0\.0\.1:\d+: the login of iggy is refused with InvalidCredentials \(42\)"
+    assert re.fullmatch(line, str(error.value))
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("0.8.0", r"server 0\.8\.0: its revision is 0\.9, and iggy-server speaks 0\.7"),
+        ("later", r"server later: its revision is not known"),
+    ],
+)
+def test_another_revision_is_one_line(version: str, reason: str) -> None:
+    with running(version=version) as server, pytest.raises(AdapterStartError, match=reason):
+        open_adapter(f"iggy-server:{server.address}")
+
+
+def test_a_property_names_the_revision_of_a_server_with_another_version(tmp_path: Path) -> None:
+    file = properties(tmp_path, "wireproof.server.revision = 0.7\nwireproof.server.name = mine\n")
+    with running(version="later") as server:
+        adapter = open_adapter(f"iggy-server:{server.address}:{file}")
+        adapter.close()
+        assert (adapter.hello.name, adapter.hello.version) == ("mine", "later")
+        assert list(adapter.hello.revisions) == ["iggy.send/0.7"]
+
+
+def started_check(server: MockServer, *cases: str) -> subprocess.Popen[str]:
+    command = [
+        *(sys.executable, "-m", "wireproof", "check", f"iggy-server:{server.address}", "--no-families"),
+        *(part for case in cases for part in ("--run", case)),
+    ]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_ctrl_c_leaves_no_stream_of_ours() -> None:
+    with running("waits-for-more") as server:
+        with started_check(server, "iggy.send/0.7/torn/**") as check:
+            while not server.streams and check.poll() is None:
+                time.sleep(0.01)
+            time.sleep(0.5)  # the run is in the middle of a case that is not answered
+            assert [stream.name for stream in server.streams.values()]
+            check.send_signal(signal.SIGINT)
+            _, errors = check.communicate(timeout=60)
+        assert server.streams == {}
+        assert "left" not in errors
+
+
+def test_the_streams_of_others_stay() -> None:
+    names = ["orders", "wireproof-", f"wireproof-{TOKEN}-1"]
+    with running() as server:
+        server.streams.update({number: Stream(name) for number, name in enumerate(names, 5)})
+        with started_check(server, "iggy.send/0.7/messages/*") as check:
+            output, errors = check.communicate(timeout=60)
+        assert check.returncode == 0, output + errors
+        assert [stream.name for stream in server.streams.values()] == names
+
+
+def test_a_stream_that_cannot_be_deleted_is_named(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(entry.secrets, "token_hex", lambda _: TOKEN)
+    with running() as server:
+        adapter = open_adapter(f"iggy-server:{server.address}")
+        server.end()
+        adapter.close()
+    line = capfd.readouterr().err
+    assert re.search(rf"streams named wireproof-{TOKEN}-… may be left: nothing answers at", line)

@@ -1,0 +1,75 @@
+"""The stream in the bytes of a send becomes one of our own; the rest of the bytes stays."""
+
+import pytest
+
+from wireproof import formats
+from wireproof.cases.case import Data
+from wireproof.cases.fixtures import load
+from wireproof.iggy.family.live_server.destination import DEFAULT_TOPIC, Topic, topic_of, with_stream
+
+CASES = load().by_id
+SEND = formats.get("iggy.send", "0.7")
+NAME = "wireproof-1-1"
+
+
+def data_of(name: str) -> bytes:
+    source = CASES[f"iggy.send/0.7/{name}"].input
+    assert isinstance(source, Data)
+    return source.data
+
+
+def test_a_number_becomes_our_number_and_no_other_byte_changes() -> None:
+    data = data_of("messages/two")
+    changed = with_stream(data, 0x01020304, NAME)
+    assert changed == data[:6] + bytes((4, 3, 2, 1)) + data[10:]
+
+
+def test_a_name_becomes_our_name_with_its_lengths() -> None:
+    changed = with_stream(data_of("place/name-and-number"), 9, NAME)
+    sent, ours = (formats.decode(SEND, data).value for data in (data_of("place/name-and-number"), changed))
+    assert ours.stream.as_str() == NAME
+    assert (ours.topic, ours.partitioning, ours.messages) == (sent.topic, sent.partitioning, sent.messages)
+
+
+@pytest.mark.parametrize("name", ["metadata/length-zero", "metadata/length-one-more", "metadata/length-huge"])
+def test_a_wrong_length_of_the_metadata_stays_wrong(name: str) -> None:
+    data = data_of(name)
+    changed = with_stream(data, 9, NAME)
+    assert changed[:4] == data[:4]
+
+
+def test_stream_0_and_an_unknown_kind_stay_what_they_are() -> None:
+    zero, kind = data_of("place/stream-0"), data_of("place/stream-kind-0")
+    assert with_stream(zero, 9, NAME) == zero
+    assert with_stream(kind, 9, NAME) == kind[:6] + bytes((9, 0, 0, 0)) + kind[10:]
+
+
+@pytest.mark.parametrize(
+    ("sent", "ours"),
+    [
+        ("", ""),
+        ("0a000000 01", "0a000000 01"),
+        ("0a000000 0104 05", "0a000000 0104 09"),
+        ("0a000000 0105 05000000 02", "0a000000 0105 09000000 02"),
+        ("0a000000 0103 05000000 02", "0a000000 0103 09000000 02"),
+        ("0a000000 0206 73616d", "0a000000 0206 776972"),
+        ("0a000000 0200 0206", "0a000000 0200 0206"),
+    ],
+)
+def test_damaged_bytes_keep_their_damage_and_name_no_stream_of_others(sent: str, ours: str) -> None:
+    assert with_stream(bytes.fromhex(sent), 9, NAME) == bytes.fromhex(ours)
+
+
+def test_bytes_that_end_before_the_topic_get_a_topic_of_ours() -> None:
+    assert topic_of(b"") == topic_of(bytes.fromhex("0a000000 0104 05000000 02")) == DEFAULT_TOPIC
+
+
+@pytest.mark.parametrize("name", ["messages/two", "place/name-and-number", "messages/partition-id"])
+def test_the_topic_is_that_of_the_case_with_the_partitions_that_it_needs(name: str) -> None:
+    value = formats.decode(SEND, data_of(name)).value
+    topic = topic_of(data_of(name))
+    named = value.topic.kind == "string"
+    partition = value.partitioning.as_uint32() if value.partitioning.kind == "partition_id" else 1
+    number, text = (0, value.topic.value) if named else (value.topic.as_uint32(), b"topic")
+    shown = {"kind": value.topic.kind, "value": value.topic.value.hex()}
+    assert topic == Topic(shown, number, text, partition, partition)
