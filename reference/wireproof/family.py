@@ -160,6 +160,28 @@ class EntryRow:
     cells: tuple[Any, ...]
 
 
+@frozen
+class EntryRows:
+    """Whole entries of a stream as rows, in order: the position, the length and the cells of each."""
+
+    at: Sequence[int]
+    length: Sequence[int]
+    cells: Sequence[tuple[Any, ...]]
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return len(self.cells)
+
+    def row(self, index: int) -> EntryRow:
+        """Return one of them."""
+        return EntryRow(self.at[index], self.length[index], self.cells[index])
+
+    def part(self, first: int, stop: int) -> "EntryRows":
+        """Return the entries `first` to `stop`."""
+        rows = slice(first, stop)
+        return EntryRows(self.at[rows], self.length[rows], self.cells[rows])
+
+
 class OrderCheck(Protocol):
     """Checks the order of the entries of a log, from the first one on."""
 
@@ -169,12 +191,15 @@ class OrderCheck(Protocol):
     def after_row(self, row: EntryRow, number: int, /) -> Iterable[OrderFault]:
         """Yield the same, of an entry that a fast decoder returned as a row."""
 
+    def after_rows(self, rows: EntryRows, first: int, /) -> int:
+        """Return the index of the first entry from `first` on whose order may be wrong; pass those before."""
+
 
 class EntryTotals(Protocol):
     """Counts the entries of a stream, for the summary of a listing."""
 
-    def add(self, cells: tuple[Any, ...], /) -> None:
-        """Add the next entry."""
+    def add(self, rows: Sequence[tuple[Any, ...]], /) -> None:
+        """Add the cells of the next entries, one or more."""
 
     def json(self) -> dict[str, Json]:
         """Return the counts, each under its name."""
@@ -193,7 +218,7 @@ class FastListing(Protocol):
         *,
         values: bool,
         begin: int = 0,
-    ) -> Iterator[EntryRow | Item]:
+    ) -> Iterator[EntryRows | Item]:
         """Yield the entries from a position on, in order and without gaps.
 
         They are items if `values`, or if they need a look.

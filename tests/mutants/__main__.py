@@ -18,7 +18,8 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.history import HISTORY_FILE
 from wireproof.cli import run
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
 from wireproof.runner.exit_codes import Exit
 

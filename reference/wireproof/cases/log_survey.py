@@ -12,7 +12,7 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.byte_source import ByteSource, BytesSource, long_zeros, pieces
-from wireproof.family import EntryRow, OrderCheck, OrderFault
+from wireproof.family import EntryRow, EntryRows, OrderCheck, OrderFault
 from wireproof.formats import Format, stream_rules
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Position, Rejected
@@ -149,6 +149,12 @@ class EntryChecks:
             case "garbage":
                 return (_damage(self.row, self.source, item, self.options, number),)
         return ()
+
+    def pass_rows(self, rows: EntryRows, first: int) -> int:
+        """Return the index of the first entry from `first` on that needs a look; pass those before it."""
+        stop = len(rows) if self.order is None else self.order.after_rows(rows, first)
+        self.number += stop - first
+        return stop
 
     def damages_of_row(self, row: EntryRow) -> tuple[DamagedRange, ...]:
         """Return the damaged ranges of an entry that a fast decoder found valid: only its order is open."""

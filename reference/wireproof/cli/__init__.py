@@ -17,6 +17,7 @@ from wireproof import __version__
 from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import ended_by_signal, interrupted
+from wireproof.cli.rare_collections import rare_collections
 from wireproof.cli.standard_output import ReaderGoneError, guarded_output, pipe_errors
 from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import suggestion
@@ -73,7 +74,8 @@ class Verbs(click.Group):
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
             raise click.UsageError(f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}")
-        command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
+        with rare_collections():
+            command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -10,7 +10,8 @@ import click
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.sources import cited
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
 from wireproof.runner import baseline
 from wireproof.runner.event_files import EventStream, read_events

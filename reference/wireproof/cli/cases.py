@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.options import case_ids, format_option, print_json, selection, suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import case_ids, format_option, print_json, selection, suite_of
 
 
 @click.command("cases")

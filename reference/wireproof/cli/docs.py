@@ -5,7 +5,8 @@ from typing import Final
 
 import click
 
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.implementation_answers import votes

@@ -18,9 +18,9 @@ from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, 
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 from wireproof.cli import explain_directory
-from wireproof.cli.explain_value import explain_value, other_lines, stream_fit_lines
-from wireproof.cli.options import with_fixtures
-from wireproof.family import object_at
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.rare_collections import rare_collections
+from wireproof.family import deferred, object_at
 from wireproof.formats import Format
 from wireproof.report import index_file_view
 from wireproof.report.entry_output import (
@@ -32,7 +32,7 @@ from wireproof.report.entry_output import (
     summary_json,
 )
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.report.survey_lines import summary_lines
+from wireproof.report.survey_lines import other_fit_lines, summary_lines
 from wireproof.runner import index_files
 from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
@@ -53,6 +53,11 @@ LARGEST_NAMED_VALUE: Final = 1 << 24
 
 SPOOLED: Final = 8 << 20
 """Bytes of the listing that are kept in memory until the summary is printed; more are in a temporary file."""
+
+explain_value, other_lines = (
+    deferred(f"wireproof.cli.explain_value:{name}") for name in ("explain_value", "other_lines")
+)
+"""They import the cases, of which a large log needs none."""
 
 MODES: Final = get_args(ResyncMode)
 
@@ -160,10 +165,11 @@ def command(
     if request.headers_only and request.shown.detail != "entries":
         raise click.UsageError("--headers reads no records: leave out --records and --fields")
     codes = []
-    for source in sources:
-        if len(sources) > 1:
-            click.echo(escape_unsafe(f"== {source}"), err=request.as_json)
-        codes.append(_explain_source(source, request))
+    with rare_collections():
+        for source in sources:
+            if len(sources) > 1:
+                click.echo(escape_unsafe(f"== {source}"), err=request.as_json)
+            codes.append(_explain_source(source, request))
     return deciding_code(codes)
 
 
@@ -232,7 +238,7 @@ def _explain(source: str, file: str, found: OpenInput, request: ExplainRequest) 
         data = found.source.read(0, SMALL)
         fits = _ranked(source, file, found, data, request)
         if fits[0].row.scan is None and not (request.lists_entries and listing_of(fits[0].row)):
-            return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+            return _explain_value(fits, data, found, request)
         code = _explain_stream(fits[0].row, found, request)
         if not request.as_json:
             other_lines(fits, data, request.folders, similar=code != Exit.CONFORMS)
@@ -261,8 +267,8 @@ def _explain_large(source: str, file: str, found: OpenInput, request: ExplainReq
     one = streams[0].row if streams else next((row for row in rows if row.scan is not None), None)
     if one is not None:
         code = _explain_stream(one, found, request)
-        if not request.as_json:
-            stream_fit_lines(streams)
+        for line in () if request.as_json else other_fit_lines(streams):
+            click.echo(line)
         return code
     if found.source.size > (LARGEST_NAMED_VALUE if rows else LARGEST_VALUE):
         raise click.UsageError(
@@ -270,7 +276,7 @@ def _explain_large(source: str, file: str, found: OpenInput, request: ExplainReq
         )
     data = found.source.read(0, found.source.size)
     fits = _ranked(source, file, found, data, request)
-    return explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+    return _explain_value(fits, data, found, request)
 
 
 def _too_large(source: str, found: OpenInput, rows: tuple[Format, ...]) -> str:
@@ -295,6 +301,11 @@ def _unknown(source: str, found: OpenInput, head: bytes) -> str:
     return f"{place}{found.source.size} bytes{packed}: no format fits{what}{stopped}; {then}"
 
 
+def _explain_value(fits: list[FormatFit], data: bytes, found: OpenInput, request: ExplainRequest) -> Exit:
+    code: Exit = explain_value(fits, data, found, request.shown, request.folders, as_json=request.as_json)
+    return code
+
+
 # --- streams ---
 
 
@@ -315,12 +326,12 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:
         json_output = JsonOutput(stream, request.shown, sys.stdout)
-        survey = survey_stream(fmt, listing, found, reading, json_output.entry)
+        survey = survey_stream(fmt, listing, found, reading, json_output.part)
         json_output.line(as_json(summary_json(survey)))
     else:
         with _spooled() as spool:
             output = TextOutput(stream, request.shown, spool)
-            survey = survey_stream(fmt, listing, found, reading, output.entry)
+            survey = survey_stream(fmt, listing, found, reading, output.part)
             for line in summary_lines(survey):
                 click.echo(line)
             _copy(spool)

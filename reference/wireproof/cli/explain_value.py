@@ -8,20 +8,17 @@ import click
 
 from wireproof import formats
 from wireproof.cases.detect_format import FormatFit
-from wireproof.cases.detect_stream import StreamFit
 from wireproof.cases.fixtures import cases_of_format
 from wireproof.cases.log_survey import MISMATCH_REMARKS
 from wireproof.cases.similar_cases import most_similar
 from wireproof.report import damage_lines, remark_lines
 from wireproof.report.entry_output import ListingOptions, as_json, fields_json, notes_of
 from wireproof.report.field_listing import field_lines
+from wireproof.report.survey_lines import MAX_FITS
 from wireproof.runner.entry_list import listing_of
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.open_input import OpenInput
 from wireproof.wire.rejection import Remark
-
-MAX_FITS: Final = 4
-"""Number of formats that are named in addition to the best one."""
 
 DEFAULT_LINES: Final = 5000
 """Fields that are listed if no number is given."""
@@ -106,16 +103,6 @@ def other_lines(
     case = most_similar(data, best.row.format_id, refused.cls if refused else None, cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
-
-
-def stream_fit_lines(fits: Sequence[StreamFit]) -> None:
-    """Print the revisions of the stream that fit the beginning of an input as well as the best one."""
-    if not fits:
-        return
-    best, *others = fits
-    same = [fit for fit in others if fit.survey.proven == best.survey.proven]
-    if same:
-        click.echo(f"also fits: {', '.join(fit.row.format_id for fit in same[:MAX_FITS])}")
 
 
 def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:

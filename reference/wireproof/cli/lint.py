@@ -13,7 +13,8 @@ from wireproof.cases.history import counts
 from wireproof.cases.lint import generated_problems, lint
 from wireproof.cases.lint_sources import basis_lines, source_line, unbacked_cases
 from wireproof.cases.vector_coverage import count_line, tables_of
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import suite_of
 from wireproof.runner.exit_codes import Exit
 
 

@@ -11,24 +11,13 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError, former_id_notices, select
+from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.files import read_limited_text
 
 MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 """Size limit of a file of patterns, in bytes."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def with_fixtures(command: F) -> F:
-    """Add `--fixtures`, which the command takes as `folders`."""
-    return click.option(
-        "--fixtures",
-        "folders",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="additional fixtures",
-    )(command)
 
 
 def selection_options(command: F) -> F:

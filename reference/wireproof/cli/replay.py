@@ -6,7 +6,8 @@ import click
 
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
-from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import adapter_names, case_ids, suite_of
 from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code

@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 
 from wireproof.cli import campaign, scan
-from wireproof.cli.options import all_findings_option, suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
 from wireproof.files import replace_text

@@ -10,7 +10,8 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sentences import Coverage, count_line, coverages
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import cited
-from wireproof.cli.options import format_option, print_json, suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import format_option, print_json, suite_of
 from wireproof.report.traceability import sentence_json
 from wireproof.suggestions import suggestion
 

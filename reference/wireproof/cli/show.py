@@ -12,7 +12,8 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.sources import cited
-from wireproof.cli.options import case_ids, suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import case_ids, suite_of
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.report.step_table import step_lines

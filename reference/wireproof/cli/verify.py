@@ -6,7 +6,8 @@ import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.options import suite_of
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner import verify_run
 from wireproof.runner.conclusion import why_nothing_judged

@@ -1,7 +1,7 @@
 """The entries of a stream as text or as JSON lines, in the order in which they are read."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TextIO
 
 from attrs import define, evolve, frozen
@@ -13,7 +13,7 @@ from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.entry_list import ListedEntry, entry_prefix
+from wireproof.runner.entry_list import ListedEntry, ListedRows, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.runner.listing_begin import Place
 from wireproof.wire.json_values import Json
@@ -44,6 +44,10 @@ class ListingOptions:
     detail: Detail = "entries"
     begin: Place | None = None
     limit: int | None = None
+
+
+ALL_ENTRIES: Final = ListingOptions()
+"""A line for every entry of a stream."""
 
 
 @frozen
@@ -82,6 +86,11 @@ class EntryOutput:
     lines: int = 0
     left_out: int = 0
     begun: bool = False
+
+    def part(self, part: ListedEntry | ListedRows) -> None:
+        """Write a part of a stream, as far as it is to be shown."""
+        for one in part if isinstance(part, ListedRows) else (part,):
+            self.entry(one)
 
     def entry(self, one: ListedEntry) -> None:
         """Write an entry, if it is to be shown."""
@@ -175,14 +184,29 @@ class TextOutput(EntryOutput):
         """Return the heading of the table."""
         return f"{'position':>12} {'bytes':>9}  {self.stream.listing.heading}"
 
+    def part(self, part: ListedEntry | ListedRows) -> None:
+        """Write a part of a stream, as far as it is to be shown: all lines at once where it is all."""
+        if not isinstance(part, ListedRows) or self.shown != ALL_ENTRIES:
+            super().part(part)
+            return
+        if not self.lines:
+            self.line(self.heading(), counted=False)
+        line, rows = self.stream.listing.line, part.rows
+        columns = zip(rows.at, rows.length, rows.cells, strict=True)
+        lines = [f"{at:>12} {length:>9}  {line(cells)}".rstrip() for at, length, cells in columns]
+        for index, found in part.damages.items():
+            lines[index] = "\n".join([lines[index], *wrong_lines(found)])
+        self.out.write("\n".join([*lines, ""]))
+        self.lines += len(lines)
+
     def write_entry(self, one: ListedEntry) -> None:
         """Write an entry with its records or fields."""
         if not self.lines and self.shown.detail != "fields":
             self.line(self.heading(), counted=False)
         self.line(self._line(one).rstrip(), counted=self.shown.detail == "entries" or one.kind != "frame")
-        for damage in one.damages:
-            if one.kind == "frame":
-                self.line(f"{'':>22}  wrong: {escape_unsafe(damage_text(damage))}", counted=False)
+        if one.kind == "frame":
+            for line in wrong_lines(one.damages):
+                self.line(line, counted=False)
         match self.shown.detail:
             case "records":
                 for cells in self.records(one):
@@ -208,6 +232,11 @@ class TextOutput(EntryOutput):
             if not self.room:
                 return
             self.line(str(shown))
+
+
+def wrong_lines(damages: Iterable[DamagedRange]) -> Iterator[str]:
+    """Yield the lines below a whole entry about what is wrong with it."""
+    return (f"{'':>22}  wrong: {escape_unsafe(damage_text(damage))}" for damage in damages)
 
 
 def damage_text(damage: DamagedRange) -> str:

@@ -1,10 +1,15 @@
 """The survey of an input as lines of text: the verdict, the counts, what is damaged, the remarks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from wireproof.cases.detect_stream import StreamFit
 from wireproof.report import damage_lines, remark_lines
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.file_survey import FileSurvey
+
+MAX_FITS: Final = 4
+"""Number of formats that are named in addition to the best one."""
 
 
 def summary_lines(found: FileSurvey) -> Iterator[str]:
@@ -33,3 +38,12 @@ def verdict_line(found: FileSurvey) -> str:
     damaged = found.damage_count or found.tail
     text = damage_lines.survey_verdict(found) if damaged else f"accepted, {found.sound} bytes"
     return f"{found.size} bytes{packed} as {found.format_id}: {text}"
+
+
+def other_fit_lines(fits: Sequence[StreamFit]) -> Iterator[str]:
+    """Yield the revisions of a stream that fit the beginning of an input as well as the best one."""
+    if not fits:
+        return
+    best, *others = fits
+    if same := [fit for fit in others if fit.survey.proven == best.survey.proven]:
+        yield f"also fits: {', '.join(fit.row.format_id for fit in same[:MAX_FITS])}"

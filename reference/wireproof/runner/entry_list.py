@@ -3,7 +3,7 @@
 The fast decoder judges where it is installed and the input is large; the reference judges everything else.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from wireproof import formats
 from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import MAX_HELD, DamagedRange, EntryChecks, shift_position, survey_items
-from wireproof.family import EntryListing, EntryRow, object_at
+from wireproof.family import EntryListing, EntryRows, object_at
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Repeated
@@ -52,11 +52,32 @@ class ListedEntry:
     item: Item | None = None
 
 
+@frozen
+class ListedRows:
+    """Whole entries as rows.
+
+    Attributes:
+        number: that of the first one.
+        rows: the entries.
+        damages: what is wrong with the order of some, by their index.
+    """
+
+    number: int
+    rows: EntryRows
+    damages: Mapping[int, tuple[DamagedRange, ...]]
+
+    def __iter__(self) -> Iterator[ListedEntry]:
+        """Yield each of them."""
+        columns = zip(self.rows.at, self.rows.length, self.rows.cells, strict=True)
+        for index, (at, length, cells) in enumerate(columns):
+            yield ListedEntry("frame", at, length, self.number + index, cells, self.damages.get(index, ()))
+
+
 class NoTotals:
     """Counts nothing of the entries."""
 
-    def add(self, cells: tuple[Any, ...]) -> None:
-        """Pass over an entry."""
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Pass over entries."""
 
     def json(self) -> dict[str, Json]:
         """Return no counts."""
@@ -131,30 +152,39 @@ class ListingSettings:
 
 def list_entries(
     fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
-) -> Iterator[ListedEntry]:
+) -> Iterator[ListedEntry | ListedRows]:
     """Yield the parts of a stream, in order and without gaps."""
     checks = EntryChecks.of(fmt, source, reading.options)
     prefix = entry_prefix(fmt)
     for part in _parts(fmt, listing, source, reading):
-        if isinstance(part, EntryRow):
-            number = checks.number
-            damages = checks.damages_of_row(part)
-            yield ListedEntry("frame", part.at, part.length, number, part.cells, damages)
+        if isinstance(part, EntryRows):
+            yield _listed_rows(part, checks)
         else:
             yield _listed(fmt, listing, source, reading, checks, part, prefix)
 
 
+def _listed_rows(rows: EntryRows, checks: EntryChecks) -> ListedRows:
+    """Return rows with what is wrong with their order."""
+    number, first = checks.number, 0
+    damages: dict[int, tuple[DamagedRange, ...]] = {}
+    while (index := checks.pass_rows(rows, first)) < len(rows):
+        if found := checks.damages_of_row(rows.row(index)):
+            damages[index] = found
+        first = index + 1
+    return ListedRows(number, rows, damages)
+
+
 def _parts(
     fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
-) -> Iterator[EntryRow | Item]:
+) -> Iterator[EntryRows | Item]:
     if reading.headers_only and listing.headers:
-        rows: Iterator[EntryRow | Item] = object_at(listing.headers)(
+        rows: Iterator[EntryRows | Item] = object_at(listing.headers)(
             source, reading.options, values=False, begin=reading.begin
         )
         return rows
     fast = source.size >= FAST_FROM if reading.fast is None else reading.fast
     if fast and listing.fast and reading.options.profile == "reader" and is_fast_installed():
-        parts: Iterator[EntryRow | Item] = object_at(listing.fast)(
+        parts: Iterator[EntryRows | Item] = object_at(listing.fast)(
             source, reading.options, values=reading.values, begin=reading.begin
         )
         return parts

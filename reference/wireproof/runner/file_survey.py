@@ -13,7 +13,7 @@ from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.log_survey import HEAD_LENGTHS, DamagedRange, add_damage, bytes_needed
 from wireproof.family import EntryListing, EntryTotals
 from wireproof.formats import Format
-from wireproof.runner.entry_list import ListedEntry, ListingSettings, list_entries, listing_of
+from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
 from wireproof.runner.open_input import OpenInput, open_path
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -100,12 +100,22 @@ class SurveyCounter:
     remarks: dict[str, RemarkCount] = field(factory=dict)
     notes: Counter[str] = field(factory=Counter)
 
-    def add(self, one: ListedEntry) -> None:
+    def add(self, one: ListedEntry | ListedRows) -> None:
         """Count the next part."""
+        if isinstance(one, ListedRows):
+            self.entries += len(one.rows)
+            self.sound += sum(one.rows.length)
+            self.totals.add(one.rows.cells)
+            for found in one.damages.values():
+                self._add_damages(found)
+        else:
+            self._add_entry(one)
+
+    def _add_entry(self, one: ListedEntry) -> None:
         if one.kind == "frame":
             self.entries += 1
             self.sound += one.length
-            self.totals.add(one.cells)
+            self.totals.add((one.cells,))
         elif one.kind == "tail":
             self.tail = one.length
         else:
@@ -134,7 +144,7 @@ def survey_stream(
     listing: EntryListing,
     found: OpenInput,
     reading: ListingSettings,
-    listen: Callable[[ListedEntry], object] = lambda _: None,
+    listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a stream; each part is given to `listen` when it is read."""
     counter, message, source = SurveyCounter(listing.totals()), found.stopped, found.source

@@ -12,6 +12,9 @@ WIDEST_TEXT: Final = 100
 """Characters of a value in a line; longer ones are cut, and their length is shown."""
 
 
+_MILLISECONDS: Final = tuple(f".{rest:03}Z" for rest in range(1000))
+
+
 @lru_cache(maxsize=4096)
 def _second(seconds: int) -> str:
     try:
@@ -24,9 +27,9 @@ def instant(value: int | None, per_second: int = 1000, digits: int = 3) -> str:
     """Return a timestamp as an ISO date in UTC; `-` for none, and for -1, which means none."""
     if value is None or value == -1:
         return NO_TIME
-    seconds, rest = divmod(value, per_second)
     if per_second == 1000 and digits == 3:
-        return f"{_second(seconds)}.{rest:03}Z"
+        return _second(value // 1000) + _MILLISECONDS[value % 1000]
+    seconds, rest = divmod(value, per_second)
     return f"{_second(seconds)}.{rest * 10**digits // per_second:0{digits}}Z"
 
 

@@ -614,3 +614,20 @@ def test_headers_alone_are_for_logs_of_kafka(wireproof: Command, tmp_path: Path)
     done = wireproof("explain", "--headers", "--format", "heka.stream/0.10", path)
     assert done.code == 2
     assert "--headers is for logs of Kafka" in done.one_line()
+
+
+# --- lines that are written together ---
+
+
+@pytest.mark.parametrize("options", [(), ("--headers",)])
+def test_lines_written_together_are_those_written_one_by_one(
+    options: tuple[str, ...], wireproof: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / NAME
+    order = (0, 3, 4, 1, 2, 9, 9)
+    path.write_bytes(SEGMENT.read_bytes() + b"".join(logs.batch(bytes([n]) * 30, n) for n in order))
+    together = wireproof("explain", path, *options)
+    one_by_one = wireproof("explain", path, *options, "--limit", 1000)
+    assert together.out == one_by_one.out
+    assert together.out.count("  wrong: offsets-not-monotonic at ") == 3
+    assert len(rows(together.out)) == 14 + len(order)

@@ -3,6 +3,7 @@
 Modules are counted, not seconds; `tests/benchmarks/startup.py` measures the seconds.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import logs
 import pytest
 from command_line import Command
 from goldens import load
@@ -22,6 +24,7 @@ from wireproof.cases.fixtures import fixtures_folder
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cli.errors import TABLE, exit_of
+from wireproof.cli.rare_collections import NEW_OBJECTS, rare_collections
 from wireproof.runner.exit_codes import Exit
 
 RUN = """
@@ -118,6 +121,22 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
         if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
     }
     assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
+
+
+def test_explain_of_a_log_imports_no_cases(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(b"".join(logs.batch(bytes(9_000), n) for n in range(9)))
+    modules = imported("explain", str(path))
+    assert "wireproof.kafka.family.listing" in modules
+    assert not heavy(modules, "wireproof.cases.fixtures", "wireproof.cases.case", *ELSEWHERE)
+
+
+def test_the_import_of_a_verb_leaves_the_search_for_cycles_as_it_was(wireproof: Command) -> None:
+    before = gc.get_threshold()
+    assert wireproof("explain", BATCH).out
+    assert gc.get_threshold() == before
+    with rare_collections():
+        assert gc.get_threshold() == (NEW_OBJECTS, *before[1:])
 
 
 def test_the_template_library_is_imported_only_where_a_page_is_written(tmp_path: Path) -> None:

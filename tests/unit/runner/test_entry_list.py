@@ -12,7 +12,7 @@ from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
-from wireproof.runner.entry_list import ListedEntry, ListingSettings, list_entries, listing_of
+from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
 from wireproof.runner.file_survey import ReadSettings, survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
 
@@ -24,7 +24,8 @@ def listed(data: bytes, *, fast: bool, values: bool = False) -> list[ListedEntry
     listing = listing_of(LOG)
     assert listing is not None
     reading = ListingSettings(DEFAULT_OPTIONS, values=values, fast=fast)
-    return list(list_entries(LOG, listing, BytesSource(data), reading))
+    parts = list_entries(LOG, listing, BytesSource(data), reading)
+    return [one for part in parts for one in (part if isinstance(part, ListedRows) else (part,))]
 
 
 def same(data: bytes) -> list[ListedEntry]:
@@ -139,3 +140,16 @@ def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
     assert (found.format_id, found.ok) == ("", False)
     assert found.message == f"{path.stat().st_size} bytes: no stream format fits"
     assert evolve(found, format_id="x", message="").ok
+
+
+@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: path.parent.name)
+def test_entries_are_counted_together_as_one_by_one(path: Path) -> None:
+    listing = listing_of(LOG)
+    assert listing is not None
+    cells = [one.cells for one in listed(path.read_bytes(), fast=False)]
+    together, alone = listing.totals(), listing.totals()
+    together.add(cells)
+    for one in cells:
+        alone.add((one,))
+    assert together.json() == alone.json()
+    assert [*together.lines()] == [*alone.lines()]

@@ -114,8 +114,12 @@ class StreamTotals:
     times: tuple[int, int] | None = None
     types: Counter[bytes] = field(factory=Counter)
 
-    def add(self, cells: tuple[Any, ...]) -> None:
-        """Add the next frame."""
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add the next frames."""
+        for cells in rows:
+            self._add_frame(cells)
+
+    def _add_frame(self, cells: tuple[Any, ...]) -> None:
         self.frames += 1
         self.signed += cells[10] is not None
         timestamp, kind = cells[1], cells[2]

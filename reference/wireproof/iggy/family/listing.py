@@ -105,8 +105,12 @@ class SegmentTotals:
     offsets: tuple[int, int] | None = None
     times: tuple[int, int] | None = None
 
-    def add(self, cells: tuple[Any, ...]) -> None:
-        """Add the next record."""
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add the next records."""
+        for cells in rows:
+            self._add_record(cells)
+
+    def _add_record(self, cells: tuple[Any, ...]) -> None:
         first, last, count, timestamp, payload, *_ = cells
         self.records += 1
         self.messages += count

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from wireproof.cases.byte_source import ByteSource
 from wireproof.cases.log_survey import FREE_BYTES, WORK_FACTOR, survey_items
-from wireproof.family import EntryRow
+from wireproof.family import EntryRows
 from wireproof.formats import FORMATS
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
@@ -25,7 +25,7 @@ class ChunkEnd:
     is_broken: bool
 
 
-ChunkReader = Callable[[Chunk, int], Generator[EntryRow | Item, None, ChunkEnd]]
+ChunkReader = Callable[[Chunk, int], Generator[EntryRows | Item, None, ChunkEnd]]
 """Yields the whole entries at the beginning of a chunk, given its position; returns where it stopped.
 
 It stops at the end, at an entry that the end cuts, and where the reference must look.
@@ -54,7 +54,7 @@ class LogChunks:
 
 def list_chunks(
     chunks: LogChunks, options: Options, begin: int, read: ChunkReader
-) -> Iterator[EntryRow | Item]:
+) -> Iterator[EntryRows | Item]:
     """Yield the entries from a position on; the reference searches for the next one where there is none."""
     source, size = chunks.source, chunks.first
     at, reread = begin, 0

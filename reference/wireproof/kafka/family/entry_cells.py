@@ -57,9 +57,13 @@ def batch_cells(numbers: Sequence[int], control: str | None) -> tuple[Any, ...]:
 
 
 def message_cells(head: bytes, first: int | None, count: int | None) -> tuple[Any, ...]:
-    """Return the cells of a message or a wrapper: §2.1, §2.2."""
-    magic = head[MAGIC_AT]
-    offset, _, crc, _, attributes, *rest = message.HEADS[magic].peek(head, 0)
+    """Return the cells of the message or the wrapper that begins with `head`: §2.1, §2.2."""
+    return message_row(message.HEADS[head[MAGIC_AT]].peek(head, 0), first, count)
+
+
+def message_row(numbers: Sequence[int], first: int | None, count: int | None) -> tuple[Any, ...]:
+    """Return the cells of a message or a wrapper, from all the integers of its header: §2.1, §2.2."""
+    offset, _, crc, magic, attributes, *rest = numbers
     timestamp = rest[0] if rest else message.NO_TIMESTAMP
     kind = ("LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime") if magic else None
     codec = _CODEC_NAMES[attributes & CODEC_MASK]

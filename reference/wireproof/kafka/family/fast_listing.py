@@ -1,6 +1,6 @@
 """List a Kafka log with the fast decoder, chunk by chunk."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -8,14 +8,14 @@ import numpy as np
 from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource
-from wireproof.family import EntryRow
+from wireproof.family import EntryRows
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.item_values import value_items
+from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, LogChunks, list_chunks
-from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_cells
-from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_row
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options
@@ -28,16 +28,12 @@ CHUNKS: Final = (1 << 20, 2 << 20)
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
 """The same if every record becomes an object."""
 
-
-HEAD_BYTES: Final = BATCH.fixed_size
-"""Bytes that have the header of any entry."""
-
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
 
 def list_entries(
     source: ByteSource, options: Options, *, values: bool, begin: int = 0
-) -> Iterator[EntryRow | Item]:
+) -> Iterator[EntryRows | Item]:
     """Yield the entries as rows, and as items those that are not clean, with their values.
 
     If `values`, every entry is an item with its value. Bytes that are no whole entry are left to the
@@ -50,7 +46,7 @@ def list_entries(
 
 def _judged(
     options: Options, values: bool, chunk: Chunk, base: int
-) -> Generator[EntryRow | Item, None, ChunkEnd]:
+) -> Generator[EntryRows | Item, None, ChunkEnd]:
     at = 0
     for step in scan_steps(chunk, options, keep="slots" if values else None):
         if step.block is None:
@@ -64,34 +60,46 @@ def _items(step: ScanStep, base: int) -> Iterator[Item]:
     return (evolve(item, at=base + item.at) for item in value_items(step))
 
 
-def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRow | Item]:
+def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRows | Item]:
     """Yield the entries of a step; the reference decodes control batches again, for their type."""
     block = step.block
     assert block is not None, "of whole entries"
-    assert block.first_offset is not None, "of verdicts alone"
-    entries, headers = block.entries, block.entry_headers
-    plain = _plain(headers)
+    entries = block.entries
     starts = (entries.position.astype(np.int64) + base).tolist()
-    numbers_of = zip(*(headers[name].tolist() for name in _NAMES), strict=True)
-    columns = zip(
-        starts, entries.length.tolist(), entries.magic.tolist(), plain.tolist(), numbers_of,
-        block.first_offset.tolist(), strict=True,
-    )  # fmt: skip
-    for index, (at, length, magic, is_plain, numbers, first) in enumerate(columns):
+    rows = EntryRows(starts, entries.length.tolist(), _cells(block))
+    control = np.flatnonzero((entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0))
+    first = 0
+    for index in sorted({*step.answers, *control.tolist()}):
+        if index > first:
+            yield rows.part(first, index)
+        at, length = rows.at[index], rows.length[index]
         if index in step.answers:
             yield evolve(step.answers[index], at=at)
-        elif magic == 2 and is_plain:
-            yield EntryRow(at, length, batch_cells(numbers, None))
-        elif magic == 2:
-            yield _decoded(entries.view[at - base : at - base + length], at, options)
         else:
-            head = bytes(entries.view[at - base : at - base + HEAD_BYTES])
-            yield EntryRow(at, length, message_cells(head, first, numbers[-1]))
+            yield _decoded(entries.view[at - base : at - base + length], at, options)
+        first = index + 1
+    if first < len(rows):
+        yield rows.part(first, len(rows))
 
 
-def _plain(headers: Any) -> Any:  # noqa: ANN401 - arrays
-    """Return which batches need no look at their records: all but control batches."""
-    return headers["attributes"] & CONTROL == 0
+def _cells(block: JudgedBlock) -> list[tuple[Any, ...]]:
+    """Return the cells of every entry of a block; those of entries that are not clean have no meaning."""
+    assert block.first_offset is not None, "of verdicts alone"
+    headers = block.entry_headers
+    numbers_of = zip(*(headers[name].tolist() for name in _NAMES), strict=True)
+    if block.entries.magic.min() == 2:
+        return [batch_cells(numbers, None) for numbers in numbers_of]
+    columns = zip(block.entries.magic.tolist(), numbers_of, block.first_offset.tolist(), strict=True)
+    return [
+        batch_cells(numbers, None) if magic == 2 else _message_cells(magic, numbers, first)
+        for magic, numbers, first in columns
+    ]
+
+
+def _message_cells(magic: int, numbers: Sequence[int], first: int) -> tuple[Any, ...]:
+    """Return the cells of a message from the row of `HEADER` that the kernels filled."""
+    offset, _, crc, attributes, _, _, timestamp, *_, count = numbers
+    return message_row((offset, 0, crc, magic, attributes, timestamp), first, count)
 
 
 def _decoded(data: memoryview, at: int, options: Options) -> Item:

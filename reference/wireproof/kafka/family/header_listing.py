@@ -7,13 +7,14 @@ entry that is sound.
 
 from collections.abc import Generator, Iterator
 from functools import partial
+from struct import Struct
 from typing import Any, Final
 
 from attrs import evolve
 
 from wireproof import formats
 from wireproof.cases.byte_source import ByteSource
-from wireproof.family import EntryRow
+from wireproof.family import EntryRows
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import (
     CODEC_MASK,
@@ -24,8 +25,8 @@ from wireproof.kafka.attribute_bits import (
     TRANSACTIONAL,
 )
 from wireproof.kafka.family.chunked_listing import LOG, Chunk, ChunkEnd, LogChunks, list_chunks
-from wireproof.kafka.family.entry_cells import batch_cells, message_cells, select_numbers
-from wireproof.kafka.layouts import BATCH, CODECS
+from wireproof.kafka.family.entry_cells import batch_cells, message_row, select_numbers
+from wireproof.kafka.layouts import CODECS
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import (
     CHECKSUM,
@@ -41,45 +42,55 @@ from wireproof.wire.scan_items import Item
 CHUNKS: Final = (1 << 20, 1 << 20)
 """Bytes of the first chunk and of the largest: few enough for the CPU cache."""
 
-HEAD_BYTES: Final = BATCH.fixed_size
-
 LOOKED_AT: Final = batch.UNUSED_BITS | CONTROL | DELETE_HORIZON
 """Attribute bits of a batch that the reference looks at: unused ones, and those about certain records."""
 
 (_MESSAGE_COVERS, _crc32), _, (_BATCH_COVERS, _crc32c) = ((at + 4, one.of) for at, one in CHECKSUM)
 _UNUSED_OF_MESSAGES: Final = message.UNUSED_BITS
 
+_size_and_magic = Struct(f">{SIZE_AT}xi{MAGIC_AT - LOG_OVERHEAD}xB").unpack_from
 _head_of_batch = batch.HEADER.packing.unpack_from
 _heads_of_messages = tuple(head.packing.unpack_from for head in message.HEADS)
 
 
 def list_headers(
     source: ByteSource, options: Options, *, values: bool = False, begin: int = 0
-) -> Iterator[EntryRow | Item]:
+) -> Iterator[EntryRows | Item]:
     """Yield the entries as rows, and as items those that the reference read."""
     del values  # no record is read
     most = MAX_ENTRY if options.max_message is None else options.max_message
     return list_chunks(LogChunks(source, *CHUNKS), options, begin, partial(_read, options, most))
 
 
-def _read(options: Options, most: int, chunk: Chunk, base: int) -> Generator[EntryRow | Item, None, ChunkEnd]:
-    at, stop = 0, len(chunk)
+def _read(
+    options: Options, most: int, chunk: Chunk, base: int
+) -> Generator[EntryRows | Item, None, ChunkEnd]:
+    at, stop, is_broken = 0, len(chunk), False
+    rows: list[tuple[int, int, tuple[Any, ...]]] = []
     while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
-        size, magic = int.from_bytes(chunk[at + SIZE_AT : at + LOG_OVERHEAD]), chunk[at + MAGIC_AT]
+        size, magic = _size_and_magic(chunk, at)
         end = at + size + LOG_OVERHEAD
-        if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
-            return ChunkEnd(at, is_broken=True)
-        if end > stop:
-            return ChunkEnd(at, is_broken=False)
+        is_broken = magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most
+        if is_broken or end > stop:
+            break
         cells = _batch(chunk, at, end) if magic == 2 else _message(chunk, at, end)
         if cells is not None:
-            yield EntryRow(base + at, end - at, cells)
-        elif (item := _frame(bytes(chunk[at:end]), options)) is not None:
-            yield evolve(item, at=base + at)
+            rows.append((base + at, end - at, cells))
         else:
-            return ChunkEnd(at, is_broken=True)
+            item = _frame(bytes(chunk[at:end]), options)
+            if is_broken := item is None:
+                break
+            yield from _together(rows)
+            rows = []
+            yield evolve(item, at=base + at)
         at = end
-    return ChunkEnd(at, is_broken=False)
+    yield from _together(rows)
+    return ChunkEnd(at, is_broken)
+
+
+def _together(rows: list[tuple[int, int, tuple[Any, ...]]]) -> Iterator[EntryRows]:
+    if rows:
+        yield EntryRows(*zip(*rows, strict=True))
 
 
 def _frame(data: bytes, options: Options) -> Item | None:
@@ -116,7 +127,8 @@ def _is_usual_producer(producer: int, generation: int, sequence: int, attributes
 def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
     """Return the cells of a message or a wrapper; the number of messages in a wrapper is not known."""
     magic = data[at + MAGIC_AT]
-    offset, _, crc, _, attributes, *rest = _heads_of_messages[magic](data, at)
+    numbers = _heads_of_messages[magic](data, at)
+    offset, _, crc, _, attributes, *rest = numbers
     codec = attributes & CODEC_MASK
     if (
         offset < 0
@@ -127,4 +139,4 @@ def _message(data: Chunk, at: int, end: int) -> tuple[Any, ...] | None:
         or _crc32(bytes(data[at + _MESSAGE_COVERS : end])) != crc
     ):
         return None
-    return message_cells(bytes(data[at : at + HEAD_BYTES]), None if codec else offset, None if codec else 1)
+    return message_row(numbers, None if codec else offset, None if codec else 1)

@@ -57,6 +57,9 @@ HEADING: Final = (
     f"{'producer':>14} {'sequence':>13} {'epoch':>5}  what"
 )
 
+_LINE: Final = "v%d    %23s %7s %-6s %-24s %-24s %14s %13s %5s  %s"
+"""The template of a line, which is filled in one step: a long log has many."""
+
 
 def cells_line(cells: tuple[Any, ...]) -> str:
     """Return the cells as a line under `HEADING`."""
@@ -67,16 +70,22 @@ def cells_line(cells: tuple[Any, ...]) -> str:
     offsets = f"{'' if first is None else first}..{last}"
     who = f"{producer}/{generation}" if producer >= 0 else "-"
     sequences = f"{sequence}..{last_sequence}" if sequence >= 0 else "-"
+    rare = transactional or control or horizon is not None or kind == "LogAppendTime"
+    what = _what(kind, transactional=transactional, control=control, horizon=horizon) if rare else ""
+    return _LINE % (
+        magic, offsets, "-" if count is None else count, codec, instant(base_time), instant(max_time),
+        who, sequences, epoch if magic > 1 else "-", what,
+    )  # fmt: skip
+
+
+def _what(kind: str | None, *, transactional: bool, control: str | None, horizon: int | None) -> str:
+    """Return the attributes of an entry that most do not have."""
     what = control or ("in a transaction" if transactional else "")
     if kind == "LogAppendTime":
         what = f"{what}, append time" if what else "append time"
     if horizon is not None:
         what = f"{what}, delete horizon" if what else "delete horizon"
-    records = "-" if count is None else count
-    return (
-        f"v{magic}    {offsets:>23} {records:>7} {codec:6} {instant(base_time):24} {instant(max_time):24} "
-        f"{who:>14} {sequences:>13} {epoch if magic > 1 else '-':>5}  {what}"
-    )
+    return what
 
 
 def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
@@ -142,37 +151,42 @@ class LogTotals:
     producers: set[int] = field(factory=set)
     open: dict[int, int] = field(factory=dict)
 
-    def add(self, cells: tuple[Any, ...]) -> None:
-        """Add the next entry."""
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add the cells of the next entries."""
         (
-            magic, _, last, count, codec, _, base_time, max_time,
-            producer, _, _, _, _, control, horizon, epoch,
-            _,
-        ) = cells  # fmt: skip
-        self.entries[magic] += 1
-        self.codecs[codec] += 1
-        if count is None:
-            self.unread += 1
-        else:
-            self.records += count
-        if self.offsets is None:
-            self.offsets = _offsets(cells)
-        elif last > self.offsets[1]:
-            self.offsets = self.offsets[0], last
-        if max_time >= 0:
-            low, high = self.times or (max_time, max_time)
-            early = low if horizon is not None or base_time < 0 else base_time
-            if early < low or max_time > high or self.times is None:
-                self.times = min(low, early), max(high, max_time)
-        if magic > 1 and (self.epochs is None or epoch != self.epochs[1]):
-            self.epochs = (epoch if self.epochs is None else self.epochs[0]), epoch
-        if producer >= 0:
-            self._add_producer(cells)
-        elif control:
-            self.controls[control] += 1
+            magic, _, last, count, codec, _, base_time, max_time, producer, _, _, _, _, control, horizon,
+            epoch, _,
+        ) = zip(*rows, strict=True)  # fmt: skip
+        self.entries.update(magic)
+        self.codecs.update(codec)
+        self.unread += count.count(None)
+        self.records += sum(filter(None, count))
+        low, high = self.offsets or _offsets(rows[0])
+        self.offsets = low, max(high, *last)
+        self._add_times(base_time, max_time, horizon)
+        if epochs := [one for one, version in zip(epoch, magic, strict=True) if version > 1]:
+            self.epochs = (self.epochs or epochs)[0], epochs[-1]
+        if max(producer) >= 0 or any(control):
+            for cells in rows:
+                self._add_producer(cells)
+
+    def _add_times(self, base: Sequence[int], latest: Sequence[int], horizon: Sequence[int | None]) -> None:
+        """Add timestamps; a negative one is none, and a delete horizon is not the time of a record."""
+        if not (highs := [time for time in latest if time >= 0]):
+            return
+        lows = [
+            first
+            for first, last, other in zip(base, latest, horizon, strict=True)
+            if first >= 0 and last >= 0 and other is None
+        ]
+        low, high = self.times or (highs[0], highs[0])
+        self.times = min(low, *lows), max(high, *highs)
 
     def _add_producer(self, cells: tuple[Any, ...]) -> None:
         producer = cells[PRODUCER]
+        if producer < 0:
+            self.controls.update(filter(None, (cells[CONTROL_TYPE],)))
+            return
         if len(self.producers) < MAX_PRODUCERS:
             self.producers.add(producer)
         if cells[CONTROL_TYPE]:

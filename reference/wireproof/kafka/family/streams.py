@@ -3,9 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from wireproof.family import EntryRow, Format, OrderFault, StreamRules
+from wireproof.family import EntryRow, EntryRows, Format, OrderFault, StreamRules
 from wireproof.kafka import resync
-from wireproof.kafka.family.entry_cells import offsets_and_epoch
+from wireproof.kafka.family.entry_cells import (
+    BASE_OFFSET,
+    LAST_OFFSET,
+    LEADER_EPOCH,
+    MAGIC,
+    offsets_and_epoch,
+)
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.size_and_magic import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
@@ -31,12 +37,27 @@ class EntryOrder:
                 yield from self._follow(inner[0].offset if inner else last, last, None, item.at, number)
 
     def after_row(self, row: EntryRow, number: int) -> Iterable[OrderFault]:
-        """Return the faults of an entry that the fast decoder returned; nearly all have none."""
+        """Return the faults of an entry that the fast decoder returned."""
         first, last, epoch = offsets_and_epoch(row.cells)
-        if self.last is not None and first > self.last and epoch == self.epoch >= -1:
-            self.last = last
-            return ()
         return self._follow(first, last, epoch, row.at, number)
+
+    def after_rows(self, rows: EntryRows, first: int) -> int:
+        """Return the first entry whose offset does not rise, or with another epoch; nearly none is one."""
+        last, epoch = self.last, self.epoch
+        if last is None or epoch < -1:
+            return first
+        for index in range(first, len(rows)):
+            cells = rows.cells[index]
+            base = cells[BASE_OFFSET]
+            if (cells[LAST_OFFSET] if base is None else base) <= last:
+                break
+            if cells[LEADER_EPOCH] != epoch and cells[MAGIC] > 1:
+                break
+            last = cells[LAST_OFFSET]
+        else:
+            index = len(rows)
+        self.last = last
+        return index
 
     def _follow(self, first: int, last: int, epoch: int | None, at: int, number: int) -> Iterator[OrderFault]:
         if epoch is not None:
