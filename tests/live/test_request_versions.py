@@ -8,7 +8,7 @@ import pytest
 
 from tests.live.judging import Judged, judged
 from tests.live.kill_table import APPEND
-from tests.live.mock_broker import replies
+from tests.live.mock_broker import replies, server
 from tests.live.mock_broker.server import running
 
 pytestmark = pytest.mark.live
@@ -67,7 +67,7 @@ def test_the_chosen_versions_are_sent(
     seen = set()
 
     def seeing(api: int) -> Callable[[Any, Any], Any]:
-        answer = replies.ANSWERS[api]
+        answer = server.ANSWERS[api]
 
         def answered(cluster: Any, request: Any) -> Any:
             seen.add((api, request.version))
@@ -76,7 +76,7 @@ def test_the_chosen_versions_are_sent(
         return answered
 
     for api in (PRODUCE, FETCH):
-        monkeypatch.setitem(replies.ANSWERS, api, seeing(api))  # type: ignore[arg-type] # a dict
+        monkeypatch.setitem(server.ANSWERS, api, seeing(api))  # type: ignore[arg-type] # a dict
     with running() as address:
         judged([f"{address}:{written(tmp_path, *pair)}"], tmp_path, cases=CASES[:2])
     assert seen == {(PRODUCE, pair[0]), (FETCH, pair[1])}
