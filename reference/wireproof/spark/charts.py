@@ -46,7 +46,7 @@ def span_sizes(folder: Path) -> tuple[list[int], str]:
     """Return the size of each span, from the plan of the job, and its unit."""
     page = job_files.load_json(folder / "plan.json")
     if "spans" in page:
-        return [end - start for *_, start, end, _ in page["spans"]], "MiB"
+        return [end - start for _, _, _, _, start, end, *_ in page["spans"]], "MiB"
     cases, grain = page["asked"]["cases"], page["asked"]["grain"]
     return [min(grain, cases - start) for start in range(0, cases, grain)], "cases"
 

@@ -36,7 +36,7 @@ class Stored:
 
 
 def poll_all(server: Server, revision: str, stream: int, topic: Topic) -> Stored:
-    """Poll the partition from the beginning to its end; raise `RequestRefusedError`, `OSError`."""
+    """Read the partition from the beginning to its end; raise `RequestRefusedError`, `OSError`."""
     row = formats.get("iggy.poll", revision)
     messages: list[Any] = []
     current = 0

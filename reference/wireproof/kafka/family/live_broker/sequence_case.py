@@ -116,7 +116,7 @@ class SequenceCases:
         return session
 
     def _give_ids(self, session: Session, steps: Sequence[Fields]) -> None:
-        """Request an id of the broker for each producer that no step begins: it may know its own ids alone."""
+        """Return an id of the broker for each producer that no step begins: it may know only its own."""
         if InitProducerIdRequest.API_KEY not in self._cluster.versions:
             return
         begun = {int(step["producerId"]) for step in steps if step["op"] == "init-producer"}
