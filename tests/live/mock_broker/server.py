@@ -25,6 +25,10 @@ LOOK_SECONDS: Final = 0.01
 ANSWERS: Final = {**replies.ANSWERS, **transaction_replies.ANSWERS}
 
 
+TURNS_TO_CLOSE: Final = 3
+"""Turns of the loop after which every closed connection has ended."""
+
+
 class Server:
     """The server of a cluster.
 
@@ -135,3 +139,5 @@ async def _end(server: Server) -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+    for _ in range(TURNS_TO_CLOSE):  # a closed transport lets go of its socket in a later turn of the loop
+        await asyncio.sleep(0)
