@@ -1,0 +1,208 @@
+"""`explain` of any size and any input: bounded memory, one line for what is wrong, and partial results kept."""
+
+import os
+import random
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import damaged_logs
+import logs
+import pytest
+import zstandard
+from command_line import Command
+from explain_runs import MIB, MOST_MIB, NAME, memory_mib, rows
+
+from wireproof.runner import open_input
+
+
+def test_a_large_log_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    rng = random.Random(1)
+    values = [rng.randbytes(50_000) for _ in range(20)]
+    with path.open("wb") as file:
+        for offset in range(2600):
+            file.write(logs.batch(values[offset % 20], offset))
+    peak, out = memory_mib(path, "--limit", 3)
+    assert "2600 records in 2600 batches" in out
+    assert peak < MOST_MIB
+
+
+def test_noise_and_a_sparse_file_and_separators_are_one_line(tmp_path: Path, wireproof: Command) -> None:
+    noise, zeros, separators = (tmp_path / name for name in ("noise", "zeros", "separators"))
+    noise.write_bytes(random.Random(2).randbytes(8 * MIB))
+    with zeros.open("wb") as file:
+        file.truncate(64 * MIB)
+    separators.write_bytes(b"\x1e" * 20 * MIB)
+    for path in (noise, zeros, separators):
+        done = wireproof("explain", path)
+        assert (done.code, done.out) == (2, "")
+        assert f"{path.stat().st_size} bytes: no format fits" in done.one_line()
+
+
+def test_the_zeros_of_a_segment_that_is_allocated_in_advance_are_passed_over(
+    tmp_path: Path, wireproof: Command
+) -> None:
+    path = tmp_path / NAME
+    data = logs.batch(b"one", 0) + logs.batch(b"two", 1)
+    for more in (b"", logs.batch(b"three", 2)):
+        with path.open("wb") as file:
+            file.write(data)
+            file.truncate(256 * MIB)
+            file.seek(0, os.SEEK_END)
+            file.write(more)
+        done = wireproof("explain", path)
+        assert done.code == 1
+        assert len(rows(done.out)) in (3, 4, 5)
+        assert "zeros; a segment that is allocated in advance has them" in done.out
+        assert f"{2 + bool(more)} records in" in done.out
+
+
+def test_a_record_that_claims_more_than_the_file_has_is_not_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_bytes(damaged_logs.iggy("0.11"))
+    with path.open("ab") as file:
+        last = damaged_logs.iggy("0.11")[-400:]
+        file.write(last)
+        file.truncate(path.stat().st_size + 600 * MIB)
+    peak, out = memory_mib(path, "--limit", 1, "--format", "iggy.log/0.11")
+    assert "as iggy.log/0.11: damaged at" in out
+    assert peak < MOST_MIB
+
+
+LONG = b"".join(logs.batch(bytes(40_000 + n), n) for n in range(60))
+
+
+def shrinks(monkeypatch: pytest.MonkeyPatch, call: str, path: Path, data: bytes, after: int) -> None:
+    """Write a file that loses its second half at the first read behind a position."""
+    path.write_bytes(data)
+    read = getattr(os, call)
+
+    def cut(descriptor: int, room: Any, at: int) -> Any:
+        if at > after:
+            os.truncate(path, len(data) // 2)
+        return read(descriptor, room, at)
+
+    monkeypatch.setattr(f"wireproof.cases.byte_source.os.{call}", cut)
+
+
+@pytest.mark.parametrize(
+    ("fast", "call", "after"),
+    [(False, "pread", len(LONG) // 2), (True, "preadv", 0)],
+    ids=["reference", "fast"],
+)
+def test_a_file_that_shrinks_while_it_is_read_keeps_what_was_read(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch, *, fast: bool, call: str, after: int
+) -> None:
+    if fast:
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr("wireproof.runner.entry_list.is_fast_installed", lambda: False)
+    path = tmp_path / NAME
+    shrinks(monkeypatch, call, path, LONG, after)
+    done = wireproof("explain", path)
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "shrank" in line]
+    assert line == f"wrong: the file shrank from {len(LONG)} to {len(LONG) // 2} bytes while it was read"
+    assert 10 < len(rows(done.out)) < 40
+
+
+def test_a_file_of_a_folder_that_shrinks_is_one_finding_and_the_others_are_read(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t-0" / NAME
+    path.parent.mkdir()
+    path.with_name("partition.metadata").write_text("version: 0\ntopic_id: MtrD63xeQ2STCZQF3Qe6Bg")
+    shrinks(monkeypatch, "preadv", path, LONG, 0)
+    done = wireproof("explain", tmp_path)
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "shrank" in line]
+    assert line.strip().startswith(f"wrong: the file shrank from {len(LONG)} to ")
+    assert "topic id: version 0" in done.out
+
+
+def test_a_pipe_is_read_and_one_that_nobody_writes_to_is_empty(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_input, "FIRST_WAIT", 0.2)
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    assert "is empty: there is nothing to explain" in wireproof("explain", path).one_line()
+    monkeypatch.setattr(open_input, "FIRST_WAIT", 30)
+    writer = threading.Thread(target=path.write_bytes, args=(logs.batch(b"one", 0),))
+    writer.start()
+    done = wireproof("explain", path)
+    writer.join()
+    assert done.code == 0
+    assert "71 bytes as kafka.batch/v2: accepted" in done.out
+
+
+def test_a_bomb_ends_with_one_line_and_what_was_read_is_kept(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip  # noqa: PLC0415 - of this test alone
+
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(logs.batch(b"one", 0) * 2 + bytes(64 * MIB)))
+    monkeypatch.setattr(open_input, "MAX_COPIED", 4 * MIB)
+    done = wireproof("explain", path)
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "is larger than" in line]
+    assert line == f"wrong: what is compressed with gzip is larger than {4 * MIB} bytes; the rest is not read"
+
+
+def test_a_bomb_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zst"
+    path.write_bytes(zstandard.compress(logs.batch(b"one", 0) * 2 + bytes(256 * MIB)))
+    assert path.stat().st_size < MIB
+    peak, out = memory_mib(path)
+    assert "(unpacked from zstd) as kafka.log/mixed: damaged at 1 place: 2 entries are sound" in out
+    assert peak < MOST_MIB
+
+
+def test_a_pipe_that_does_not_end_takes_bounded_memory_and_what_was_read_is_kept() -> None:
+    script = (
+        "import sys; from wireproof import cli; from wireproof.runner import open_input; "
+        f"open_input.MAX_COPIED = {8 * MIB}; "
+        "sys.argv = ['wireproof', 'explain', '-', '--limit', '1']; cli.main()"
+    )
+    writer = f"import sys\nwhile 1: sys.stdout.buffer.write({logs.batch(b'one', 0)!r} * 1000)"
+    with subprocess.Popen([sys.executable, "-c", writer], stdout=subprocess.PIPE) as endless:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            stdin=endless.stdout, capture_output=True, check=False, timeout=120, text=True,
+        )  # fmt: skip
+        endless.kill()
+    assert done.returncode == 1
+    (line,) = [line for line in done.stdout.splitlines() if "is larger than" in line]
+    assert line == f"wrong: the input is larger than {8 * MIB} bytes; the rest is not read"
+    assert len(rows(done.stdout)) == 1
+
+
+@pytest.mark.largest
+def test_two_gigabytes_that_are_not_written_take_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "t-0" / NAME
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate(2 << 30)
+    peak, out = memory_mib(path)
+    assert "2147483648 bytes: no format fits; they look like zeros" in out
+    assert peak < MOST_MIB
+    peak, out = memory_mib(tmp_path)
+    assert "2147483648 bytes are allocated and not written yet" in out
+    assert peak < MOST_MIB
+
+
+def test_many_records_take_no_line_each(tmp_path: Path, wireproof: Command) -> None:
+    path = tmp_path / "many"
+    path.write_bytes(damaged_logs.kafka())
+    out = wireproof("explain", path).out
+    assert len(out.splitlines()) < damaged_logs.BATCHES + 12
+
+
+def test_text_files_are_named_and_not_read(wireproof: Command) -> None:
+    done = wireproof("explain", "/etc/passwd")
+    assert done.code == 2
+    assert "they look like text" in done.one_line()
