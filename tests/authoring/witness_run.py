@@ -15,11 +15,12 @@ from attrs import asdict, frozen
 from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
 from wireproof.adapters import peers
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
 from wireproof.cases.witness_reasons import reasons_of, without_witness
-from wireproof.kafka.family.live_broker import address
+from wireproof.kafka.family.live_broker import entry
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent
@@ -80,9 +81,9 @@ def refusal(spec: str) -> str:
 
 def _name_of_broker(spec: str) -> str:
     """Return the name that the properties file of a live broker gives it; empty for every other adapter."""
-    if not spec.startswith(f"{address.KIND}:"):
+    if not spec.startswith(f"{entry.KIND}:"):
         return ""
-    return read_properties(address.BrokerAddress.of(spec).properties).name
+    return read_properties(ServerAddress.of(spec).properties).name
 
 
 def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agreement]:

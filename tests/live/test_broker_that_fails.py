@@ -17,9 +17,9 @@ from tests.live.mock_broker import replies
 from tests.live.mock_broker.append_rules import ErrorCode, Refused
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
+from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
-from wireproof.kafka.family.live_broker import entry
 from wireproof.runner.event_files import read_events
 
 pytestmark = pytest.mark.live
@@ -118,7 +118,7 @@ def test_a_cluster_that_forbids_topics_is_one_line(
 
 
 def test_a_topic_that_exists_already_is_named_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry.secrets, "token_hex", lambda _: TOKEN)
+    monkeypatch.setattr(server_address.secrets, "token_hex", lambda _: TOKEN)
     name = f"wireproof-{TOKEN}-1"
     with running() as address, RawClient(address) as client:
         client.create(name, 1, {})

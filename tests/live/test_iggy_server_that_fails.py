@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.live.mock_iggy.server import MockServer, Stream, running
+from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
-from wireproof.iggy.family.live_server import entry
 
 pytestmark = pytest.mark.live
 
@@ -88,7 +88,7 @@ def test_the_streams_of_others_stay() -> None:
 def test_a_stream_that_cannot_be_deleted_is_named(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(entry.secrets, "token_hex", lambda _: TOKEN)
+    monkeypatch.setattr(server_address.secrets, "token_hex", lambda _: TOKEN)
     with running() as server:
         adapter = open_adapter(f"iggy-server:{server.address}")
         server.end()

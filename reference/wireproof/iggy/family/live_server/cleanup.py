@@ -6,8 +6,8 @@ It runs after the process of the adapter, however that ended, and prints one lin
 import sys
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.iggy.family.live_server.address import ServerAddress
 from wireproof.iggy.family.live_server.client_properties import read_properties
+from wireproof.iggy.family.live_server.entry import address_of
 from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
 from wireproof.wire.safe_text import one_line
 
@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Remove the streams; return 0 if none is left."""
     spec, token = arguments
     try:
-        address = ServerAddress.of(spec)
+        address = address_of(spec)
         server = Server(address, read_properties(address.properties))
         left = server.delete_streams(token)
     except (AdapterError, RequestRefusedError, OSError) as error:

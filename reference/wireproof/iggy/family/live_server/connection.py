@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
-from wireproof.iggy.family.live_server.address import ServerAddress
+from wireproof.adapters.server_address import ServerAddress
 
 SECONDS: Final = 10.0
 """Time limit of a connection and of an answer to a request that is no case."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.iggy.family.live_server import commands
-from wireproof.iggy.family.live_server.address import ServerAddress
 from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
 from wireproof.iggy.family.live_server.connection import Connection, Reply
 from wireproof.iggy.family.live_server.error_codes import error_of

@@ -16,10 +16,11 @@ from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.process_controller import READ
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet, request_of
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.cases.outcome import Crashed, Faulty, Outcome
-from wireproof.iggy.family.live_server.address import ServerAddress
 from wireproof.iggy.family.live_server.claims import hello_of_server
 from wireproof.iggy.family.live_server.client_properties import read_properties
+from wireproof.iggy.family.live_server.entry import address_of
 from wireproof.iggy.family.live_server.send_case import SendCases
 from wireproof.iggy.family.live_server.server import RequestRefusedError, Server, revision_of
 
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
     end_with_parent()
     spec, token = arguments
     try:
-        address = ServerAddress.of(spec)
+        address = address_of(spec)
         properties = read_properties(address.properties)
         server = Server(address, properties)
         version = server.version()

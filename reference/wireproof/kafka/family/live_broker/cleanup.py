@@ -8,8 +8,8 @@ import sys
 from kafka import errors
 
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.kafka.family.live_broker import topics
-from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.wire.safe_text import one_line
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
     """Remove the topics; return 0 if none is left."""
     spec, token = arguments
     try:
-        address = BrokerAddress.of(spec)
+        address = ServerAddress.of(spec)
         with Cluster(address, read_properties(address.properties).settings) as cluster:
             left = topics.remove(cluster, token)
     except (AdapterError, errors.KafkaError) as error:

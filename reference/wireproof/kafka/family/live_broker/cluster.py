@@ -22,7 +22,7 @@ from kafka.protocol.api_key import ApiKey
 from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.kafka.family.live_broker.address import BrokerAddress
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0
@@ -98,7 +98,7 @@ class Cluster:
     """
 
     def __init__(
-        self, address: BrokerAddress, settings: dict[str, Any], wished: Mapping[int, int] = NO_WISH
+        self, address: ServerAddress, settings: dict[str, Any], wished: Mapping[int, int] = NO_WISH
     ) -> None:
         """Connect; raise `AdapterStartError` with the reason if that fails."""
         logging.getLogger("kafka").setLevel(logging.CRITICAL)  # its errors come as exceptions too
@@ -276,7 +276,7 @@ def _said(error: errors.KafkaError) -> str:
     return next((text for kind, text in SAID_BY.items() if isinstance(error, kind)), NOT_KAFKA)
 
 
-def _look(address: BrokerAddress, context: ssl.SSLContext | None) -> None:
+def _look(address: ServerAddress, context: ssl.SSLContext | None) -> None:
     """Connect once without Kafka's protocol: a missing listener or TLS has a plain reason then."""
     try:
         plain = socket.create_connection((address.host, address.port), CONNECT_SECONDS)

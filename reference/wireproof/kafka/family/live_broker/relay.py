@@ -10,9 +10,9 @@ from kafka import errors
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import clean_up
 from wireproof.adapters.python_object import line_of
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.kafka.family.live_broker import error_codes, requests
-from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
@@ -88,7 +88,7 @@ def connected(spec: str) -> Iterator[BrokerRelay]:
     Raises:
         AdapterStartError: it does not answer, or forbids the topics.
     """
-    address = BrokerAddress.of(spec)
+    address = ServerAddress.of(spec)
     properties = read_properties(address.properties)
     entry = entry_of_broker(spec)
     token = entry.cleanup[-1]

@@ -21,10 +21,10 @@ from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.process_controller import READ
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet, request_of
+from wireproof.adapters.server_address import ServerAddress
 from wireproof.cases.outcome import Crashed, Faulty, Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
-from wireproof.kafka.family.live_broker.address import BrokerAddress
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
 from wireproof.kafka.family.live_broker.around_append import append_earlier
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     spec, token = arguments
     answers = Answers(sys.stdout.buffer)
     try:
-        address = BrokerAddress.of(spec)
+        address = ServerAddress.of(spec)
         properties = read_properties(address.properties)
         cluster = Cluster(address, properties.settings, properties.api_versions)
     except AdapterError as error:

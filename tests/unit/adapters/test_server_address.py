@@ -1,0 +1,46 @@
+"""The name of a live server: `KIND:HOST:PORT[:FILE]`, with a scheme where its family has one."""
+
+import pytest
+
+from wireproof.adapters.errors import UnknownAdapter
+from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.server_address import ServerAddress, server_entry
+
+
+@pytest.mark.parametrize(
+    ("rest", "address", "text"),
+    [
+        ("h:8090", ServerAddress("h", 8090), "h:8090"),
+        ("localhost:1", ServerAddress("localhost", 1), "localhost:1"),
+        ("[::1]:8090", ServerAddress("::1", 8090), "[::1]:8090"),
+        ("h:8090:a/b:c", ServerAddress("h", 8090, "a/b:c"), "h:8090"),
+        ("h:1:a b/client.properties", ServerAddress("h", 1, "a b/client.properties"), "h:1"),
+        ("http://h:3000", ServerAddress("h", 3000, scheme="http"), "h:3000"),
+        ("http://[::1]:3000:f", ServerAddress("::1", 3000, "f", "http"), "[::1]:3000"),
+    ],
+)
+def test_a_name_has_a_host_a_port_and_what_else_there_is(
+    rest: str, address: ServerAddress, text: str
+) -> None:
+    found = ServerAddress.of(f"kind:{rest}", ("http",))
+    assert found == address
+    assert str(found) == text
+
+
+@pytest.mark.parametrize("rest", ["", "h", "h:", "h:0", "h:65536", "h:x", "::1:8090", "h:80:", "http://h:80"])
+def test_another_form_is_an_error_that_shows_the_form(rest: str) -> None:
+    with pytest.raises(UnknownAdapter, match=r"is written kind:HOST:PORT or kind:HOST:PORT:FILE$"):
+        ServerAddress.of(f"kind:{rest}")
+
+
+def test_the_error_shows_each_scheme_too() -> None:
+    with pytest.raises(UnknownAdapter, match=r"kind:HOST:PORT:FILE or kind:http://HOST:PORT$"):
+        ServerAddress.of("kind:ftp://h:80", ("http",))
+
+
+def test_each_run_has_a_token_of_its_own_which_the_cleanup_gets_too() -> None:
+    one, other = (server_entry(Entry("kind:h:1"), "package") for _ in range(2))
+    assert one.command[-2:] == one.cleanup[-2:]
+    assert one.command[1:4] == ("-m", "package.worker", "kind:h:1")
+    assert one.cleanup[1:4] == ("-m", "package.cleanup", "kind:h:1")
+    assert one.command[-1] != other.command[-1]
