@@ -1,6 +1,7 @@
 """The bodies around a case, against requests and answers that server 0.5.0 takes and gives."""
 
 from wireproof.iggy.family.live_server import commands
+from wireproof.iggy.family.live_server.protocol import BY_REVISION
 
 NUMBERS = bytes(108)
 
@@ -26,9 +27,18 @@ def test_the_list_of_streams_has_numbers_and_names() -> None:
 
 
 def test_a_topic_is_created_by_number_and_name() -> None:
-    body = commands.create_topic(3, 7, b"sample", 2)
+    body = commands.create_topic(BY_REVISION["0.7"], 3, 7, b"sample", 2)
     assert body.hex(" ") == (
         "01 04 03 00 00 00 07 00 00 00 02 00 00 00 01 ff ff ff ff ff ff ff ff "
+        "00 00 00 00 00 00 00 00 01 06 73 61 6d 70 6c 65"
+    )
+
+
+def test_from_0_6_on_a_creation_has_no_number() -> None:
+    protocol = BY_REVISION["0.8"]
+    assert commands.create_stream(protocol, "ab") == b"\x02ab"
+    assert commands.create_topic(protocol, 3, 7, b"sample", 2).hex(" ") == (
+        "01 04 03 00 00 00 02 00 00 00 01 ff ff ff ff ff ff ff ff "
         "00 00 00 00 00 00 00 00 01 06 73 61 6d 70 6c 65"
     )
 

@@ -1,7 +1,8 @@
-"""The bodies of the requests that a case needs around its own, as server 0.5.0 takes them.
+"""The bodies of the requests that a case needs around its own, as servers 0.5 to 0.8 take them.
 
-Codes and bodies: `core/common/src/types/command/mod.rs` and `core/common/src/commands/` at tag server-0.5.0.
-Identifiers, sends and polls are formats of this package and are written by its codecs.
+Codes and bodies: `core/common/src/types/command/mod.rs` and `core/common/src/commands/` at the tags
+server-0.5.0 and server-0.6.0, `core/binary_protocol/src/` at server-0.8.0. Identifiers, sends and polls are
+formats of this package and are written by its codecs.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from struct import Struct
 from typing import Final
 
 from wireproof import formats
+from wireproof.iggy.family.live_server.protocol import Protocol
 from wireproof.wire.json_values import Json
 
 PING: Final = 1
@@ -21,14 +23,11 @@ CREATE_STREAM: Final = 202
 DELETE_STREAM: Final = 203
 CREATE_TOPIC: Final = 302
 
-POLL_REQUEST: Final = formats.get("iggy.poll-request", "0.0.92")
-IDENTIFIER: Final = formats.get("iggy.identifier", "0.0.30")
-
 MOST_POLLED: Final = 100_000
 """The number of messages that one poll asks for: no case sends so many."""
 
 U32: Final = Struct("<I")
-_TOPIC: Final = Struct("<IIBQQB")
+_TOPIC: Final = Struct("<IBQQB")
 _STATS: Final = Struct("<IffQQQQQQQQIIIIQII")
 """The numbers of the statistics; five texts follow, and the fifth is the version of the server."""
 
@@ -46,20 +45,24 @@ def login(user: str, password: str) -> bytes:
     return _short_text(user) + _short_text(password) + U32.pack(0) * 2
 
 
-def create_stream(name: str) -> bytes:
+def create_stream(protocol: Protocol, name: str) -> bytes:
     """Return the creation of a stream to which the server gives a number."""
-    return U32.pack(0) + _short_text(name)
+    return _chosen(protocol, 0) + _short_text(name)
 
 
-def create_topic(stream: int, number: int, name: bytes, partitions: int) -> bytes:
-    """Return the creation of a topic; number 0 lets the server choose one."""
-    facts = _TOPIC.pack(number, partitions, _NO_COMPRESSION, _NEVER, 0, 1)
-    return identifier(numeric(stream)) + facts + bytes((len(name),)) + name
+def create_topic(protocol: Protocol, stream: int, number: int, name: bytes, partitions: int) -> bytes:
+    """Return the creation of a topic; number 0 lets the server choose one, and from 0.6 on it always does."""
+    facts = _chosen(protocol, number) + _TOPIC.pack(partitions, _NO_COMPRESSION, _NEVER, 0, 1)
+    return identifier(protocol, numeric(stream)) + facts + bytes((len(name),)) + name
 
 
-def identifier(value: Json) -> bytes:
+def _chosen(protocol: Protocol, number: int) -> bytes:
+    return U32.pack(number) if protocol.chosen else b""
+
+
+def identifier(protocol: Protocol, value: Json) -> bytes:
     """Return the bytes of an identifier."""
-    return formats.encode(IDENTIFIER, value)
+    return formats.encode(protocol.identifier_format, value)
 
 
 def numeric(number: int) -> Json:
@@ -67,10 +70,10 @@ def numeric(number: int) -> Json:
     return {"kind": "numeric", "value": U32.pack(number).hex()}
 
 
-def poll(stream: int, topic: Json, partition: int, offset: int) -> bytes:
+def poll(protocol: Protocol, stream: int, topic: Json, partition: int, offset: int) -> bytes:
     """Return the request of the messages from `offset` on, by a consumer that stores no offset."""
     return formats.encode(
-        POLL_REQUEST,
+        protocol.request_format,
         {
             "consumer": {"kind": "consumer", "id": numeric(1)},
             "stream": numeric(stream),
@@ -96,9 +99,9 @@ def version_in(stats: bytes) -> str:
     return text.decode(errors="replace")
 
 
-def number_in(stream: bytes) -> int:
-    """Return the number of a stream in the answer to its creation."""
-    number: int = U32.unpack_from(stream)[0]
+def number_in(created: bytes) -> int:
+    """Return the number of a stream or a topic in the answer to its creation."""
+    number: int = U32.unpack_from(created)[0]
     return number
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.iggy.family.live_server.commands import numeric
+from wireproof.iggy.family.live_server.protocol import Protocol
 from wireproof.iggy.header_kinds import is_utf8
 from wireproof.wire.json_values import Json
 
@@ -17,9 +18,6 @@ NUMERIC, STRING = 1, 2
 """The kinds of an identifier."""
 
 PARTITION_ID: Final = 2
-MOST_PARTITIONS: Final = 1000
-"""The number of partitions that a topic can have: `CreateTopic::validate` of server 0.5.0."""
-
 _LENGTH: Final = Struct("<I")
 _NUMBER: Final = Struct("<I")
 
@@ -58,7 +56,12 @@ class Topic:
     number: int
     name: bytes
     partitions: int = 1
-    partition: int = 1
+    partition: int = 0
+
+    @property
+    def by_number(self) -> bool:
+        """Return True if its identifier is a number."""
+        return isinstance(self.identifier, dict) and self.identifier["kind"] == "numeric"
 
 
 DEFAULT_TOPIC: Final = Topic({"kind": "string", "value": b"topic".hex()}, 0, b"topic")
@@ -78,22 +81,31 @@ def parts_of(data: bytes) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def with_stream(data: bytes, number: int, name: str) -> bytes:
+def with_stream(protocol: Protocol, data: bytes, number: int, name: str) -> bytes:
     """Return the bytes with a stream of our own in place of theirs.
 
     A name becomes our name, and the length of the metadata changes by the difference. Of every other value
     the first four bytes become our number, also if the bytes end in it, so that no reading of them names the
-    stream of somebody else. Number 0 stays: it names no stream up to 0.7.x.
+    stream of somebody else. Number 0 stays where it names no stream.
     """
     if len(data) < VALUE_AT:
         return data
     kind, size = data[_LENGTH.size : VALUE_AT]
     value = data[VALUE_AT : VALUE_AT + size]
     if kind != STRING:
-        return data if value == bytes(_NUMBER.size) else _overwritten(data, _NUMBER.pack(number))
+        none = protocol.first and value == bytes(_NUMBER.size)
+        return data if none else _overwritten(data, _NUMBER.pack(number))
     if len(value) < size:
         return _overwritten(data, name.encode()[: len(value)])
     return _named_anew(data, value, name.encode()) if value else data
+
+
+def with_topic(data: bytes, number: int) -> bytes:
+    """Return the bytes with the number that the server gave to the topic, if they name one by its number."""
+    parts = parts_of(data)
+    if len(parts) < 2 or parts[1].kind != NUMERIC or len(parts[1].value) != _NUMBER.size:
+        return data
+    return data[: parts[1].end - _NUMBER.size] + _NUMBER.pack(number) + data[parts[1].end :]
 
 
 def _overwritten(data: bytes, value: bytes) -> bytes:
@@ -108,19 +120,22 @@ def _named_anew(data: bytes, old: bytes, name: bytes) -> bytes:
     return _LENGTH.pack(length) + bytes((STRING, len(name))) + name + data[VALUE_AT + len(old) :]
 
 
-def topic_of(data: bytes) -> Topic:
+def topic_of(protocol: Protocol, data: bytes) -> Topic:
     """Return the topic that the bytes name, with as many partitions as they need."""
     parts = parts_of(data)
-    topic = _named(parts[1]) if len(parts) > 1 else DEFAULT_TOPIC
-    partition = parts[2].number if len(parts) > 2 and parts[2].kind == PARTITION_ID else 0
-    if not 1 <= partition <= MOST_PARTITIONS:
+    topic = _named(parts[1], protocol.first) if len(parts) > 1 else DEFAULT_TOPIC
+    topic = evolve(topic, partition=protocol.first)
+    if len(parts) < 3 or parts[2].kind != PARTITION_ID or len(parts[2].value) != _NUMBER.size:
         return topic
-    return evolve(topic, partitions=partition, partition=partition)
+    partition = parts[2].number
+    if not protocol.first <= partition <= protocol.most_partitions:
+        return topic
+    return evolve(topic, partitions=partition + 1 - protocol.first, partition=partition)
 
 
-def _named(part: Part) -> Topic:
+def _named(part: Part, first: int) -> Topic:
     if part.kind == STRING and part.value and is_utf8(part.value):
         return Topic({"kind": "string", "value": part.value.hex()}, 0, part.value)
-    if part.kind == NUMERIC and part.number:
+    if part.kind == NUMERIC and len(part.value) == _NUMBER.size and part.number >= first:
         return Topic(numeric(part.number), part.number, DEFAULT_TOPIC.name)
     return DEFAULT_TOPIC

@@ -13,7 +13,7 @@ from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.connection import Connection, Reply
-from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream
+from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream, with_topic
 from wireproof.iggy.family.live_server.error_codes import error_of
 from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
 from wireproof.iggy.family.live_server.stored import Stored, faults_of, poll_all, shown_messages
@@ -51,10 +51,10 @@ class Sent:
 class SendCases:
     """Runs the cases of `iggy.send`, one after another."""
 
-    def __init__(self, server: Server, revision: str, names: str) -> None:
+    def __init__(self, server: Server, names: str) -> None:
         """Use streams whose names begin with the prefix and `names`."""
         self._server = server
-        self._revision = revision
+        self._protocol = server.protocol
         self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
         self._connection: Connection | None = None
 
@@ -78,23 +78,23 @@ class SendCases:
         name = next(self._names)
         stream = self._server.create_stream(name)
         try:
-            data = with_stream(request.data, stream, name)
-            return self._stored(request, data, stream, topic_of(request.data))
+            data = with_stream(self._protocol, request.data, stream, name)
+            return self._stored(request, data, stream, topic_of(self._protocol, request.data))
         finally:
             with contextlib.suppress(RequestRefusedError, OSError):  # the cleanup deletes what is left
                 self._server.delete_stream(stream)
 
     def _stored(self, request: Request, data: bytes, stream: int, topic: Topic) -> Outcome:
-        body = commands.create_topic(stream, topic.number, topic.name, topic.partitions)
-        self._server.ask("creating a topic", commands.CREATE_TOPIC, body)
+        topic = self._server.create_topic(stream, topic)
+        data = data if self._protocol.chosen else with_topic(data, topic.number)
         self._server.ask("sending", commands.SEND_MESSAGES, self._earlier(stream, topic))
-        earlier = poll_all(self._server, self._revision, stream, topic)
+        earlier = poll_all(self._server, stream, topic)
         sent = self._send_twice(data, request.limits.ms / 1000 * WAIT)
         if sent.closed and not self._server.is_listening():
             return Crashed(f"the server is gone, nothing listens at its address: {sent.closed}")
         if sent.reply is None and not sent.closed:
             return Stalled("no answer: the server waits for more bytes than the length of the request has")
-        found = poll_all(self._server, self._revision, stream, topic)
+        found = poll_all(self._server, stream, topic)
         return outcome_of(sent, earlier, found, self._messages(request))
 
     def _earlier(self, stream: int, topic: Topic) -> bytes:
@@ -105,12 +105,12 @@ class SendCases:
             "partitioning": {"kind": "partition_id", "value": place},
             "messages": [EARLIER],
         }
-        return formats.encode(formats.get("iggy.send", self._revision), value)
+        return formats.encode(self._protocol.send_format, value)
 
     def _messages(self, request: Request) -> Sequence[Any]:
         """Return the messages of a request; none if its bytes are refused."""
         try:
-            value = formats.decode(formats.get("iggy.send", self._revision), request.data).value
+            value = formats.decode(self._protocol.send_format, request.data).value
         except Rejected:
             return ()
         messages: Sequence[Any] = value.messages

@@ -2,25 +2,22 @@
 
 import re
 import struct
-from collections.abc import Mapping
 from typing import Final
+
+from attrs import evolve
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.server_address import ServerAddress
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
 from wireproof.iggy.family.live_server.connection import Connection, Reply
+from wireproof.iggy.family.live_server.destination import Topic
 from wireproof.iggy.family.live_server.error_codes import error_of
+from wireproof.iggy.family.live_server.protocol import BY_REVISION, BY_VERSION, Protocol
 from wireproof.wire.safe_text import one_line
 
 PREFIX: Final = "wireproof-"
 """The beginning of every name. Only streams with it, and with the token of a run, are ever deleted."""
-
-REVISIONS: Final[Mapping[str, str]] = {"0.5": "0.7", "0.6": "0.8", "0.7": "0.9", "0.8": "0.9"}
-"""The revision of a send by the first two numbers of a server's version: iggy.md, section 1."""
-
-SPOKEN: Final = ("0.7",)
-"""The revisions that this adapter was run with."""
 
 _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
@@ -51,6 +48,8 @@ class Server:
             raise AdapterStartError(f"{address}: {error}") from None
         except OSError as error:
             raise AdapterStartError(_no_server(address, error)) from None
+        self.version = self._version()
+        self.protocol = protocol_of(properties.revision, self.version, address)
 
     def connected(self) -> Connection:
         """Return another connection that is logged in; raise `OSError`, `RequestRefusedError`."""
@@ -70,7 +69,7 @@ class Server:
         _check(reply, doing)
         return reply.body
 
-    def version(self) -> str:
+    def _version(self) -> str:
         """Return the version that the server answers; empty if it answers none."""
         try:
             return commands.version_in(self.ask("reading the statistics", commands.GET_STATS))
@@ -92,10 +91,22 @@ class Server:
 
     def create_stream(self, name: str) -> int:
         """Create a stream and return its number."""
-        body = self.ask(f"creating the stream {name}", commands.CREATE_STREAM, commands.create_stream(name))
+        body = self.ask(
+            f"creating the stream {name}", commands.CREATE_STREAM, commands.create_stream(self.protocol, name)
+        )
         if len(body) >= 4:
             return commands.number_in(body)
         return next(number for number, found in self._streams() if found == name)
+
+    def create_topic(self, stream: int, topic: Topic) -> Topic:
+        """Create a topic and return it as it is; from 0.6 on the server gives it a number."""
+        body = commands.create_topic(self.protocol, stream, topic.number, topic.name, topic.partitions)
+        answer = self.ask("creating a topic", commands.CREATE_TOPIC, body)
+        if self.protocol.chosen:
+            return topic
+        number = commands.number_in(answer)
+        shown = commands.numeric(number) if topic.by_number else topic.identifier
+        return evolve(topic, number=number, identifier=shown)
 
     def delete_streams(self, token: str) -> dict[str, str]:
         """Delete the streams of a run; return the names of those that are left, with the reason."""
@@ -110,7 +121,7 @@ class Server:
 
     def delete_stream(self, number: int) -> None:
         """Delete a stream of our own."""
-        body = commands.identifier(commands.numeric(number))
+        body = commands.identifier(self.protocol, commands.numeric(number))
         self.ask(f"deleting the stream {number}", commands.DELETE_STREAM, body)
 
     def _streams(self) -> list[tuple[int, str]]:
@@ -124,18 +135,17 @@ class Server:
         self._connection.close()
 
 
-def revision_of(server: Server, version: str) -> str:
-    """Return the revision of a send that the server takes; raise `AdapterStartError`."""
-    wished = server.properties.revision
+def protocol_of(wished: str, version: str, address: ServerAddress) -> Protocol:
+    """Return the protocol of a server by its properties, or by its version; raise `AdapterStartError`."""
     found = _VERSION.match(version)
-    revision = wished or (REVISIONS.get(found[1], "") if found else "")
-    if revision in SPOKEN:
-        return revision
+    protocol = BY_VERSION.get(found[1]) if found else None
+    if wished and (protocol is None or protocol.send != wished):
+        protocol = BY_REVISION.get(wished)
+    if protocol is not None:
+        return protocol
     shown = f"server {one_line(version, 40)}" if version else "a server without a version"
-    known = f"its revision is {revision}" if revision else "its revision is not known"
-    raise AdapterStartError(
-        f"{server.address} is {shown}: {known}, and iggy-server speaks {', '.join(SPOKEN)}"
-    )
+    known = f"its revision is {wished}" if wished else "its revision is not known"
+    raise AdapterStartError(f"{address} is {shown}: {known}, and iggy-server speaks {', '.join(BY_REVISION)}")
 
 
 def _check(reply: Reply, doing: str) -> None:

@@ -35,13 +35,13 @@ class Stored:
     unreadable: str = ""
 
 
-def poll_all(server: Server, revision: str, stream: int, topic: Topic) -> Stored:
+def poll_all(server: Server, stream: int, topic: Topic) -> Stored:
     """Read the partition from the beginning to its end; raise `RequestRefusedError`, `OSError`."""
-    row = formats.get("iggy.poll", revision)
+    row = server.protocol.poll_format
     messages: list[Any] = []
     current = 0
     while True:
-        body = commands.poll(stream, topic.identifier, topic.partition, len(messages))
+        body = commands.poll(server.protocol, stream, topic.identifier, topic.partition, len(messages))
         data = server.ask("polling", commands.POLL_MESSAGES, body)
         try:
             found = formats.decode(row, data).value

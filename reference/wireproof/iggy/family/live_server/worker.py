@@ -22,7 +22,7 @@ from wireproof.iggy.family.live_server.claims import hello_of_server
 from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
 from wireproof.iggy.family.live_server.send_case import SendCases
-from wireproof.iggy.family.live_server.server import RequestRefusedError, Server, revision_of
+from wireproof.iggy.family.live_server.server import RequestRefusedError, Server
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
@@ -38,15 +38,13 @@ def main(arguments: list[str]) -> int:
         address = address_of(spec)
         properties = read_properties(address.properties)
         server = Server(address, properties)
-        version = server.version()
-        revision = revision_of(server, version)
         # a process that starts again after a fault takes other names
-        cases = SendCases(server, revision, f"{token}-{secrets.token_hex(2)}")
+        cases = SendCases(server, f"{token}-{secrets.token_hex(2)}")
         _check(cases, address)
     except AdapterError as error:
         _write(Packet({"hello": {"error": str(error)}}))
         return START_FAILED
-    _write(hello_packet(hello_of_server(properties.name, version, revision)))
+    _write(hello_packet(hello_of_server(properties.name, server.version, server.protocol.send)))
     return _serve(cases)
 
 
