@@ -4,17 +4,17 @@ from typing import Final
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.formats import FORMATS
-from wireproof.iggy.family.live_server.stored import FIELDS
+from wireproof.iggy.family.live_server import http_case, stored
 
-OBSERVED: Final = tuple(f"messages[].{name}" for name in FIELDS)
-"""A poll shows the messages; the stream, the topic and the partition are those of this adapter."""
+OBSERVED: Final = {False: stored.FIELDS, True: http_case.FIELDS}
+"""The fields of messages that a poll shows, over TCP and over HTTP; the partition is that of this adapter."""
 
 
-def hello_of_server(name: str, version: str, revision: str) -> Hello:
-    """Return the claims about a server that takes sends of `revision`."""
-    format_id = f"iggy.send/{revision}"
+def hello_of_server(name: str, version: str, format_id: str, *, over_http: bool) -> Hello:
+    """Return the claims about a server that takes sends of a format."""
+    observed = tuple(f"messages[].{field}" for field in OBSERVED[over_http])
     features = tuple(
         atom.partition(":")[2] for atom in FORMATS[format_id].capabilities if atom.startswith("feature:")
     )
-    claim = Claim(("decode",), ("none",), ("reader", "produce"), OBSERVED, features)
+    claim = Claim(("decode",), ("none",), ("reader", "produce"), observed, features)
     return Hello(name, version, {format_id: claim}, errors="coarse", cost="slow")

@@ -6,9 +6,10 @@ It runs after the process of the adapter, however that ended, and prints one lin
 import sys
 
 from wireproof.adapters.errors import AdapterError
+from wireproof.iggy.family.live_server.cases import server_at
 from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
+from wireproof.iggy.family.live_server.server import PREFIX, RefusedError
 from wireproof.wire.safe_text import one_line
 
 
@@ -17,9 +18,8 @@ def main(arguments: list[str]) -> int:
     spec, token = arguments
     try:
         address = address_of(spec)
-        server = Server(address, read_properties(address.properties))
-        left = server.delete_streams(token)
-    except (AdapterError, RequestRefusedError, OSError) as error:
+        left = server_at(address, read_properties(address.properties)).delete_streams(token)
+    except (AdapterError, RefusedError, OSError) as error:
         return _report(f"streams named {PREFIX}{token}-… may be left: {one_line(str(error), 200)}")
     if not left:
         return 0

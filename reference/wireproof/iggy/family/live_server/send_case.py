@@ -3,32 +3,27 @@
 import contextlib
 from collections.abc import Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
 from attrs import frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.connection import Connection, Reply
 from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream, with_topic
 from wireproof.iggy.family.live_server.error_codes import error_of
-from wireproof.iggy.family.live_server.server import PREFIX, RequestRefusedError, Server
-from wireproof.iggy.family.live_server.stored import Stored, faults_of, poll_all, shown_messages
+from wireproof.iggy.family.live_server.outcome import CLOSED, WAIT, gone, outcome_of
+from wireproof.iggy.family.live_server.server import PREFIX, RefusedError, Server
+from wireproof.iggy.family.live_server.stored import FIELDS, poll_all
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
 
 TEXT: Final = 200
 """Characters of the text of an error that are kept."""
-
-CLOSED: Final = "connection closed"
-"""Stands for the error of a server that closes the connection."""
-
-WAIT: Final = 0.5
-"""The part of a case's time limit after which a server without an answer waits for more bytes."""
 
 EARLIER: Final[Json] = {
     "id": "7",
@@ -62,11 +57,11 @@ class SendCases:
         """Send the bytes of a request and return what the server answers and stores."""
         try:
             return self._on_own_stream(request)
-        except RequestRefusedError as error:
+        except RefusedError as error:
             return Unsupported(str(error))
         except OSError as error:
             if not self._server.is_listening():
-                return _gone(error)
+                return gone(error)
             self._server.reconnect()
             return Stalled(f"around the send: {line_of(error)}")
 
@@ -81,7 +76,7 @@ class SendCases:
             data = with_stream(self._protocol, request.data, stream, name)
             return self._stored(request, data, stream, topic_of(self._protocol, request.data))
         finally:
-            with contextlib.suppress(RequestRefusedError, OSError):  # the cleanup deletes what is left
+            with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
                 self._server.delete_stream(stream)
 
     def _stored(self, request: Request, data: bytes, stream: int, topic: Topic) -> Outcome:
@@ -95,7 +90,8 @@ class SendCases:
         if sent.reply is None and not sent.closed:
             return Stalled("no answer: the server waits for more bytes than the length of the request has")
         found = poll_all(self._server, stream, topic)
-        return outcome_of(sent, earlier, found, self._messages(request))
+        ids = self._sent_ids(request)
+        return outcome_of(_refused(sent), sent.out_of_step, earlier, found, ids, FIELDS)
 
     def _earlier(self, stream: int, topic: Topic) -> bytes:
         place = commands.U32.pack(topic.partition).hex()
@@ -107,19 +103,19 @@ class SendCases:
         }
         return formats.encode(self._protocol.send_format, value)
 
-    def _messages(self, request: Request) -> Sequence[Any]:
-        """Return the messages of a request; none if its bytes are refused."""
+    def _sent_ids(self, request: Request) -> Sequence[int]:
+        """Return the ids in a request; none if its bytes are refused."""
         try:
             value = formats.decode(self._protocol.send_format, request.data).value
         except Rejected:
             return ()
-        messages: Sequence[Any] = value.messages
-        return messages
+        return [message.id for message in value.messages]
 
     def _send_twice(self, data: bytes, seconds: float) -> Sent:
         """Send, and repeat a send whose connection ended, which may have another reason than the case."""
         sent = self._send(data, seconds)
-        return self._send(data, seconds) if sent.closed and self._server.is_listening() else sent
+        again = sent.closed and self._server.is_listening()
+        return self._send(data, seconds / 2) if again else sent
 
     def _send(self, data: bytes, seconds: float) -> Sent:
         connection = self._connection or self._server.connected()
@@ -151,30 +147,12 @@ class SendCases:
         return text
 
 
-def outcome_of(sent: Sent, earlier: Stored, found: Stored, messages: Sequence[Any]) -> Outcome:
-    """Return the outcome of a send that was answered, or whose connection ended."""
-    faults = list(faults_of(earlier, found))
-    grown = found.messages[len(earlier.messages) :]
-    refused = sent.reply is None or sent.reply.status != 0
-    if refused and not grown and not faults:
-        return _refused(sent)
-    if refused:
-        faults.append(f"{_refused(sent).detail}, and messages are stored")
-    if not refused and sent.out_of_step:
-        faults.append(sent.out_of_step)
-    if faults:
-        return Accepted({"fault": "; ".join(faults), "stored": str(len(grown))})
-    return Accepted({"messages": shown_messages(grown, messages)})
-
-
-def _refused(sent: Sent) -> Refused:
+def _refused(sent: Sent) -> Refused | None:
+    if sent.reply is not None and not sent.reply.status:
+        return None
     if sent.reply is None:
         text = f"no answer: {sent.closed}"
         return Refused(detail=CLOSED, text=text, untyped=True)
     error = error_of(sent.reply.status)
     text = "; ".join(filter(None, (f"error {sent.reply.status}", sent.out_of_step)))
     return Refused(error.cls, detail=error.name, text=text, untyped=bool(sent.out_of_step))
-
-
-def _gone(error: OSError) -> Crashed:
-    return Crashed(f"the server is gone, nothing listens at its address: {line_of(error)}")

@@ -22,13 +22,8 @@ PREFIX: Final = "wireproof-"
 _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
 
-class RequestRefusedError(Exception):
+class RefusedError(Exception):
     """The server refuses a request that is no case."""
-
-    def __init__(self, doing: str, status: int) -> None:
-        """Name what was asked, and the error code."""
-        error = error_of(status)
-        super().__init__(f"{doing} is refused with {error.name} ({status})")
 
 
 class Server:
@@ -44,7 +39,7 @@ class Server:
         self.properties = properties
         try:
             self._connection = self.connected()
-        except RequestRefusedError as error:
+        except RefusedError as error:
             raise AdapterStartError(f"{address}: {error}") from None
         except OSError as error:
             raise AdapterStartError(_no_server(address, error)) from None
@@ -52,7 +47,7 @@ class Server:
         self.protocol = protocol_of(properties.revision, self.version, address)
 
     def connected(self) -> Connection:
-        """Return another connection that is logged in; raise `OSError`, `RequestRefusedError`."""
+        """Return another connection that is logged in; raise `OSError`, `RefusedError`."""
         connection = Connection(self.address)
         try:
             body = commands.login(self.properties.user, self.properties.password)
@@ -64,7 +59,7 @@ class Server:
         return connection
 
     def ask(self, doing: str, code: int, body: bytes = b"") -> bytes:
-        """Return the body of an answer; raise `RequestRefusedError`, `OSError`."""
+        """Return the body of an answer; raise `RefusedError`, `OSError`."""
         reply = self._connection.request(code, body)
         _check(reply, doing)
         return reply.body
@@ -73,7 +68,7 @@ class Server:
         """Return the version that the server answers; empty if it answers none."""
         try:
             return commands.version_in(self.ask("reading the statistics", commands.GET_STATS))
-        except RequestRefusedError:
+        except RefusedError:
             return ""
 
     def is_listening(self) -> bool:
@@ -85,7 +80,7 @@ class Server:
             return False
 
     def reconnect(self) -> None:
-        """Replace the connection after a fault on it; raise `OSError`, `RequestRefusedError`."""
+        """Replace the connection after a fault on it; raise `OSError`, `RefusedError`."""
         self._connection.close()
         self._connection = self.connected()
 
@@ -115,7 +110,7 @@ class Server:
             if name.startswith(f"{PREFIX}{token}-"):
                 try:
                     self.delete_stream(number)
-                except RequestRefusedError as error:
+                except RefusedError as error:
                     left[name] = str(error)
         return left
 
@@ -150,7 +145,7 @@ def protocol_of(wished: str, version: str, address: ServerAddress) -> Protocol:
 
 def _check(reply: Reply, doing: str) -> None:
     if reply.status:
-        raise RequestRefusedError(doing, reply.status)
+        raise RefusedError(f"{doing} is refused with {error_of(reply.status).name} ({reply.status})")
 
 
 def _no_server(address: ServerAddress, error: OSError) -> str:

@@ -36,7 +36,7 @@ class Stored:
 
 
 def poll_all(server: Server, stream: int, topic: Topic) -> Stored:
-    """Read the partition from the beginning to its end; raise `RequestRefusedError`, `OSError`."""
+    """Read the partition from the beginning to its end; raise `RefusedError`, `OSError`."""
     row = server.protocol.poll_format
     messages: list[Any] = []
     current = 0
@@ -71,14 +71,14 @@ def faults_of(earlier: Stored, found: Stored) -> Iterator[str]:
         yield "the time of the append is not that of this machine"
 
 
-def shown_messages(stored: Sequence[Any], sent: Sequence[Any]) -> list[Json]:
-    """Return the messages as a send has them; an id that the server had to set is shown as it was sent."""
+def shown_messages(stored: Sequence[Any], ids: Sequence[int], names: Sequence[str]) -> list[Json]:
+    """Return these fields of the messages; an id that the server had to set is shown as it was sent."""
     shown: list[Json] = []
     for index, message in enumerate(stored):
         whole = to_json(message)
         assert isinstance(whole, dict)
-        fields = {name: whole[name] for name in FIELDS}
-        if index < len(sent) and sent[index].id == 0 and message.id != 0:
+        fields = {name: whole[name] for name in names}
+        if index < len(ids) and ids[index] == 0:
             fields["id"] = "0"
         shown.append(fields)
     return shown

@@ -18,11 +18,10 @@ from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.adapters.server_address import ServerAddress
 from wireproof.cases.outcome import Crashed, Faulty, Outcome
-from wireproof.iggy.family.live_server.claims import hello_of_server
+from wireproof.iggy.family.live_server.cases import Cases, cases_of, hello_of, server_at
 from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.send_case import SendCases
-from wireproof.iggy.family.live_server.server import RequestRefusedError, Server
+from wireproof.iggy.family.live_server.server import RefusedError
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
@@ -36,27 +35,26 @@ def main(arguments: list[str]) -> int:
     spec, token = arguments
     try:
         address = address_of(spec)
-        properties = read_properties(address.properties)
-        server = Server(address, properties)
+        server = server_at(address, read_properties(address.properties))
         # a process that starts again after a fault takes other names
-        cases = SendCases(server, f"{token}-{secrets.token_hex(2)}")
+        cases = cases_of(server, f"{token}-{secrets.token_hex(2)}")
         _check(cases, address)
     except AdapterError as error:
         _write(Packet({"hello": {"error": str(error)}}))
         return START_FAILED
-    _write(hello_packet(hello_of_server(properties.name, server.version, server.protocol.send)))
+    _write(hello_packet(hello_of(server)))
     return _serve(cases)
 
 
-def _check(cases: SendCases, address: ServerAddress) -> None:
+def _check(cases: Cases, address: ServerAddress) -> None:
     """Raise `AdapterStartError` if the user has no permission for what each case needs."""
     try:
         cases.check()
-    except (RequestRefusedError, OSError) as error:
+    except (RefusedError, OSError) as error:
         raise AdapterStartError(f"{address}: {line_of(error)}") from None
 
 
-def _serve(cases: SendCases) -> int:
+def _serve(cases: Cases) -> int:
     incoming = Frames()
     while piece := os.read(sys.stdin.fileno(), READ):
         for packet in incoming.feed(piece):
@@ -70,7 +68,7 @@ def _serve(cases: SendCases) -> int:
     return 0
 
 
-def _outcome(cases: SendCases, packet: Packet) -> Outcome:
+def _outcome(cases: Cases, packet: Packet) -> Outcome:
     try:
         request = request_of(packet)
     except MessageError as error:

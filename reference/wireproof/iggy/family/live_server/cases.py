@@ -1,0 +1,41 @@
+"""The server at an address, over TCP or HTTP, and the cases that it is asked."""
+
+from typing import TypeAlias, assert_never
+
+from wireproof.adapters.contract import Hello
+from wireproof.adapters.server_address import ServerAddress
+from wireproof.iggy.family.live_server.claims import hello_of_server
+from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
+from wireproof.iggy.family.live_server.entry import HTTP
+from wireproof.iggy.family.live_server.http_case import HttpSendCases
+from wireproof.iggy.family.live_server.http_server import HttpServer
+from wireproof.iggy.family.live_server.send_case import SendCases
+from wireproof.iggy.family.live_server.server import Server
+
+AnyServer: TypeAlias = Server | HttpServer
+Cases: TypeAlias = SendCases | HttpSendCases
+
+
+def server_at(address: ServerAddress, properties: IggyClientProperties) -> AnyServer:
+    """Return the server at an address; raise `AdapterStartError`."""
+    kind = HttpServer if address.scheme == HTTP else Server
+    return kind(address, properties)
+
+
+def cases_of(server: AnyServer, names: str) -> Cases:
+    """Return what runs the cases; the names of its streams begin with `names`."""
+    match server:
+        case Server():
+            return SendCases(server, names)
+        case HttpServer():
+            return HttpSendCases(server, names)
+        case _:
+            assert_never(server)
+
+
+def hello_of(server: AnyServer) -> Hello:
+    """Return the claims about a server."""
+    protocol = server.protocol
+    over_http = isinstance(server, HttpServer)
+    format_id = f"iggy.json.send/{protocol.json_send}" if over_http else f"iggy.send/{protocol.send}"
+    return hello_of_server(server.properties.name, server.version, format_id, over_http=over_http)

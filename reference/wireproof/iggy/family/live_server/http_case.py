@@ -1,0 +1,174 @@
+"""One case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON."""
+
+import base64
+import contextlib
+import json
+from collections.abc import Sequence
+from itertools import count, zip_longest
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from attrs import define
+
+from wireproof import formats
+from wireproof.adapters.contract import Request
+from wireproof.adapters.python_object import line_of
+from wireproof.cases.outcome import Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.iggy.family.live_server.commands import MOST_POLLED, U32
+from wireproof.iggy.family.live_server.http_connection import HttpConnection, HttpReply
+from wireproof.iggy.family.live_server.http_server import PONG, HttpServer, error_in
+from wireproof.iggy.family.live_server.outcome import CLOSED, WAIT, gone, outcome_of
+from wireproof.iggy.family.live_server.protocol import MOST_PARTITIONS
+from wireproof.iggy.family.live_server.server import PREFIX, RefusedError
+from wireproof.iggy.family.live_server.stored import Stored
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
+
+TOPIC: Final = "topic"
+FIELDS: Final = ("id", "headers", "payload")
+"""The fields of a message that a send over HTTP has."""
+
+EARLIER: Final = {"id": 7, "payload": base64.b64encode(b"earlier").decode()}
+"""A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
+
+
+@define
+class Posted:
+    """The end of a post: the answer, or the text of a connection that ended, or neither for silence."""
+
+    reply: HttpReply | None = None
+    closed: str = ""
+    out_of_step: str = ""
+
+
+class HttpSendCases:
+    """Runs the cases of `iggy.json.send`, one after another."""
+
+    def __init__(self, server: HttpServer, names: str) -> None:
+        """Use streams whose names begin with the prefix and `names`."""
+        self._server = server
+        self._protocol = server.protocol
+        self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
+
+    def decode(self, request: Request) -> Outcome:
+        """Post the bytes of a request and return what the server answers and stores."""
+        try:
+            return self._on_own_stream(request)
+        except RefusedError as error:
+            return Unsupported(str(error))
+        except OSError as error:
+            if not self._server.is_listening():
+                return gone(error)
+            self._server.reconnect()
+            return Stalled(f"around the send: {line_of(error)}")
+
+    def check(self) -> None:
+        """Create and delete a stream: without the permission for it, there is no run."""
+        self._server.delete_stream(self._server.create_stream(next(self._names)))
+
+    def _on_own_stream(self, request: Request) -> Outcome:
+        stream = self._server.create_stream(next(self._names))
+        try:
+            return self._stored(request, stream)
+        finally:
+            with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
+                self._server.delete_stream(stream)
+
+    def _stored(self, request: Request, stream: int) -> Outcome:
+        first = self._protocol.first
+        partition = _partition(request.data, first)
+        self._server.create_topic(stream, TOPIC, partition + 1 - first)
+        path = f"/streams/{stream}/topics/{TOPIC}/messages"
+        place = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
+        self._server.ask("sending", "POST", path, {"partitioning": place, "messages": [EARLIER]})
+        earlier = self._polled(path, partition)
+        posted = self._post_twice(path, request.data, request.limits.ms / 1000 * WAIT)
+        if posted.closed and not self._server.is_listening():
+            return Crashed(f"the server is gone, nothing listens at its address: {posted.closed}")
+        if posted.reply is None and not posted.closed:
+            return Stalled("no answer: the server waits for more bytes than the body of the request has")
+        found = self._polled(path, partition)
+        ids = self._sent_ids(request.data, found.messages[len(earlier.messages) :])
+        refused = self._refused(posted)
+        return outcome_of(refused, posted.out_of_step, earlier, found, ids, FIELDS)
+
+    def _polled(self, path: str, partition: int) -> Stored:
+        """Poll the partition whole; raise `RefusedError`, `OSError`."""
+        protocol = self._protocol
+        query = {
+            protocol.consumer: 1, "partition_id": partition, "kind": "offset", "value": 0,
+            "count": MOST_POLLED, "auto_commit": "false",
+        }  # fmt: skip
+        connection = self._server.connected()
+        with connection:
+            reply = connection.request("GET", f"{path}?{urlencode(query)}")
+        if not reply.success:
+            raise RefusedError(f"polling is refused with {error_in(reply, protocol.json_error)[0].name}")
+        try:
+            found = formats.decode(formats.get("iggy.json.poll", protocol.json_poll), reply.body).value
+        except Rejected as error:
+            return Stored((), 0, f"{error.cls}: {error}")
+        return Stored(tuple(found.messages), found.current_offset)
+
+    def _sent_ids(self, data: bytes, stored: Sequence[Any]) -> Sequence[int]:
+        """Return the ids that a send names; of bytes that are refused, those that a server took for 0 are 0."""
+        row = formats.get("iggy.json.send", self._protocol.json_send)
+        try:
+            return [message.id for message in formats.decode(row, data).value.messages]
+        except Rejected:
+            pairs = zip_longest(_ids(data), (message.id for message in stored))
+            return [named if named == own else 0 for named, own in pairs]
+
+    def _post_twice(self, path: str, data: bytes, seconds: float) -> Posted:
+        """Post, and repeat a post whose connection ended, which may have another reason than the case."""
+        posted = self._post(path, data, seconds)
+        again = posted.closed and self._server.is_listening()
+        return self._post(path, data, seconds / 2) if again else posted
+
+    def _post(self, path: str, data: bytes, seconds: float) -> Posted:
+        with self._server.connected() as connection:
+            try:
+                reply = connection.request("POST", path, data, seconds)
+            except TimeoutError:
+                return Posted()
+            except OSError as error:
+                return Posted(closed=one_line(str(error), 200))
+            return Posted(reply, out_of_step=_step(connection, seconds))
+
+    def _refused(self, posted: Posted) -> Refused | None:
+        if posted.reply is None:
+            return Refused(detail=CLOSED, text=f"no answer: {posted.closed}", untyped=True)
+        if posted.reply.success:
+            return None
+        error, text = error_in(posted.reply, self._protocol.json_error)
+        untyped = bool(posted.out_of_step) or posted.reply.status >= 500
+        return Refused(error.cls, detail=error.name, text=text, untyped=untyped)
+
+
+def _step(connection: HttpConnection, seconds: float) -> str:
+    """Return what is wrong with the answer to a ping after a post; an end of the connection is no fault."""
+    try:
+        reply = connection.request("GET", "/ping", seconds=seconds)
+    except TimeoutError:
+        return "no answer to a ping on the same connection"
+    except OSError:
+        return ""
+    return "" if reply.body == PONG else f"a ping on the same connection is answered with HTTP {reply.status}"
+
+
+def _partition(data: bytes, first: int) -> int:
+    """Return the partition that a body names; the first one if it names none that a topic can have."""
+    try:
+        place = json.loads(data)["partitioning"]
+        value = base64.b64decode(place["value"], validate=True)
+        number = U32.unpack(value)[0] if place["kind"] == "partition_id" and len(value) == U32.size else first
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return first
+    return int(number) if first <= number < first + MOST_PARTITIONS else first
+
+
+def _ids(data: bytes) -> list[Any]:
+    try:
+        return [message.get("id") for message in json.loads(data)["messages"]]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []

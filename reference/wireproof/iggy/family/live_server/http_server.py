@@ -1,0 +1,143 @@
+"""A server over HTTP that is logged in: its version, and the streams of our own on it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wireproof import formats
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.server_address import ServerAddress
+from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
+from wireproof.iggy.family.live_server.error_codes import ServerError, error_of
+from wireproof.iggy.family.live_server.http_connection import HttpConnection, HttpReply
+from wireproof.iggy.family.live_server.server import PREFIX, RefusedError, protocol_of
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
+
+PONG: Final = b"pong"
+TEXT: Final = 200
+"""Characters of the text of an error that are kept."""
+
+
+class HttpServer:
+    """A server at an address, with one connection for everything but the cases.
+
+    Raises:
+        AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
+    """
+
+    def __init__(self, address: ServerAddress, properties: IggyClientProperties) -> None:
+        """Connect and log in."""
+        self.address = address
+        self.properties = properties
+        try:
+            self._token = self._login()
+            self._connection = self.connected()
+            self.version = self._version()
+        except (RefusedError, OSError) as error:
+            raise AdapterStartError(_no_server(address, error)) from None
+        self.protocol = protocol_of(properties.revision, self.version, address)
+
+    def _login(self) -> str:
+        user = {"username": self.properties.user, "password": self.properties.password}
+        with HttpConnection(self.address) as connection:
+            reply = connection.request("POST", "/users/login", json.dumps(user).encode())
+        found = _checked(reply, f"the login of {self.properties.user}")
+        try:
+            return str(found["access_token"]["token"])
+        except (TypeError, KeyError):
+            raise RefusedError("the answer to the login has no access token") from None
+
+    def connected(self) -> HttpConnection:
+        """Return another connection that is logged in; raise `OSError`."""
+        return HttpConnection(self.address, self._token)
+
+    def ask(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
+        """Return the JSON value of an answer; raise `RefusedError`, `OSError`."""
+        data = None if body is None else json.dumps(body).encode()
+        return _checked(self._connection.request(method, path, data), doing)
+
+    def _version(self) -> str:
+        found = self.ask("reading the statistics", "GET", "/stats")
+        return str(found.get("iggy_server_version", "")) if isinstance(found, dict) else ""
+
+    def is_listening(self) -> bool:
+        """Return True if a new connection gets the answer to a ping."""
+        try:
+            with HttpConnection(self.address) as connection:
+                return connection.request("GET", "/ping").body == PONG
+        except OSError:
+            return False
+
+    def reconnect(self) -> None:
+        """Replace the connection after a fault on it; raise `OSError`."""
+        self._connection.close()
+        self._connection = self.connected()
+
+    def create_stream(self, name: str) -> int:
+        """Create a stream and return its number."""
+        found = self.ask(f"creating the stream {name}", "POST", "/streams", {"name": name})
+        try:
+            return int(found["id"])
+        except (TypeError, KeyError, ValueError):
+            raise RefusedError(f"the answer to the stream {name} has no number") from None
+
+    def create_topic(self, stream: int, name: str, partitions: int) -> None:
+        """Create a topic whose messages do not expire."""
+        facts = {"name": name, "partitions_count": partitions, "compression_algorithm": "none"}
+        unlimited = {"message_expiry": 0, "max_topic_size": 0}
+        self.ask("creating a topic", "POST", f"/streams/{stream}/topics", facts | unlimited)
+
+    def delete_streams(self, token: str) -> dict[str, str]:
+        """Delete the streams of a run; return the names of those that are left, with the reason."""
+        left: dict[str, str] = {}
+        for row in self.ask("listing the streams", "GET", "/streams") or ():
+            if str(row["name"]).startswith(f"{PREFIX}{token}-"):
+                try:
+                    self.delete_stream(int(row["id"]))
+                except RefusedError as error:
+                    left[str(row["name"])] = str(error)
+        return left
+
+    def delete_stream(self, number: int) -> None:
+        """Delete a stream of our own."""
+        self.ask(f"deleting the stream {number}", "DELETE", f"/streams/{number}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def error_in(reply: HttpReply, revision: str) -> tuple[ServerError, str]:
+    """Return the error in an answer, and its text.
+
+    Errors of the HTTP layer itself are texts, or have the HTTP status in place of a code: iggy.md, section 8.3.
+    """
+    text = one_line(reply.body.decode("utf-8", "replace"), TEXT)
+    if reply.is_json:
+        try:
+            number = int(formats.decode(formats.get("iggy.json.error", revision), reply.body).value.id)
+        except Rejected as error:
+            return ServerError(
+                f"HTTP {reply.status}"
+            ), f"the body of the error is refused, {error.cls}: {text}"
+        if number != reply.status:
+            return error_of(number), text
+    return ServerError(f"HTTP {reply.status}"), text
+
+
+def _checked(reply: HttpReply, doing: str) -> Any:  # noqa: ANN401 - any JSON
+    if reply.success:
+        return reply.value()
+    found = reply.value()
+    named = isinstance(found, dict) and {"id", "code"} <= found.keys()
+    shown = f"{one_line(str(found['code']), TEXT)} ({found['id']})" if named else f"HTTP {reply.status}"
+    raise RefusedError(f"{doing} is refused with {shown}")
+
+
+def _no_server(address: ServerAddress, error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return f"nothing answers at {address}: {error.strerror}"
+    if isinstance(error, RefusedError):
+        return f"{address}: {error}"
+    return f"{address} does not answer as an Iggy server over HTTP does: {one_line(str(error), TEXT)}"
