@@ -90,6 +90,8 @@ FAMILY: Final = Family(
     sources={"iggy_log": "wireproof.iggy.family.spark_source:LOG"},
     mutation="wireproof.iggy.family.mutation:RULES",
     servers={"iggy-server": "wireproof.iggy.family.live_server.entry:entry_of_server"},
+    step_ops="wireproof.iggy.family.steps:STEP_OPS",
+    step_words="wireproof.iggy.family.steps:words_of_send",
     generators="wireproof.iggy.family.generators:GENERATORS",
     dictionary=deferred("wireproof.iggy.family.dictionary:words"),
     # header values have kinds: 1 is a boolean, a character and a part of any number

@@ -3,11 +3,16 @@
 from typing import Final
 
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
 from wireproof.iggy.family.live_server import http_case, stored
 
 OBSERVED: Final = {False: stored.FIELDS, True: http_case.FIELDS}
 """The fields of messages that a poll shows, over TCP and over HTTP; the partition is that of this adapter."""
+
+
+SEQUENCES: Final = Claim((SEQUENCE,), ("none",), ("reader", "produce"))
+"""Only cases with steps are about polls of a server: it writes polls, and reads none."""
 
 
 def hello_of_server(name: str, version: str, format_id: str, *, over_http: bool) -> Hello:
@@ -17,4 +22,5 @@ def hello_of_server(name: str, version: str, format_id: str, *, over_http: bool)
         atom.partition(":")[2] for atom in FORMATS[format_id].capabilities if atom.startswith("feature:")
     )
     claim = Claim(("decode",), ("none",), ("reader", "produce"), observed, features)
-    return Hello(name, version, {format_id: claim}, errors="coarse", cost="slow")
+    sequences = {} if over_http else {format_id.replace("send", "poll"): SEQUENCES}
+    return Hello(name, version, {format_id: claim, **sequences}, errors="coarse", cost="slow")

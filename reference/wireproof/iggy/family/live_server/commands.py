@@ -18,15 +18,24 @@ GET_STATS: Final = 10
 LOGIN: Final = 38
 POLL_MESSAGES: Final = 100
 SEND_MESSAGES: Final = 101
+GET_CONSUMER_OFFSET: Final = 120
+STORE_CONSUMER_OFFSET: Final = 121
+DELETE_CONSUMER_OFFSET: Final = 122
 GET_STREAMS: Final = 201
 CREATE_STREAM: Final = 202
 DELETE_STREAM: Final = 203
 CREATE_TOPIC: Final = 302
+CREATE_CONSUMER_GROUP: Final = 602
+JOIN_CONSUMER_GROUP: Final = 604
 
 MOST_POLLED: Final = 100_000
 """The number of messages that one poll asks for: no case sends so many."""
 
 U32: Final = Struct("<I")
+U64: Final = Struct("<Q")
+STORED_OFFSET: Final = Struct("<IQQ")
+"""The partition, its last offset, and the stored offset of a consumer."""
+
 _TOPIC: Final = Struct("<IBQQB")
 _STATS: Final = Struct("<IffQQQQQQQQIIIIQII")
 """The numbers of the statistics; five texts follow, and the fifth is the version of the server."""
@@ -54,6 +63,11 @@ def create_topic(protocol: Protocol, stream: int, number: int, name: bytes, part
     """Return the creation of a topic; number 0 lets the server choose one, and from 0.6 on it always does."""
     facts = _chosen(protocol, number) + _TOPIC.pack(partitions, _NO_COMPRESSION, _NEVER, 0, 1)
     return identifier(protocol, numeric(stream)) + facts + bytes((len(name),)) + name
+
+
+def group(protocol: Protocol, name: str) -> bytes:
+    """Return the end of the creation of a consumer group, after the stream and the topic."""
+    return _chosen(protocol, 0) + _short_text(name)
 
 
 def _chosen(protocol: Protocol, number: int) -> bytes:

@@ -27,6 +27,8 @@ ERRORS: Final[Mapping[int, ServerError]] = {
     1009: ServerError("StreamIdNotFound"),
     2010: ServerError("TopicIdNotFound"),
     3007: ServerError("PartitionNotFound"),
+    3021: ServerError("ConsumerOffsetNotFound"),
+    3022: ServerError("NotResolvedConsumer"),
     4009: ServerError("InvalidMessagesCount", "count-mismatch"),
     4017: ServerError("TooBigUserHeaders", "limit-exceeded"),
     4018: ServerError("InvalidHeaderKey", "invalid-value"),
@@ -45,6 +47,9 @@ ERRORS: Final[Mapping[int, ServerError]] = {
     4037: ServerError("TooSmallMessage", "truncated"),
     4100: ServerError("InvalidOffset", "bad-offset"),
     4101: ServerError("InvalidReservedField", "reserved-nonzero"),
+    5000: ServerError("ConsumerGroupIdNotFound"),
+    5003: ServerError("ConsumerGroupNameNotFound"),
+    5006: ServerError("ConsumerGroupMemberNotFound"),
     10011: ServerError("CannotReadIndexPosition", "bad-offset"),
 }
 

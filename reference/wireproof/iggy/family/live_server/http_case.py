@@ -50,7 +50,7 @@ class HttpSendCases:
         self._protocol = server.protocol
         self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
 
-    def decode(self, request: Request) -> Outcome:
+    def run(self, request: Request) -> Outcome:
         """Post the bytes of a request and return what the server answers and stores."""
         try:
             return self._on_own_stream(request)
@@ -111,7 +111,7 @@ class HttpSendCases:
         return Stored(tuple(found.messages), found.current_offset)
 
     def _sent_ids(self, data: bytes, stored: Sequence[Any]) -> Sequence[int]:
-        """Return the ids that a send names; of bytes that are refused, those that a server took for 0 are 0."""
+        """Return the ids that a send names; of refused bytes, 0 for those that the server took for 0."""
         row = formats.get("iggy.json.send", self._protocol.json_send)
         try:
             return [message.id for message in formats.decode(row, data).value.messages]

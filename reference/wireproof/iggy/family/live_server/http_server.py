@@ -18,6 +18,9 @@ PONG: Final = b"pong"
 TEXT: Final = 200
 """Characters of the text of an error that are kept."""
 
+HTTP_ERRORS: Final[Mapping[int, ServerError]] = {413: ServerError("HTTP 413", "limit-exceeded")}
+"""The errors of the HTTP layer that have a class: a body may be larger than a server is configured for."""
+
 
 class HttpServer:
     """A server at an address, with one connection for everything but the cases.
@@ -111,19 +114,17 @@ class HttpServer:
 def error_in(reply: HttpReply, revision: str) -> tuple[ServerError, str]:
     """Return the error in an answer, and its text.
 
-    Errors of the HTTP layer itself are texts, or have the HTTP status in place of a code: iggy.md, section 8.3.
+    Errors of the HTTP layer itself are texts, or have the HTTP status as their code: iggy.md, section 8.3.
     """
     text = one_line(reply.body.decode("utf-8", "replace"), TEXT)
-    if reply.is_json:
-        try:
-            number = int(formats.decode(formats.get("iggy.json.error", revision), reply.body).value.id)
-        except Rejected as error:
-            return ServerError(
-                f"HTTP {reply.status}"
-            ), f"the body of the error is refused, {error.cls}: {text}"
-        if number != reply.status:
-            return error_of(number), text
-    return ServerError(f"HTTP {reply.status}"), text
+    of_layer = HTTP_ERRORS.get(reply.status) or ServerError(f"HTTP {reply.status}")
+    if not reply.is_json:
+        return of_layer, text
+    try:
+        number = int(formats.decode(formats.get("iggy.json.error", revision), reply.body).value.id)
+    except Rejected as error:
+        return of_layer, f"its body is refused, {error.cls}: {text}"
+    return (of_layer if number == reply.status else error_of(number)), text
 
 
 def _checked(reply: HttpReply, doing: str) -> Any:  # noqa: ANN401 - any JSON

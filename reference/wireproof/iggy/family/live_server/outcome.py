@@ -24,10 +24,11 @@ def outcome_of(
 ) -> Outcome:
     """Return the outcome of a send that was answered, or whose connection ended.
 
-    Arguments:
+    Args:
         refused: the answer of the server, if it is an error.
         out_of_step: what is wrong with the answer to the next request; empty if nothing is.
-        earlier, found: the partition before the send and after it.
+        earlier: the partition before the send.
+        found: the partition after it.
         ids: those that the send names.
         fields: those of a message that the send has.
     """

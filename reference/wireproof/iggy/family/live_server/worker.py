@@ -74,7 +74,7 @@ def _outcome(cases: Cases, packet: Packet) -> Outcome:
     except MessageError as error:
         return Faulty(f"no request: {error}")
     try:
-        return cases.decode(request)
+        return cases.run(request)
     except Exception as error:  # noqa: BLE001 - a fault of this adapter is an answer too, and not silence
         return Faulty(line_of(error))
 
