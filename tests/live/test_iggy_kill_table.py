@@ -17,7 +17,13 @@ NO_FAULT = ""
 ENDS = "dies-of-cut-packet"
 """A server that is not there any more after its case."""
 
-PASSES = {"pass", "pass-unclassified"}
+PASSES = {"pass", "pass-unclassified", "info"}
+
+CASES = ("iggy.send/{0}/**", "iggy.poll/{0}/polling/**")
+"""The cases that a server of a revision is asked."""
+
+VERSIONS = {"0.5.0": "0.7", "0.6.0": "0.8", "0.7.0": "0.9", "0.8.0": "0.9"}
+"""The revision of a send by the version of a server."""
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +34,12 @@ def addresses() -> Iterator[Mapping[str, str]]:
 
 @pytest.fixture(scope="module")
 def right_run(addresses: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Judged:
-    cases = ["iggy.send/0.7/**"]
-    return judged([addresses[NO_FAULT]], tmp_path_factory.mktemp("right"), cases=cases, kind="iggy-server")
+    return judged_as("0.7", addresses[NO_FAULT], tmp_path_factory.mktemp("right"))
+
+
+def judged_as(revision: str, address: str, folder: Path) -> Judged:
+    cases = [pattern.format(revision) for pattern in CASES]
+    return judged([address], folder, cases=cases, kind="iggy-server")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +71,24 @@ def test_the_server_without_a_fault_passes_every_decode_case(
 ) -> None:
     verdicts = right_run.verdicts[addresses[NO_FAULT]]
     assert {kill.case for kill in KILLED_BY.values()} <= verdicts.keys()
-    others = {case: verdict for case, verdict in verdicts.items() if verdict not in PASSES}
-    assert set(others.values()) == {"unsupported"}, right_run.output
-    assert all("encode/" in case for case in others)
+    assert not departures(verdicts), right_run.output
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_server_of_each_version_is_asked_the_cases_of_its_revision(version: str, tmp_path: Path) -> None:
+    with running(version=version) as server:
+        run = judged_as(VERSIONS[version], server.address, tmp_path)
+    verdicts = run.verdicts[server.address]
+    assert {"iggy.send", "iggy.poll"} == {
+        case.split("/")[0] for case, one in verdicts.items() if one == "pass"
+    }
+    assert not departures(verdicts), run.output
+
+
+def departures(verdicts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the verdicts that no right server gets; encode cases have no request that asks for them."""
+    asked = {case: verdict for case, verdict in verdicts.items() if "encode/" not in case}
+    return {case: verdict for case, verdict in asked.items() if verdict not in PASSES}
 
 
 @pytest.mark.parametrize("fault", KILLED_BY)

@@ -6,6 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from tests.live.mock_iggy.log import INVALID_COMMAND, Log, Message, Refused
+from tests.live.mock_iggy.polling_faults import POLLING_FAULTS
 
 CHECKSUM_AT: Final = 16
 """The place of the first checksum in a poll: after partition, last offset and count."""
@@ -105,8 +106,8 @@ class RefusesLarge(Log):
 class WrongChecksum(Log):
     """Answers polls with a wrong checksum."""
 
-    def polled(self, partition: int, offset: int, count: int) -> bytes:
-        body = bytearray(super().polled(partition, offset, count))
+    def answer(self, partition: int, found: Sequence[Message]) -> bytes:
+        body = bytearray(super().answer(partition, found))
         if len(body) > CHECKSUM_AT and len(self.messages) > 1:
             body[CHECKSUM_AT] ^= 1
         return bytes(body)
@@ -143,6 +144,7 @@ class OutOfStep(Log):
 
 
 FAULTS: Final[Mapping[str, type[Log]]] = {
+    **POLLING_FAULTS,
     "dies-of-cut-packet": DiesOfCutPacket,
     "drops-headers": DropsHeaders,
     "leaves-gap": LeavesGap,

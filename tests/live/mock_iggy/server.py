@@ -10,24 +10,27 @@ from typing import Any, Final
 from attrs import define, field
 
 from tests.live.mock_iggy.faults import FAULTS, AnswersTwice, Die, Silence
-from tests.live.mock_iggy.log import Log, Refused
+from tests.live.mock_iggy.log import INVALID_MESSAGES_COUNT, Log, Poll, Refused, Who
 from wireproof import formats
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.destination import PARTITION_ID, STRING, Part, parts_of
+from wireproof.iggy.family.live_server.protocol import BY_VERSION
+from wireproof.wire.rejection import Rejected
 
 HEAD: Final = Struct("<I")
 REPLY: Final = Struct("<II")
 STREAM: Final = Struct("<IQIQQB")
-FACTS: Final = Struct("<IIBQQBB")
+FACTS: Final = Struct("<IBQQBB")
 
 INVALID_CREDENTIALS: Final = 42
 UNAUTHENTICATED: Final = 40
 UNKNOWN_STREAM: Final = 1009
 UNKNOWN_TOPIC: Final = 2010
 UNKNOWN_PARTITION: Final = 3007
+UNKNOWN_GROUP: Final = 5003
 
 Topic = dict[int, Log]
-"""The partitions of a topic, from 1 on."""
+"""The partitions of a topic, by number."""
 
 
 @define
@@ -36,6 +39,7 @@ class Stream:
 
     name: str
     topics: dict[int | bytes, Topic] = field(factory=dict)
+    groups: set[bytes] = field(factory=set)
 
 
 class MockServer(socketserver.ThreadingTCPServer):
@@ -53,6 +57,7 @@ class MockServer(socketserver.ThreadingTCPServer):
         """Listen; raise `KeyError` for an unknown fault."""
         self.kind = FAULTS[fault] if fault else Log
         self.version = version
+        self.protocol = BY_VERSION.get(version[:3], BY_VERSION["0.5"])
         self.streams: dict[int, Stream] = {}
         self._open: set[Any] = set()
         super().__init__(("127.0.0.1", 0), _Connection)
@@ -84,6 +89,11 @@ class MockServer(socketserver.ThreadingTCPServer):
             commands.CREATE_TOPIC: self._create_topic,
             commands.SEND_MESSAGES: self._send,
             commands.POLL_MESSAGES: self._poll,
+            commands.GET_CONSUMER_OFFSET: self._get_offset,
+            commands.STORE_CONSUMER_OFFSET: self._store_offset,
+            commands.DELETE_CONSUMER_OFFSET: self._delete_offset,
+            commands.CREATE_CONSUMER_GROUP: self._create_group,
+            commands.JOIN_CONSUMER_GROUP: lambda _: b"",
         }
         return answers[code](body)
 
@@ -98,8 +108,8 @@ class MockServer(socketserver.ThreadingTCPServer):
         )
 
     def _create_stream(self, body: bytes) -> bytes:
-        number = max(self.streams, default=0) + 1
-        self.streams[number] = Stream(body[5:].decode())
+        number = max(self.streams, default=self.protocol.first - 1) + 1
+        self.streams[number] = Stream(body[5 if self.protocol.chosen else 1 :].decode())
         return HEAD.pack(number)
 
     def _delete_stream(self, body: bytes) -> bytes:
@@ -108,19 +118,21 @@ class MockServer(socketserver.ThreadingTCPServer):
 
     def _create_topic(self, body: bytes) -> bytes:
         stream = self.streams[int.from_bytes(body[2:6], "little")]
-        number, partitions, *_ = FACTS.unpack_from(body, 6)
-        topic = {index: self.kind() for index in range(1, partitions + 1)}
-        stream.topics[body[6 + FACTS.size :]] = stream.topics[number or len(stream.topics) + 1] = topic
-        return b""
+        at, first = 10 if self.protocol.chosen else 6, self.protocol.first
+        number = int.from_bytes(body[6:at], "little") or len(stream.topics) // 2 + first
+        (partitions, *_) = FACTS.unpack_from(body, at)
+        topic = {index: self.kind(self.protocol) for index in range(first, first + partitions)}
+        stream.topics[body[at + FACTS.size :]] = stream.topics[number] = topic
+        return HEAD.pack(number)
 
     def _send(self, body: bytes) -> bytes:
         parts = parts_of(body)
-        log = self._log(*parts) if len(parts) == 3 else self.kind()
+        log = self._log(*parts) if len(parts) == 3 else self.kind(self.protocol)
         log.append(log.read(body))
         return b""
 
     def _log(self, stream: Part, topic: Part, partitioning: Part) -> Log:
-        partition = partitioning.number if partitioning.kind == PARTITION_ID else 1
+        partition = partitioning.number if partitioning.kind == PARTITION_ID else self.protocol.first
         found = self._topic(stream, topic).get(partition)
         if found is None:
             raise Refused(UNKNOWN_PARTITION)
@@ -137,10 +149,66 @@ class MockServer(socketserver.ThreadingTCPServer):
         return found
 
     def _poll(self, body: bytes) -> bytes:
-        asked = formats.decode(commands.POLL_REQUEST, body).value
-        topic = asked.topic.value if asked.topic.kind == "string" else asked.topic.as_uint32()
-        log = self.streams[asked.stream.as_uint32()].topics[topic][asked.partition_id]
-        return log.polled(asked.partition_id, asked.strategy.value, asked.count)
+        try:
+            asked = formats.decode(self.protocol.request_format, body).value
+        except Rejected:
+            raise Refused(INVALID_MESSAGES_COUNT) from None
+        who = (asked.consumer.kind, asked.consumer.id.value)
+        stream = self.streams[asked.stream.as_uint32()]
+        log = self._partition(stream, asked.topic, asked.partition_id, who)
+        strategy = asked.strategy
+        wanted = Poll(strategy.kind, strategy.value, asked.count, who, asked.auto_commit)
+        number = self.protocol.first if asked.partition_id is None else asked.partition_id
+        return log.poll(number, wanted)
+
+    def _partition(self, stream: Stream, topic: Any, number: int | None, who: Who) -> Log:
+        if who[0] == "group" and who[1] not in stream.groups:
+            raise Refused(UNKNOWN_GROUP)
+        logs = stream.topics[topic.value if topic.kind == "string" else topic.as_uint32()]
+        none = number is None or (number == 0 and self.protocol.first)
+        found = logs.get(self.protocol.first if none else int(number or 0))
+        if found is None:
+            raise Refused(UNKNOWN_PARTITION)
+        return found
+
+    def _offset_request(self, body: bytes) -> tuple[Log, Who, int, bytes]:
+        """Return the partition, the consumer, the number of the partition, and the rest of a request."""
+        kind, at = body[0], 1
+        parts: list[Any] = []
+        for _ in range(3):
+            end = at + 2 + body[at + 1]
+            parts.append(formats.decode(self.protocol.identifier_format, body[at:end]).value)
+            at = end
+        who = ("consumer" if kind == 1 else "group", parts[0].value)
+        flagged = self.protocol.optional
+        number = HEAD.unpack_from(body, at + flagged)[0]
+        log = self._partition(self.streams[parts[1].as_uint32()], parts[2], number, who)
+        return log, who, number, body[at + flagged + HEAD.size :]
+
+    def _get_offset(self, body: bytes) -> bytes:
+        log, who, number, _ = self._offset_request(body)
+        offset = log.stored_offset(who)
+        return b"" if offset is None else commands.STORED_OFFSET.pack(number, log.current, offset)
+
+    def _store_offset(self, body: bytes) -> bytes:
+        log, who, _, rest = self._offset_request(body)
+        log.store(who, commands.U64.unpack(rest)[0])
+        return b""
+
+    def _delete_offset(self, body: bytes) -> bytes:
+        log, who, *_ = self._offset_request(body)
+        log.delete(who)
+        return b""
+
+    def _create_group(self, body: bytes) -> bytes:
+        name = body[self._name_at(body) :]
+        self.streams[int.from_bytes(body[2:6], "little")].groups.add(name)
+        return b""
+
+    def _name_at(self, body: bytes) -> int:
+        """Return the place of the name in the creation of a group."""
+        at = 8 + body[7]
+        return at + (5 if self.protocol.chosen else 1)
 
 
 class _Connection(socketserver.StreamRequestHandler):
