@@ -77,8 +77,9 @@ def test_the_server_without_a_fault_passes_every_decode_case(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_server_of_each_version_is_asked_the_cases_of_its_revision(version: str, tmp_path: Path) -> None:
     with running(version=version) as server:
-        run = judged_as(VERSIONS[version], server.address, tmp_path)
-    verdicts = run.verdicts[server.address]
+        address = server.address
+        run = judged_as(VERSIONS[version], address, tmp_path)
+    verdicts = run.verdicts[address]
     assert {"iggy.send", "iggy.poll"} == {
         case.split("/")[0] for case, one in verdicts.items() if one == "pass"
     }

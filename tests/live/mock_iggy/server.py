@@ -158,8 +158,7 @@ class MockServer(socketserver.ThreadingTCPServer):
         log = self._partition(stream, asked.topic, asked.partition_id, who)
         strategy = asked.strategy
         wanted = Poll(strategy.kind, strategy.value, asked.count, who, asked.auto_commit)
-        number = self.protocol.first if asked.partition_id is None else asked.partition_id
-        return log.poll(number, wanted)
+        return log.poll(max(asked.partition_id or 0, self.protocol.first), wanted)
 
     def _partition(self, stream: Stream, topic: Any, number: int | None, who: Who) -> Log:
         if who[0] == "group" and who[1] not in stream.groups:
