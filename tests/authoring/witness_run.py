@@ -20,8 +20,8 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
 from wireproof.cases.witness_reasons import reasons_of, without_witness
-from wireproof.kafka.family.live_broker import entry
-from wireproof.kafka.family.live_broker.client_properties import read_properties
+from wireproof.iggy.family.live_server.client_properties import read_properties as iggy_properties
+from wireproof.kafka.family.live_broker.client_properties import read_properties as kafka_properties
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.run import Selection, run
@@ -32,8 +32,17 @@ LIBRARIES: Final[Mapping[str, Callable[[Sequence[Case]], Mapping[tuple[str, str]
 }
 """Names that stand for libraries, which are run on a part of an input; each with what they agree with."""
 
-BROKERS: Final = frozenset({"apache-kafka"})
-"""Names of brokers that share no code with this package."""
+SERVERS: Final = {
+    "kafka-broker": frozenset({"apache-kafka"}),
+    "iggy-server": frozenset({"apache-iggy-server"}),
+}
+"""Names of brokers and servers that share no code with this package, by their kind."""
+
+NAMES: Final[Mapping[str, Callable[[str], str]]] = {
+    "kafka-broker": lambda path: kafka_properties(path).name,
+    "iggy-server": lambda path: iggy_properties(path).name,
+}
+"""The function that reads the name in a properties file."""
 
 AGREES = ("pass", "pass-unclassified")
 
@@ -72,18 +81,20 @@ def refusal(spec: str) -> str:
 
     Only peers of this repository are known to run another library: `reference`, `columnar` and an object or
     command of somebody's own may be the codec of this package, which agrees with itself. So may a server, unless
-    its properties file says that it is one of `BROKERS`.
+    its properties file says that it is one of `SERVERS`.
     """
-    if spec in LIBRARIES or spec in peers.files() or _name_of_broker(spec) in BROKERS:
+    if spec in LIBRARIES or spec in peers.files() or _name_of_server(spec):
         return ""
     return f"{spec}: is no witness: only the peers of tests/peers are known to run the code of others"
 
 
-def _name_of_broker(spec: str) -> str:
-    """Return the name that the properties file of a live broker gives it; empty for every other adapter."""
-    if not spec.startswith(f"{entry.KIND}:"):
+def _name_of_server(spec: str) -> str:
+    """Return the name of a live server by its properties file; empty for every other adapter and name."""
+    kind = spec.partition(":")[0]
+    if kind not in SERVERS:
         return ""
-    return read_properties(ServerAddress.of(spec).properties).name
+    name = NAMES[kind](ServerAddress.of(spec, ("http",)).properties)
+    return name if name in SERVERS[kind] else ""
 
 
 def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agreement]:
@@ -95,7 +106,7 @@ def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agree
     with Engine(spec) as engine:
         plan = Selection.of(engine.hello, cases, suite, families=False)
         agreed = tuple(event.id for event in run(engine, plan) if agrees(event))
-        yield Agreement(_name_of_broker(spec) or spec, engine.hello.version, agreed)
+        yield Agreement(_name_of_server(spec) or spec, engine.hello.version, agreed)
 
 
 def agrees(event: CaseEvent) -> bool:

@@ -36,7 +36,7 @@ def test_a_wrong_password_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
-        ("0.8.0", r"server 0\.8\.0: its revision is 0\.9, and iggy-server speaks 0\.7"),
+        ("0.9.0", r"server 0\.9\.0: its revision is not known, and iggy-server speaks 0\.7, 0\.8, 0\.9"),
         ("later", r"server later: its revision is not known"),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_property_names_the_revision_of_a_server_with_another_version(tmp_path
         adapter = open_adapter(f"iggy-server:{server.address}:{file}")
         adapter.close()
         assert (adapter.hello.name, adapter.hello.version) == ("mine", "later")
-        assert list(adapter.hello.revisions) == ["iggy.send/0.7"]
+        assert list(adapter.hello.revisions) == ["iggy.send/0.7", "iggy.poll/0.7"]
 
 
 def started_check(server: MockServer, *cases: str) -> subprocess.Popen[str]:

@@ -1,0 +1,143 @@
+"""A mock server of Iggy 0.5 over HTTP on 127.0.0.1, and servers with one fault each.
+
+The codecs of the package decide which bodies are refused, and write the polls.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, Final
+
+from wireproof import formats
+from wireproof.wire.json_values import to_json
+from wireproof.wire.rejection import Rejected
+
+SEND: Final = formats.get("iggy.json.send", "0.7")
+POLL: Final = formats.get("iggy.json.poll", "0.7")
+INVALID: Final = {"id": 3, "code": "invalid_command", "reason": "Invalid command", "field": None}
+SERVER_ID: Final = "99"
+MESSAGES: Final = re.compile(r"/streams/\d+/topics/topic/messages")
+
+Message = dict[str, Any]
+Fault = Callable[[list[Message], list[Message]], list[Message]]
+"""Returns the messages of a partition, from those before a send and those of the send."""
+
+FAULTS: Final[Mapping[str, Fault]] = {
+    "drops-headers": lambda old, new: [*old, *({**one, "headers": []} for one in new)],
+    "loses-earlier": lambda _, new: new,
+    "reorders-messages": lambda old, new: [*old, *new[::-1]],
+    "stores-nothing": lambda old, new: old or new,
+    "stores-other-payload": lambda old, new: [
+        *old,
+        *({**one, "payload": one["payload"] + "21"} for one in new),
+    ],
+}
+
+
+class HttpMock(ThreadingHTTPServer):
+    """A server on a free port; `partitions` has the messages by the name of their stream's path."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, fault: str) -> None:
+        """Listen; raise `KeyError` for an unknown fault."""
+        self.append = FAULTS[fault] if fault else lambda old, new: [*old, *new]
+        self.streams: dict[int, str] = {}
+        self.partitions: dict[str, list[Message]] = {}
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.address = f"127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: HttpMock
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == "/ping":
+            self._write(200, b"pong")
+        elif path == "/stats":
+            self._json(200, {"iggy_server_version": "0.5.0"})
+        elif path == "/streams":
+            self._json(200, [{"id": number, "name": name} for number, name in self.server.streams.items()])
+        else:
+            self._poll(path)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/users/login":
+            self._json(200, {"user_id": 1, "access_token": {"token": "t"}})
+        elif self.path == "/streams":
+            number = max(self.server.streams, default=0) + 1
+            self.server.streams[number] = json.loads(body)["name"]
+            self._json(200, {"id": number})
+        elif MESSAGES.fullmatch(self.path):
+            self._send(body)
+        else:
+            self._json(200, {"id": 1})
+
+    def do_DELETE(self) -> None:
+        del self.server.streams[int(self.path.rpartition("/")[2])]
+        self._write(204, b"")
+
+    def _send(self, body: bytes) -> None:
+        try:
+            found = to_json(formats.decode(SEND, body).value)
+        except Rejected:
+            self._json(400, INVALID)
+            return
+        assert isinstance(found, dict)
+        new = [dict(one) for one in found["messages"]]  # type: ignore[union-attr,call-overload,arg-type]
+        old = self.server.partitions.get(self.path, [])
+        self.server.partitions[self.path] = self.server.append(old, new)
+        self._write(201, b"")
+
+    def _poll(self, path: str) -> None:
+        partition = re.search(r"partition_id=(\d+)", self.path)
+        assert partition
+        stored = self.server.partitions.get(path, [])
+        now = str(time.time_ns() // 1000)
+        rows = [
+            {
+                **one,
+                "id": SERVER_ID if one["id"] == "0" else one["id"],
+                "checksum": "0",
+                "offset": str(offset),
+                "timestamp": now,
+                "origin_timestamp": now,
+            }
+            for offset, one in enumerate(stored)
+        ]
+        value = {
+            "partition_id": partition[1],
+            "current_offset": str(max(0, len(rows) - 1)),
+            "messages": rows,
+        }
+        self._write(200, formats.encode(POLL, value))
+
+    def _json(self, status: int, value: Any) -> None:
+        self._write(status, json.dumps(value).encode())
+
+    def _write(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def running(fault: str = "") -> Iterator[HttpMock]:
+    """Run a server with this fault; an empty text is none."""
+    with HttpMock(fault) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield server
+        server.shutdown()
