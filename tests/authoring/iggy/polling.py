@@ -36,7 +36,11 @@ class Server:
     def send(self, *values: str, partition: int = 0) -> Step:
         number = (partition + self.first).to_bytes(4, "little")
         sent = [self.edition.sent(at, value.encode()) for at, value in enumerate(values, 1)]
-        return {"op": "send", "hex": send(*sent, partitioning=b"\x02\x04" + number).hex(), "expect": {"sent": True}}
+        return {
+            "op": "send",
+            "hex": send(*sent, partitioning=b"\x02\x04" + number).hex(),
+            "expect": {"sent": True},
+        }
 
     def place(self, partition: int = 0) -> dict[str, str]:
         return {"partition": str(partition + self.first)}
@@ -46,22 +50,42 @@ class Server:
         found = {str(begin + at): value.encode().hex() for at, value in enumerate(values)}
         return {**self.place(partition), "currentOffset": str(last), "messages": found}
 
-    def poll(self, strategy: str, last: int, values: str = "", begin: int = 0, *, partition: int = 0, **fields: Any) -> Step:
-        return self.asked(strategy, self.messages(last, values, begin, partition), partition=partition, **fields)
+    def poll(
+        self, strategy: str, last: int, values: str = "", begin: int = 0, *, partition: int = 0, **fields: Any
+    ) -> Step:
+        return self.asked(
+            strategy, self.messages(last, values, begin, partition), partition=partition, **fields
+        )
 
     def asked(self, strategy: str, expect: Answer, *, partition: int = 0, **fields: Any) -> Step:
         fields = {key: part if isinstance(part, bool) else str(part) for key, part in fields.items()}
         return {"op": "poll", "strategy": strategy, **self.place(partition), **fields, "expect": expect}
 
     def store(self, offset: int, expect: Answer | None = None, *, partition: int = 0, **fields: Any) -> Step:
-        return {"op": "store-offset", "offset": str(offset), **self.place(partition), **fields, "expect": expect or {"stored": True}}
+        return {
+            "op": "store-offset",
+            "offset": str(offset),
+            **self.place(partition),
+            **fields,
+            "expect": expect or {"stored": True},
+        }
 
     def stored(self, offset: int | None, last: int = 0, *, partition: int = 0, **fields: Any) -> Step:
         known = {**self.place(partition), "currentOffset": str(last), "offset": str(offset)}
-        return {"op": "get-offset", **self.place(partition), **fields, "expect": {"offset": None} if offset is None else known}
+        return {
+            "op": "get-offset",
+            **self.place(partition),
+            **fields,
+            "expect": {"offset": None} if offset is None else known,
+        }
 
     def delete(self, error: str = "", **fields: Any) -> Step:
-        return {"op": "delete-offset", **self.place(), **fields, "expect": {"error": error} if error else {"deleted": True}}
+        return {
+            "op": "delete-offset",
+            **self.place(),
+            **fields,
+            "expect": {"error": error} if error else {"deleted": True},
+        }
 
 
 def join(name: str) -> Step:
@@ -75,7 +99,17 @@ def write(writer: FixtureWriter) -> None:
     for edition in REVISIONS:
         server = Server(edition, 1 if edition.revision == "0.7" else 0)
         add = _adder(writer, f"iggy.poll/{edition.revision}/polling/")
-        for part in (_by_offset, _by_count, _ends, _by_timestamp, _next, _committed, _of_consumers, _of_groups, _offsets):
+        for part in (
+            _by_offset,
+            _by_count,
+            _ends,
+            _by_timestamp,
+            _next,
+            _committed,
+            _of_consumers,
+            _of_groups,
+            _offsets,
+        ):
             part(server, add)
 
 
@@ -144,13 +178,38 @@ def _by_count(s: Server, add: Add) -> None:
 
 def _ends(s: Server, add: Add) -> None:
     five = s.send(*"abcde")
-    add("first", "the first messages, whatever the value", "A new consumer begins there.", [FIRST], five, s.poll("first", 4, "ab", 0, count=2), s.poll("first", 4, "ab", 0, value=3, count=2))
-    add("last", "the last message, whatever the value", "A monitor looks at the newest message.", [LAST], five, s.poll("last", 4, "e", 4, count=1), s.poll("last", 4, "e", 4, value=1, count=1))
+    add(
+        "first",
+        "the first messages, whatever the value",
+        "A new consumer begins there.",
+        [FIRST],
+        five,
+        s.poll("first", 4, "ab", 0, count=2),
+        s.poll("first", 4, "ab", 0, value=3, count=2),
+    )
+    add(
+        "last",
+        "the last message, whatever the value",
+        "A monitor looks at the newest message.",
+        [LAST],
+        five,
+        s.poll("last", 4, "e", 4, count=1),
+        s.poll("last", 4, "e", 4, value=1, count=1),
+    )
     add(
         "last-several", "the last three messages come in their order; all, if there are fewer", "A reader of the tail sees what led to the newest message.",
         [LAST_SEVERAL], five, s.poll("last", 4, "cde", 2, count=3), s.poll("last", 4, "abcde", 0, count=9),
     )  # fmt: skip
-    add("last-after-more", "the last message is that of the last send", "The end moves with each send.", [LAST], s.send("a", "b"), s.poll("last", 1, "b", 1, count=1), s.send("c"), s.poll("last", 2, "c", 2, count=1))
+    add(
+        "last-after-more",
+        "the last message is that of the last send",
+        "The end moves with each send.",
+        [LAST],
+        s.send("a", "b"),
+        s.poll("last", 1, "b", 1, count=1),
+        s.send("c"),
+        s.poll("last", 2, "c", 2, count=1),
+    )
 
 
 def _by_timestamp(s: Server, add: Add) -> None:
@@ -164,16 +223,66 @@ def _by_timestamp(s: Server, add: Add) -> None:
         "timestamp-between", "from a microsecond after a message: the next one", "A time between two messages belongs to the later one.", [TIMESTAMP],
         *sends, s.poll("timestamp", 3, "bcd", 1, timestampOf=0, later=1),
     )  # fmt: skip
-    add("timestamp-0", "from the year 1970: all messages", "Time 0 is before every message.", [TIMESTAMP], *sends, s.poll("timestamp", 3, "abcd", 0, value=0))
-    add("timestamp-later", "from a time after the last message: nothing", "There is no message at or after it.", [TIMESTAMP], *sends, s.poll("timestamp", 3, timestampOf=3, later=3_600_000_000))
+    add(
+        "timestamp-0",
+        "from the year 1970: all messages",
+        "Time 0 is before every message.",
+        [TIMESTAMP],
+        *sends,
+        s.poll("timestamp", 3, "abcd", 0, value=0),
+    )
+    add(
+        "timestamp-later",
+        "from a time after the last message: nothing",
+        "There is no message at or after it.",
+        [TIMESTAMP],
+        *sends,
+        s.poll("timestamp", 3, timestampOf=3, later=3_600_000_000),
+    )
 
 
 def _next(s: Server, add: Add) -> None:
     five = s.send(*"abcde")
-    add("next", "after a stored offset: the messages from the next one on", DUPLICATES, [NEXT], five, s.store(1), s.poll("next", 4, "cd", 2, count=2), s.poll("next", 4, "cde", 2, value=9))
-    add("next-of-0", "after stored offset 0: the second message", "Offset 0 is stored, and is not the same as none.", [NEXT], five, s.store(0), s.poll("next", 4, "bcde", 1))
-    add("next-at-end", "after the last offset: nothing, and then what is sent", DUPLICATES, [NEXT], five, s.store(4), s.poll("next", 4), s.send("f"), s.poll("next", 5, "f", 5))
-    add("next-nothing-stored", "without a stored offset: the first messages, again and again", "Nothing is committed by a poll alone.", [NOTHING_STORED], five, s.poll("next", 4, "ab", 0, count=2), s.poll("next", 4, "ab", 0, count=2), s.stored(None))
+    add(
+        "next",
+        "after a stored offset: the messages from the next one on",
+        DUPLICATES,
+        [NEXT],
+        five,
+        s.store(1),
+        s.poll("next", 4, "cd", 2, count=2),
+        s.poll("next", 4, "cde", 2, value=9),
+    )
+    add(
+        "next-of-0",
+        "after stored offset 0: the second message",
+        "Offset 0 is stored, and is not the same as none.",
+        [NEXT],
+        five,
+        s.store(0),
+        s.poll("next", 4, "bcde", 1),
+    )
+    add(
+        "next-at-end",
+        "after the last offset: nothing, and then what is sent",
+        DUPLICATES,
+        [NEXT],
+        five,
+        s.store(4),
+        s.poll("next", 4),
+        s.send("f"),
+        s.poll("next", 5, "f", 5),
+    )
+    add(
+        "next-nothing-stored",
+        "without a stored offset: the first messages, again and again",
+        "Nothing is committed by a poll alone.",
+        [NOTHING_STORED],
+        five,
+        s.poll("next", 4, "ab", 0, count=2),
+        s.poll("next", 4, "ab", 0, count=2),
+        s.stored(None),
+    )
 
 
 def _committed(s: Server, add: Add) -> None:
@@ -183,20 +292,93 @@ def _committed(s: Server, add: Add) -> None:
         five, s.poll("next", 4, "ab", 0, count=2, autoCommit=True), s.poll("next", 4, "cd", 2, count=2, autoCommit=True),
         s.poll("next", 4, "e", 4, count=2, autoCommit=True), s.poll("next", 4, count=2, autoCommit=True),
     )  # fmt: skip
-    add("auto-commit-stores", "the offset of the last message of a poll is stored", DUPLICATES, [COMMIT, STORE], five, s.poll("first", 4, "abc", 0, count=3, autoCommit=True), s.stored(2, 4))
-    add("auto-commit-by-offset", "a poll by offset commits too", DUPLICATES, [COMMIT, NEXT], five, s.poll("offset", 4, "cd", 2, value=2, count=2, autoCommit=True), s.poll("next", 4, "e", 4))
-    add("auto-commit-false", "a poll that does not commit changes no stored offset", "A message that was not processed would be lost.", [COMMIT, NEXT], five, s.store(1), s.poll("offset", 4, "e", 4, value=4), s.stored(1, 4), s.poll("next", 4, "cde", 2))
-    add("auto-commit-back", "a poll of earlier messages commits an earlier offset", "A consumer that reads again goes on from there.", [COMMIT, NEXT], five, s.store(4), s.poll("offset", 4, "b", 1, value=1, count=1, autoCommit=True), s.poll("next", 4, "cde", 2))
-    add("auto-commit-nothing", "a poll without messages stores nothing", "No message was delivered that could be committed.", [COMMIT, NEXT], five, s.store(2), s.poll("offset", 4, value=5, autoCommit=True), s.stored(2, 4), s.poll("next", 4, "de", 3))
+    add(
+        "auto-commit-stores",
+        "the offset of the last message of a poll is stored",
+        DUPLICATES,
+        [COMMIT, STORE],
+        five,
+        s.poll("first", 4, "abc", 0, count=3, autoCommit=True),
+        s.stored(2, 4),
+    )
+    add(
+        "auto-commit-by-offset",
+        "a poll by offset commits too",
+        DUPLICATES,
+        [COMMIT, NEXT],
+        five,
+        s.poll("offset", 4, "cd", 2, value=2, count=2, autoCommit=True),
+        s.poll("next", 4, "e", 4),
+    )
+    add(
+        "auto-commit-false",
+        "a poll that does not commit changes no stored offset",
+        "A message that was not processed would be lost.",
+        [COMMIT, NEXT],
+        five,
+        s.store(1),
+        s.poll("offset", 4, "e", 4, value=4),
+        s.stored(1, 4),
+        s.poll("next", 4, "cde", 2),
+    )
+    add(
+        "auto-commit-back",
+        "a poll of earlier messages commits an earlier offset",
+        "A consumer that reads again goes on from there.",
+        [COMMIT, NEXT],
+        five,
+        s.store(4),
+        s.poll("offset", 4, "b", 1, value=1, count=1, autoCommit=True),
+        s.poll("next", 4, "cde", 2),
+    )
+    add(
+        "auto-commit-nothing",
+        "a poll without messages stores nothing",
+        "No message was delivered that could be committed.",
+        [COMMIT, NEXT],
+        five,
+        s.store(2),
+        s.poll("offset", 4, value=5, autoCommit=True),
+        s.stored(2, 4),
+        s.poll("next", 4, "de", 3),
+    )
 
 
 def _of_consumers(s: Server, add: Add) -> None:
     five = s.send(*"abcde")
     one, two = {"consumer": "1"}, {"consumer": "2"}
     why = "One consumer would take the messages of another."
-    add("consumers", "two consumers have offsets of their own", why, [CONSUMERS, NEXT], five, s.store(3, **one), s.store(0, **two), s.poll("next", 4, "e", 4, **one), s.poll("next", 4, "bcde", 1, **two))
-    add("consumers-by-name", "consumers with names have offsets of their own", why, [CONSUMERS, NEXT], five, s.store(3, consumer="reports"), s.store(1, consumer="alerts"), s.poll("next", 4, "e", 4, consumer="reports"), s.poll("next", 4, "cde", 2, consumer="alerts"))
-    add("consumer-largest", "the largest number of a consumer", "A number of 32 bits must not be cut.", [CONSUMERS, NEXT], five, s.store(2, consumer=str((1 << 32) - 1)), s.poll("next", 4, "de", 3, consumer=str((1 << 32) - 1)))
+    add(
+        "consumers",
+        "two consumers have offsets of their own",
+        why,
+        [CONSUMERS, NEXT],
+        five,
+        s.store(3, **one),
+        s.store(0, **two),
+        s.poll("next", 4, "e", 4, **one),
+        s.poll("next", 4, "bcde", 1, **two),
+    )
+    add(
+        "consumers-by-name",
+        "consumers with names have offsets of their own",
+        why,
+        [CONSUMERS, NEXT],
+        five,
+        s.store(3, consumer="reports"),
+        s.store(1, consumer="alerts"),
+        s.poll("next", 4, "e", 4, consumer="reports"),
+        s.poll("next", 4, "cde", 2, consumer="alerts"),
+    )
+    add(
+        "consumer-largest",
+        "the largest number of a consumer",
+        "A number of 32 bits must not be cut.",
+        [CONSUMERS, NEXT],
+        five,
+        s.store(2, consumer=str((1 << 32) - 1)),
+        s.poll("next", 4, "de", 3, consumer=str((1 << 32) - 1)),
+    )
     add(
         "offsets-of-partitions", "a consumer has an offset for each partition", why, [CONSUMERS, NEXT],
         s.send("a", "b"), s.send("c", "d", partition=1), s.store(1), s.store(0, partition=1), s.poll("next", 1), s.poll("next", 1, "d", 1, partition=1),
@@ -211,10 +393,45 @@ def _of_groups(s: Server, add: Add) -> None:
         """Leave the partition out: the server assigns it."""
         return {key: part for key, part in step.items() if key != "partition"}
 
-    add("group", "a member reads the partition that the server gives it", "A member does not know its partitions.", [GROUP, COMMIT, NEXT], five, join("g"), member(s.poll("next", 4, "ab", 0, count=2, autoCommit=True, **group)), member(s.poll("next", 4, "cde", 2, autoCommit=True, **group)), member(s.poll("next", 4, **group)))
-    add("group-and-consumer", "a group and a consumer with its name have offsets of their own", "A consumer of the same name would take the messages of the group.", [GROUP, CONSUMERS, NEXT], five, join("g"), s.store(3, **group), s.store(0, consumer="g"), s.poll("next", 4, "e", 4, **group), s.poll("next", 4, "bcde", 1, consumer="g"))
-    add("group-stored", "the stored offset of a group", "Tools show the lag of a group by it.", [GROUP, STORE], five, join("g"), s.store(3, **group), s.stored(3, 4, **group))
-    unknown = {"either": {"by-name": {"error": "ConsumerGroupNameNotFound"}, "by-id": {"error": "ConsumerGroupIdNotFound"}}}
+    add(
+        "group",
+        "a member reads the partition that the server gives it",
+        "A member does not know its partitions.",
+        [GROUP, COMMIT, NEXT],
+        five,
+        join("g"),
+        member(s.poll("next", 4, "ab", 0, count=2, autoCommit=True, **group)),
+        member(s.poll("next", 4, "cde", 2, autoCommit=True, **group)),
+        member(s.poll("next", 4, **group)),
+    )
+    add(
+        "group-and-consumer",
+        "a group and a consumer with its name have offsets of their own",
+        "A consumer of the same name would take the messages of the group.",
+        [GROUP, CONSUMERS, NEXT],
+        five,
+        join("g"),
+        s.store(3, **group),
+        s.store(0, consumer="g"),
+        s.poll("next", 4, "e", 4, **group),
+        s.poll("next", 4, "bcde", 1, consumer="g"),
+    )
+    add(
+        "group-stored",
+        "the stored offset of a group",
+        "Tools show the lag of a group by it.",
+        [GROUP, STORE],
+        five,
+        join("g"),
+        s.store(3, **group),
+        s.stored(3, 4, **group),
+    )
+    unknown = {
+        "either": {
+            "by-name": {"error": "ConsumerGroupNameNotFound"},
+            "by-id": {"error": "ConsumerGroupIdNotFound"},
+        }
+    }
     add(
         "group-unknown", "a group that was not created", "Its messages would be read by somebody who is no member.", [GROUP, PLACE],
         five, s.asked("next", unknown, consumer="g", group=True), s.poll("next", 4, "abcde", 0), twin="group-and-consumer",
@@ -223,9 +440,59 @@ def _of_groups(s: Server, add: Add) -> None:
 
 def _offsets(s: Server, add: Add) -> None:
     five = s.send(*"abcde")
-    add("store", "a stored offset is returned, and replaced by the next one, also by an earlier one", DUPLICATES, [STORE], five, s.stored(None), s.store(2), s.stored(2, 4), s.store(4), s.stored(4, 4), s.store(1), s.stored(1, 4))
+    add(
+        "store",
+        "a stored offset is returned, and replaced by the next one, also by an earlier one",
+        DUPLICATES,
+        [STORE],
+        five,
+        s.stored(None),
+        s.store(2),
+        s.stored(2, 4),
+        s.store(4),
+        s.stored(4, 4),
+        s.store(1),
+        s.stored(1, 4),
+    )
     either = {"either": {"refused": {"error": "InvalidOffset"}, "stored": {"stored": True}}}
-    add("store-past-end", "an offset after the last one: an error, or stored", "Servers to 0.5 refuse it, later ones store it.", [STORE, STORE_BOUND], five, s.store(5, either), s.poll("offset", 4, "e", 4, value=4))
-    add("delete", "a deleted offset is none: a poll begins at the first message", DUPLICATES, [DELETE, NOTHING_STORED], five, s.store(2), s.delete(), s.stored(None), s.poll("next", 4, "abcde", 0))
-    add("delete-of-others", "a deletion is of one consumer", "Another consumer would read everything again.", [DELETE, CONSUMERS, NEXT], five, s.store(2), s.store(3, consumer="2"), s.delete(), s.poll("next", 4, "e", 4, consumer="2"))
-    add("delete-nothing", "an offset that is not stored", "The caller has a wrong name.", [DELETE], five, s.delete("ConsumerOffsetNotFound"), s.poll("next", 4, "abcde", 0), twin="delete")
+    add(
+        "store-past-end",
+        "an offset after the last one: an error, or stored",
+        "Servers to 0.5 refuse it, later ones store it.",
+        [STORE, STORE_BOUND],
+        five,
+        s.store(5, either),
+        s.poll("offset", 4, "e", 4, value=4),
+    )
+    add(
+        "delete",
+        "a deleted offset is none: a poll begins at the first message",
+        DUPLICATES,
+        [DELETE, NOTHING_STORED],
+        five,
+        s.store(2),
+        s.delete(),
+        s.stored(None),
+        s.poll("next", 4, "abcde", 0),
+    )
+    add(
+        "delete-of-others",
+        "a deletion is of one consumer",
+        "Another consumer would read everything again.",
+        [DELETE, CONSUMERS, NEXT],
+        five,
+        s.store(2),
+        s.store(3, consumer="2"),
+        s.delete(),
+        s.poll("next", 4, "e", 4, consumer="2"),
+    )
+    add(
+        "delete-nothing",
+        "an offset that is not stored",
+        "The caller has a wrong name.",
+        [DELETE],
+        five,
+        s.delete("ConsumerOffsetNotFound"),
+        s.poll("next", 4, "abcde", 0),
+        twin="delete",
+    )
