@@ -106,7 +106,7 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     faults = (FamilyFault("spam-formats", "the family spam cannot be loaded: SyntaxError: no"),)
-    monkeypatch.setattr(formats, "INSTALLED", evolve(formats.INSTALLED, faults=faults))
+    monkeypatch.setattr(formats, "INSTALLED", InstalledFamilies({}, faults))
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
         formats.get("spam.frame", "v1")
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
