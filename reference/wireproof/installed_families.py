@@ -1,8 +1,8 @@
 """Find the installed families of formats: those of this package, then those of other packages.
 
 Another package provides a family as an entry point of the group `wireproof.formats`. If its family cannot be
-used, the others still work, and `INSTALLED.faults` has one line about it. A family of this package is imported
-when it is asked for, those of other packages when all are: a command often needs a single one.
+used, the others still work, and `INSTALLED.faults` has one line about it. A family of this package is
+imported when it is asked for, those of other packages when all are: a command often needs a single one.
 """
 
 import os

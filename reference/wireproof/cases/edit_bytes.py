@@ -24,7 +24,7 @@ SIZE_COVERS: Final[tuple[CoverKind, ...]] = ("length", "count")
 
 @cache
 def checksums() -> Mapping[CoverKind, Callable[[bytes], int]]:
-    """Return the checksums over outermost bytes that can be fixed up without a key, as layouts declare them."""
+    """Return the checksums over outermost bytes that can be fixed up without a key, as in the layouts."""
     return {
         part.algorithm.label: part.algorithm.of
         for fmt in FORMATS.values()

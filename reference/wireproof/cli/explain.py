@@ -205,7 +205,8 @@ def _has_neighbours(file: Path) -> bool:
     """Return whether other files of its folder have the base name of a file, as index files of a log have."""
     base = file.name.partition(".")[0]
     try:
-        return any(name.startswith(base) and name != file.name for name in os.listdir(file.absolute().parent))
+        with os.scandir(file.absolute().parent) as found:
+            return any(one.name.startswith(base) and one.name != file.name for one in found)
     except OSError:
         return True  # a folder that may not be listed can have index files
 
