@@ -62,7 +62,7 @@ def batch_of(rng: random.Random, size: int, codec: int, total: int = 64 * 1024) 
 
 
 def segment(size: int, mib: int, codec: int = 0, kib: int = 64) -> bytes:
-    """About so many MiB of records (before they are packed) with values of `size` bytes, by batches of `kib`."""
+    """About so many MiB of records (before they are packed) with values of `size` bytes, `kib` in a batch."""
     rng = random.Random(7)
     pool = [batch_of(rng, size, codec, kib * 1024) for _ in range(DISTINCT)]
     return b"".join(pool[at % DISTINCT] for at in range(mib * 1024 // kib))
@@ -175,7 +175,7 @@ def compressed(mib: int, rounds: int) -> None:
 
 
 def gzip(mib: int, rounds: int) -> None:
-    """Decompression with all checks, and that of each library alone, beside bare zlib, by the size of batches."""
+    """Decompression with all checks, and that of each library alone, beside bare zlib, by size of batch."""
     arena = Arena.of(0)
     for kib in GZIP_KIB:
         data = segment(100, mib, 1, kib)
