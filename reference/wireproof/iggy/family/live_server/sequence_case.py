@@ -102,7 +102,7 @@ class SequenceCases:
 
     def _topic(self, request: Request) -> Topic:
         """Return the topic that the sends of a case name, with the partitions that they need."""
-        sent = (bytes.fromhex(step["hex"]) for step in request.steps if "hex" in step)
+        sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
         topics = [topic_of(self._server.protocol, data) for data in sent]
         return max(topics, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
 

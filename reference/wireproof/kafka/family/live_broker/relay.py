@@ -10,13 +10,12 @@ from kafka import errors
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.live_servers import clean_up
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.server_address import TOKEN_BYTES, ServerAddress
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.entry import TOKEN_BYTES, entry_of_broker
 from wireproof.kafka.family.live_broker.entry_bytes import (
     MAGICS,
     entries_of,
