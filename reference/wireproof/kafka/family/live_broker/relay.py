@@ -16,6 +16,7 @@ from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.entry import entry_of_broker
 from wireproof.kafka.family.live_broker.entry_bytes import (
     MAGICS,
     entries_of,
