@@ -5,11 +5,11 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
-from tests.live.mock_broker import append_rules, markers, stored_form
-from tests.live.mock_broker.append_rules import Arrival, ErrorCode, Refused
-from tests.live.mock_broker.stored_form import Form
-from tests.live.mock_broker.topic_settings import TopicSettings
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.family.loopback_broker import append_rules, markers, stored_form
+from wireproof.kafka.family.loopback_broker.append_rules import Arrival, ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.stored_form import Form
+from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import RecordBatch
 
 KNOWN_BATCHES: Final = 5
@@ -232,6 +232,9 @@ class Partition:
             raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not in [{self.start}, {self.end}]")
 
     # --- reading ---
+
+    def note_fetch(self, offset: int) -> None:
+        """Take note that a consumer fetches from this offset."""
 
     def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
         """Return whole batches from the one with `offset` on: at least one, and no more than `max_bytes`.

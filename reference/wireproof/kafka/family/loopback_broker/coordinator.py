@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from attrs import Factory, define
 
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
-from tests.live.mock_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.partition import Partition
 
 State = Literal["empty", "ongoing", "committed", "aborted"]
 
