@@ -97,7 +97,7 @@ class Fetching:
             committed = request.isolation_level == READ_COMMITTED
             bound = ends[1] if committed else None
             data = partition.read_from(offset, min(asked.partition_max_bytes, request.max_bytes), bound)
-            rows = partition.aborted_between(offset, ends[1]) if committed else []
+            rows = partition.aborted_for(offset, ends[1], committed=committed)
             one = FetchResponse.FetchableTopicResponse.PartitionData.AbortedTransaction
             aborted = [
                 one(producer_id=row.producer, first_offset=row.first, version=request.version) for row in rows
