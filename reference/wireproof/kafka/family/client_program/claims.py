@@ -64,18 +64,22 @@ def batch_value(codec: int = 0, offset: int = 0) -> dict[str, Any]:
 
 def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int) -> Hello:
     """Ask a client program what it knows, and return its hello; raise `AdapterStartError`."""
-    revisions: dict[str, Claim] = {f"kafka.batch/v{magic}": Claim(()) for magic in range(3)}
+    revisions: dict[str, Claim] = {}
     version = "unknown"
     if options.side != "produce":
         consumers = Consumers(options, words)
         seen = _probed(consumers)
         version = " ".join(seen.software) or version
         fields = sum((SHOWN[name] for name in SHOWN if name in (seen.shown or ())), ())
-        del revisions["kafka.batch/v0"], revisions["kafka.batch/v1"], revisions["kafka.batch/v2"]
         revisions["kafka.log/mixed"] = Claim(
             ("decode",), _codecs(consumers), ("reader",), (*fields, "nextOffset"), READS
         )
-    if options.side != "consume" and _produces(Producers(options, words)):
+    else:
+        names = ("kafka.log/mixed", *(f"kafka.batch/v{magic}" for magic in range(3)))
+        revisions |= dict.fromkeys(names, Claim(()))
+    producers = Producers(options, words)
+    if options.side != "consume" and _produces(producers):
+        version = " ".join(producers.software) or version
         revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, WRITES)
     return Hello(options.name, version, revisions, window=window, cost="slow")
 

@@ -1,6 +1,6 @@
 """A decode by a client program: it consumes the log of the case, until the answer is known.
 
-The answer is known when it delivers the record after the log, reports an error, ends, asks for the same offset
+The answer is known when it delivers the record after the log, reports an error, ends, asks for one offset
 again and again, or does nothing for some time.
 """
 
@@ -101,27 +101,24 @@ class Consumption:
         try:
             line = parse_line(text)
         except (ValueError, RecursionError) as error:
-            return True, Faulty(
-                f"not a line of a client program: {error}: {one_line(repr(text[:80]), LONGEST)}"
-            )
+            found = one_line(repr(text[:80]), LONGEST)
+            return True, Faulty(f"not a line of a client program: {error}: {found}")
         match line:
-            case Failed(reason) if self._is_expected():
-                return False, None
             case Failed(reason):
-                return True, Refused(text=one_line(reason, LONGEST))
-            case Delivered(record) if record.value == END and record.offset == self.served.end_at:
-                return True, None
+                expected = self.served.refuses  # the broker answered with an error on purpose
+                return not expected, Refused(text=one_line(reason, LONGEST))
             case Delivered(record, shown):
-                self.records.append(record)
-                self.shown = shown if self.shown is None else self.shown & shown
-                if len(self.records) > MOST_RECORDS:
-                    return True, Stalled(f"{self._so_far()}, more than the log has")
-                return False, None
-        return True, Faulty("a record has further fields than its offset")
+                return self._record(record, shown)
+        return True, Faulty("a record must show more than its offset")
 
-    def _is_expected(self) -> bool:
-        """Return True for an error that the broker answered on purpose."""
-        return self.served.refuses
+    def _record(self, record: Record, shown: frozenset[str]) -> tuple[bool, Outcome | None]:
+        """Take a record; the one after the log is the last one."""
+        if record.value == END and record.offset == self.served.end_at:
+            return True, None
+        self.records.append(record)
+        self.shown = shown if self.shown is None else self.shown & shown
+        over = len(self.records) > MOST_RECORDS
+        return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
 
     def _ended(self, code: int, stderr: str) -> Outcome:
         text = f"the program ended with exit code {code}: {stderr}"

@@ -1,4 +1,4 @@
-"""An encode by a client program: it produces the records of the case, and the record set that arrives is judged."""
+"""An encode by a client program: it produces the records of the case; what arrives is judged."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from queue import Empty, Queue
 from typing import Any, Final
 from uuid import uuid4
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled, Unsupported
@@ -32,13 +32,20 @@ NOBODY: Final = "-1"
 
 @frozen
 class Producers:
-    """Encodes by a client program, each by a process and a cluster of its own."""
+    """Encodes by a client program, each by a process and a cluster of its own.
+
+    Attributes:
+        options: of the adapter.
+        words: the command.
+        software: name and version of the client, if it said them.
+    """
 
     options: ClientOptions
     words: Sequence[str]
+    software: list[str] = Factory(list)
 
     def encode(self, request: Request) -> Outcome:
-        """Let the program produce the records of a value; unsupported if a producer sets a field otherwise."""
+        """Let the program produce the records of a value; unsupported if it cannot set a field of it."""
         value: Any = request.value
         if name := chosen_field(value):
             return Unsupported(f"a producer has no say over {name}")
@@ -49,7 +56,8 @@ class Producers:
         nobody = value["producerId"] == NOBODY
         log = ProducedLog(0 if nobody or self.options.lost == "nothing" else 1)
         coordinator = Coordinator() if nobody else _coordinator(value)
-        cluster = Cluster(topics={TOPIC: Topic(uuid4(), [log])}, coordinator=coordinator)
+        topics = {TOPIC: Topic(uuid4(), [log])}
+        cluster = Cluster(topics=topics, coordinator=coordinator, software=self.software)
         events: Queue[LineRead | Ended] = Queue()
         codec, mode = CODECS[int(value["attributes"]) & CODEC_MASK], _mode(value)
         with server.running(cluster) as address:
@@ -129,6 +137,17 @@ def _sent(log: ProducedLog) -> Outcome:
             )
 
 
+def _is_text(name: str | None) -> bool:
+    """Return True for a name of a header that a library takes as text."""
+    if name is None:
+        return False
+    try:
+        bytes.fromhex(name).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def chosen_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """Return the first field that a producer sets to another value than that of a v2 batch: kafka.md §1.7."""
     records = value["records"]
@@ -147,6 +166,7 @@ def chosen_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
         ("baseTimestamp", stamps[:1] == [base]),
         ("maxTimestamp", int(value["maxTimestamp"]) == max(stamps, default=0)),
         ("records[].timestamp", min(stamps, default=1) > 0),
+        ("records[].headers[].key", all(_is_text(name) for one in records for name, _ in one["headers"])),
         ("records[].attributes", {record["attributes"] for record in records} <= {"0"}),
         ("producerEpoch", (value["producerEpoch"] == NOBODY) == nobody),
         ("baseSequence", value["baseSequence"] == (NOBODY if nobody else "0")),

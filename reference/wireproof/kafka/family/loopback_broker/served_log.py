@@ -1,22 +1,24 @@
 """A partition that serves the bytes of a case, and observes where the client fetches.
 
-After the last entry it serves one more record, the `END` of the log: a client that delivers it has delivered all
-before it. So no time must pass until an answer is known.
+After the last entry it serves one more record, the `END` of the log: a client that delivers it has delivered
+everything before it. So no time must pass until an answer is known.
 """
 
 import time
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from attrs import field, frozen
 
 from wireproof.kafka.family.client_program.regroup_records import Log, split_log
 from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
 from wireproof.kafka.family.loopback_broker.partition import Aborted, Partition
-from wireproof.kafka.family.loopback_broker.replies import Topic
 from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Record, RecordBatch
+
+if TYPE_CHECKING:
+    from wireproof.kafka.family.loopback_broker.replies import Topic
 
 Manner = Literal["whole", "pieces", "cut", "error", "leader"]
 """How a log is served.
