@@ -6,6 +6,7 @@ from typing import Final
 DELIVERED: Final = "kafka.log/mixed/delivered"
 ENTRIES: Final = "kafka.log/mixed/entries"
 DAMAGED: Final = "kafka.log/mixed/damaged"
+TRANSACTIONS: Final = "kafka.log/mixed/transactions"
 TAIL: Final = "kafka.log/mixed/tail"
 V2: Final = "kafka.batch/v2"
 
@@ -19,7 +20,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "drops-after-gap": f"{V2}/batch/compacted-gaps",
     "ends-at-cut-tail": f"{TAIL}/60-bytes",
     "fetches-damage-for-ever": f"{DAMAGED}/first-crc",
-    "hides-aborted-from-uncommitted": f"{DELIVERED}/from-uncommitted",
+    "hides-aborted-from-uncommitted": f"{TRANSACTIONS}/uncommitted-aborted-list",
     "jumps-over-next-batch": f"{ENTRIES}/one",
     "keeps-aborted-producer": f"{DELIVERED}/commits-after-abort",
     "loses-headers": f"{V2}/headers/five",
@@ -34,3 +35,19 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "stops-at-empty-batch": f"{ENTRIES}/data-then-empty",
     "stops-silently": f"{DAMAGED}/second-crc",
 }
+
+PRODUCE: Final = f"{V2}/produce"
+
+PRODUCERS_KILLED_BY: Final[Mapping[str, str]] = {
+    "forgets-max-timestamp": f"{PRODUCE}/encode-max-timestamp",
+    "reports-next-offset": f"{PRODUCE}/encode-three-records",
+    "retries-with-next-sequence": f"{PRODUCE}/encode-idempotent",
+    "retries-with-other-records": f"{PRODUCE}/encode-idempotent",
+    "sends-each-record-alone": f"{PRODUCE}/encode-three-records",
+    "writes-empty-for-null": f"{V2}/encode/nulls",
+    "writes-no-codec": f"{PRODUCE}/encode-gzip",
+    "writes-no-last-offset-delta": f"{PRODUCE}/encode-three-records",
+    "writes-no-transactional-bit": f"{PRODUCE}/encode-transactional",
+    "writes-one-header": f"{V2}/encode/headers",
+}
+"""The same for producers, whose first answers are lost if they have an id."""

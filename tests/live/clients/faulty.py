@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from inspect import getmembers, isclass
-from typing import Any, Final
+from types import ModuleType
+from typing import Any, Final, TypeVar
 
 from attrs import evolve
 
@@ -23,6 +24,8 @@ from wireproof.wire.json_values import json_of
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
+T = TypeVar("T")
+
 Aborted = tuple[tuple[int, int], ...]
 
 # --- where the next fetch begins ---
@@ -32,17 +35,17 @@ class StopsAtEmptyBatch(PlainConsumer):
     """Asks again for a batch without records, as Sarama did: IBM/sarama#3221."""
 
     def following(self, found: Log, data: bytes) -> int:
-        last = found.batches[-1] if found.batches else None
-        empty = isinstance(last, RecordBatch) and not last.records
-        return last.base_offset if empty and last else super().following(found, data)  # type: ignore[union-attr]
+        entries = split_log(data).entries
+        empty = entries and entries[-1].count == 0
+        return entries[-1].first or 0 if empty else super().following(found, data)
 
 
 class AdvancesByCount(PlainConsumer):
     """Goes on after the last record that is left, as kafkajs did: tulios/kafkajs#577."""
 
-    def following(self, found: Log, data: bytes) -> int:
+    def following(self, found: Log, _: bytes) -> int:
         rows = list(self.rows(found))
-        return int(rows[-1]["offset"]) + 1 if rows else super().following(found, data)
+        return int(rows[-1]["offset"]) + 1 if rows else self.position
 
 
 class SpinsWhenNothingIsDelivered(PlainConsumer):
@@ -60,10 +63,13 @@ class JumpsOverNextBatch(PlainConsumer):
 
 
 class RepeatsBatch(PlainConsumer):
-    """Goes on at the last offset, which comes again."""
+    """Fetches the first answer twice, and delivers it twice."""
+
+    repeated = False
 
     def following(self, found: Log, data: bytes) -> int:
-        return super().following(found, data) - 1
+        again, self.repeated = not self.repeated, True
+        return self.position if again else super().following(found, data)
 
 
 class ReadsFirstBatchOnly(PlainConsumer):
@@ -229,15 +235,15 @@ class PanicsAtDamage(PlainConsumer):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
-def _named() -> Mapping[str, type[PlainConsumer]]:
-    found = getmembers(sys.modules[__name__], isclass)
-    faulty = [
-        (name, one) for name, one in found if issubclass(one, PlainConsumer) and one is not PlainConsumer
+def named(module: ModuleType, base: type[T]) -> Mapping[str, type[T]]:
+    """Return the classes of a module that have a fault, by name."""
+    found = [
+        (name, one) for name, one in getmembers(module, isclass) if issubclass(one, base) and one is not base
     ]
-    return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in faulty}
+    return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in found}
 
 
-FAULTS: Final[Mapping[str, type[PlainConsumer]]] = _named()
+FAULTS: Final = named(sys.modules[__name__], PlainConsumer)
 """The faulty consumers by name, such as `delivers-markers`."""
 
 NO_FAULT: Final = "none"
