@@ -129,7 +129,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
 def test_one_adapter_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     paths: list[Path] = []
     read = peers.read
-    monkeypatch.setattr(peers, "read", lambda path: (paths.append(path), read(path))[1])
+    monkeypatch.setattr(peers, "read", lambda path, _: (paths.append(path), read(path))[1])
     assert resolve("kio").extra == "peers"
     assert [path.parent.name for path in paths] == ["kio"]
     assert set(names()) >= {*PATHS, *BUILTIN}

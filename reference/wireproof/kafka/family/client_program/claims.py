@@ -87,7 +87,7 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
         AdapterStartError: it does not deliver a record without compression.
     """
     seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), PROBE_ISOLATION)
-    codecs = CODECS
+    codecs: tuple[str, ...] = CODECS
     if outcome is not None or len(seen.records) != len(CODECS):
         seen = _plain(consumers)
         codecs = CODECS[:1] + tuple(
