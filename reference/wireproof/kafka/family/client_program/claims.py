@@ -1,0 +1,123 @@
+"""What a client program is asked: a probe shows which fields, codecs and commands it knows."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from wireproof import formats
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.cases.outcome import Accepted
+from wireproof.kafka.family.client_program.client_options import ClientOptions
+from wireproof.kafka.family.client_program.consume_case import Consumers, Consumption
+from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
+from wireproof.kafka.family.loopback_broker.served_log import Serving
+
+PROBE_ISOLATION: Final = "read_uncommitted"
+
+READS: Final = (
+    *("wrapper", "partial-tail", "headers", "empty-batch", "log-append-time", "mixed-magic"),
+    *("delete-horizon", "idempotent", "transactional", "fetch-offset", "read-committed"),
+)
+"""The features of a log that a client must read; it reads control batches, and delivers none of them."""
+
+WRITES: Final = ("headers", "idempotent", "transactional")
+
+SHOWN: Final = {
+    "offset": ("batches[].offset", "batches[].messages[].offset", "batches[].records[].offset"),
+    "timestamp": ("batches[].timestamp", "batches[].messages[].timestamp", "batches[].records[].timestamp"),
+    "timestampType": ("batches[].records[].timestampType", "batches[].messages[].timestampType"),
+    "key": ("batches[].key", "batches[].messages[].key", "batches[].records[].key"),
+    "value": ("batches[].value", "batches[].messages[].value", "batches[].records[].value"),
+    "headers": ("batches[].records[].headers",),
+}
+"""The fields of a log by the field of a line."""
+
+WRITTEN: Final = (
+    *("baseOffset", "magic", "attributes", "lastOffsetDelta", "baseTimestamp", "maxTimestamp"),
+    *("producerId", "producerEpoch", "baseSequence", "records"),
+)
+"""The fields of a batch that a producer writes as given; it chooses the leader epoch."""
+
+_RECORD: Final[dict[str, Any]] = {
+    "attributes": "0",
+    "timestampDelta": "0",
+    "offsetDelta": "0",
+    "key": "6b",
+    "value": "76",
+    "headers": [["68", "78"]],
+}
+
+
+def batch_value(codec: int = 0, offset: int = 0) -> dict[str, Any]:
+    """Return the value of a batch with one record that has everything."""
+    return {
+        "baseOffset": str(offset),
+        "partitionLeaderEpoch": "0",
+        "magic": "2",
+        "attributes": str(codec),
+        "lastOffsetDelta": "0",
+        "baseTimestamp": "1700000000000",
+        "maxTimestamp": "1700000000000",
+        "producerId": "-1",
+        "producerEpoch": "-1",
+        "baseSequence": "-1",
+        "records": [_RECORD],
+    }
+
+
+def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int) -> Hello:
+    """Ask a client program what it knows, and return its hello; raise `AdapterStartError`."""
+    revisions: dict[str, Claim] = {}
+    software: list[str] = []
+    if options.side != "produce":
+        revisions["kafka.log/mixed"] = _reads(Consumers(options, words), software)
+    else:
+        names = ("kafka.log/mixed", *(f"kafka.batch/v{magic}" for magic in range(3)))
+        revisions |= dict.fromkeys(names, Claim(()))
+    producers = Producers(options, words, software)
+    if options.side != "consume" and _produces(producers):
+        revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, WRITES)
+    return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
+
+
+def _reads(consumers: Consumers, software: list[str]) -> Claim:
+    """Return what the program reads: it is asked for all codecs at once, and if it fails, for each alone.
+
+    Raises:
+        AdapterStartError: it does not deliver a record without compression.
+    """
+    seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), PROBE_ISOLATION)
+    codecs: tuple[str, ...] = CODECS
+    if outcome is not None or len(seen.records) != len(CODECS):
+        seen = _plain(consumers)
+        codecs = CODECS[:1] + tuple(
+            name for code, name in enumerate(CODECS) if code and _has(consumers, code)
+        )
+    software[:] = seen.software
+    fields = (field for name in SHOWN if name in (seen.shown or ()) for field in SHOWN[name])
+    return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), READS)
+
+
+def _plain(consumers: Consumers) -> Consumption:
+    """Return what the program delivers of a log with one record; raise `AdapterStartError`."""
+    seen, outcome = consumers.consume(Serving(_batches([0])), PROBE_ISOLATION)
+    if outcome is not None or len(seen.records) != 1:
+        reason = getattr(outcome, "text", "") or f"{len(seen.records)} records of one"
+        raise AdapterStartError(f"{consumers.options.name} does not consume a plain record: {reason}")
+    return seen
+
+
+def _has(consumers: Consumers, codec: int) -> bool:
+    """Return True if the program delivers a record in a codec."""
+    seen, outcome = consumers.consume(Serving(_batches([codec])), PROBE_ISOLATION)
+    return outcome is None and len(seen.records) == 1
+
+
+def _batches(codecs: Iterable[int]) -> bytes:
+    form = formats.get("kafka.batch", "v2")
+    return b"".join(formats.encode(form, batch_value(codec, offset)) for offset, codec in enumerate(codecs))
+
+
+def _produces(producers: Producers) -> bool:
+    """Return True if the program has the command `produce`."""
+    return isinstance(producers.produce(batch_value()), Accepted)
