@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from attrs import Factory, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 from wireproof.adapters import packaged_folders
-from wireproof.adapters.errors import AdapterFileError
-from wireproof.adapters.registry_entry import Build, Entry
+from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
+from wireproof.adapters.registry_entry import Build, Entry, Library, Pin
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
@@ -22,6 +22,12 @@ from wireproof.strict_converter import strict_converter, structure
 Language = Literal["csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
+
+VERSION: Final = re.compile(r"[0-9][0-9A-Za-z._+-]*")
+"""The form of the version in a name such as `sarama@1.44.0`."""
+
+PACKAGES: Final = "{build}/lib"
+"""The folder into which a chosen release of a Python library is installed."""
 
 PYTHON: Final = f"{packaged_folders.SHARED}/python"
 """The folder of the package `wireproof_peers`, which the adapters in Python import."""
@@ -59,6 +65,7 @@ class AdapterFile:
         extra: the extra of wireproof that installs the library.
         requires: modules that the extra installs and the adapter imports, the library's first.
         instrument: modules of the codec, whose coverage guides fuzzing.
+        library: the library in its registry of packages, so that `NAME@VERSION` can choose a release of it.
     """
 
     description: str
@@ -72,6 +79,7 @@ class AdapterFile:
     extra: str = ""
     requires: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()
+    library: Library | None = None
 
 
 def files() -> dict[str, Path]:
@@ -104,10 +112,36 @@ def read(path: Path) -> Entry:
             requires=file.requires,
             formats=(folder.parent.name,),
             instrument=file.instrument,
+            library=_library(folder, file),
             absent=file.absent,
         )
     except ValueError as error:
         raise AdapterFileError(f"{path}: {error}") from None
+
+
+def with_version(path: Path, version: str) -> Entry:
+    """Return the adapter that an `adapter.toml` describes, with another release of its library.
+
+    Raises `AdapterFileError`, and `UnknownAdapter` if no version of it can be chosen.
+    """
+    entry = read(path)
+    name = f"{entry.name}@{version}"
+    if entry.absent:
+        return evolve(entry, name=name)
+    if entry.library is None:
+        raise UnknownAdapter(f"{name}: {path} has no table [library], so no version can be chosen")
+    if not VERSION.fullmatch(version):
+        raise UnknownAdapter(f"{name}: a version begins with a digit and has letters, digits and . _ + -")
+    build = entry.prepare or Build(path.parent, ())
+    installed = entry.library.ecosystem == "pypi"
+    return evolve(
+        entry,
+        name=name,
+        prepare=evolve(build, pin=Pin(entry.library, version)),
+        packages=PACKAGES if installed else "",
+        requires=entry.requires[1:] if installed else entry.requires,  # the first is the library itself
+        extra="",
+    )
 
 
 def _file(path: Path) -> AdapterFile:
@@ -159,6 +193,13 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
         return None
     steps = tuple(_words("build.steps", step) for step in table.steps)
     return Build(owner, steps, table.shared)
+
+
+def _library(folder: Path, file: AdapterFile) -> Library | None:
+    """Return the library of the adapter, or of the one whose build it uses."""
+    if file.library or not file.driver:
+        return file.library
+    return _file(folder.with_name(file.driver) / FILE).library
 
 
 _CONVERTER: Final = strict_converter()

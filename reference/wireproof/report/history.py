@@ -1,10 +1,10 @@
 """Runs of several versions of an implementation: the version that failed a case first, and that fixed it."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
+from wireproof.release_order import age
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
@@ -53,14 +53,7 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
     for stream in sorted(streams, key=lambda one: one.run.started):
         adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
     for name, runs in sorted(adapters.items()):
-        yield _history(name, {version: runs[version] for version in sorted(runs, key=_age)})
-
-
-def _age(version: str) -> tuple[tuple[int, int, str], ...]:
-    """Return the sort key of a version: numbers by value; `1.0rc1` comes before `1.0`."""
-    parts = re.findall(r"\d+|[a-z]+", version.lower())
-    keys = ((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)
-    return (*keys, (0, 0, ""))
+        yield _history(name, {version: runs[version] for version in sorted(runs, key=age)})
 
 
 def _history(name: str, runs: Mapping[str, EventStream]) -> AdapterHistory:

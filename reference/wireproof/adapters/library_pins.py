@@ -1,0 +1,126 @@
+"""A release of a library for a driver: the manifest in the copy that is built names it, and its lock file follows.
+
+Each ecosystem has a function that edits the manifest and a list of commands that resolve it. The result, with the
+lock file, is in the folder of the build; the driver's own files do not change.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.adapters.registry_entry import Ecosystem, Pin
+
+SOURCES: Final = frozenset({".go", ".mod"})
+"""The suffixes of files that contain the name of a library which has another name in an old release."""
+
+
+class ManifestError(ValueError):
+    """A manifest does not name the library; the message names both."""
+
+
+@frozen
+class Resolver:
+    """How a release is chosen in one ecosystem.
+
+    Attributes:
+        edit: writes the release into the manifest in a folder; raises `ManifestError`.
+        commands: resolve the manifest in that folder; `{name}` and `{version}` are replaced.
+    """
+
+    edit: Callable[[Path, Pin], None]
+    commands: tuple[tuple[str, ...], ...] = ()
+
+
+def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
+    """Write the release into the manifest in `folder`, and return the commands that resolve it.
+
+    Raises `ManifestError` if the manifest does not name the library.
+    """
+    resolver = RESOLVERS[pin.library.ecosystem]
+    resolver.edit(folder, pin)
+    words = {"{name}": pin.name, "{version}": pin.version, "{python}": sys.executable}
+    return tuple(tuple(_filled(word, words) for word in command) for command in resolver.commands)
+
+
+def renamed_steps(steps: tuple[tuple[str, ...], ...], pin: Pin) -> tuple[tuple[str, ...], ...]:
+    """Return build steps with the name that the library has in this release."""
+    return tuple(tuple(word.replace(pin.library.name, pin.name) for word in step) for step in steps)
+
+
+def _filled(word: str, words: Mapping[str, str]) -> str:
+    for name, value in words.items():
+        word = word.replace(name, value)
+    return word
+
+
+# --- manifests ---
+
+
+def _edit_go(folder: Path, pin: Pin) -> None:
+    """Use the name of this release in all sources, and leave the indirect modules to its own manifest."""
+    for path in folder.rglob("*"):
+        if path.suffix in SOURCES and path.is_file():
+            path.write_text(path.read_text("utf-8").replace(pin.library.name, pin.name), "utf-8")
+    manifest = folder / "go.mod"
+    lines = [line for line in manifest.read_text("utf-8").splitlines() if not line.endswith("// indirect")]
+    text = _replaced(manifest, rf"^(\s*(?:require\s+)?{re.escape(pin.name)}\s+)\S+", f"v{pin.version}", lines)
+    manifest.write_text(text, "utf-8")
+    (folder / "go.sum").unlink(missing_ok=True)
+
+
+def _edit_npm(folder: Path, pin: Pin) -> None:
+    """Name the release exactly; without its lock file, the build installs from the manifest."""
+    manifest = folder / "package.json"
+    table = json.loads(manifest.read_text("utf-8"))
+    if pin.name not in table.get("dependencies", {}):
+        raise ManifestError(f"{manifest} does not name {pin.name}")
+    table["dependencies"][pin.name] = pin.version
+    manifest.write_text(json.dumps(table, indent=2) + "\n", "utf-8")
+    (folder / "package-lock.json").unlink(missing_ok=True)
+
+
+def _edit_pypi(folder: Path, pin: Pin) -> None:
+    """Write the requirements of the folder from which the worker imports the library."""
+    (folder / "requirements.txt").write_text(f"{pin.name}=={pin.version}\n", "utf-8")
+
+
+def _edit_cargo(folder: Path, pin: Pin) -> None:
+    manifest = folder / "Cargo.toml"
+    lines = manifest.read_text("utf-8").splitlines()
+    pattern = rf'^({re.escape(pin.name)}\s*=\s*(?:\{{.*?\bversion\s*=\s*)?")[^"]*'
+    manifest.write_text(_replaced(manifest, pattern, f"={pin.version}", lines), "utf-8")
+
+
+def _edit_maven(folder: Path, pin: Pin) -> None:
+    manifest = folder / "pom.xml"
+    pattern = r"^(\s*<library\.version>)[^<]*"
+    lines = manifest.read_text("utf-8").splitlines()
+    manifest.write_text(_replaced(manifest, pattern, pin.version, lines), "utf-8")
+
+
+def _replaced(manifest: Path, pattern: str, version: str, lines: list[str]) -> str:
+    text, count = re.subn(pattern, rf"\g<1>{version}", "\n".join(lines) + "\n", flags=re.MULTILINE)
+    if not count:
+        raise ManifestError(f"{manifest} has no place for a version: {pattern}")
+    return text
+
+
+RESOLVERS: Final[Mapping[Ecosystem, Resolver]] = {
+    "cargo": Resolver(_edit_cargo, (("cargo", "update", "--quiet", "--workspace"),)),
+    "go": Resolver(_edit_go, (("go", "mod", "tidy"),)),
+    "maven": Resolver(_edit_maven),
+    "npm": Resolver(_edit_npm),
+    "pypi": Resolver(
+        _edit_pypi,
+        (
+            ("{python}", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade",
+             "--report", "installed.json", "--target", "lib", "-r", "requirements.txt"),
+        ),
+    ),
+}  # fmt: skip
+"""By ecosystem."""
