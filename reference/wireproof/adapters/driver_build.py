@@ -32,8 +32,8 @@ _VERSION: Final = ".version-{name}"
 _NOT_SOURCE: Final = frozenset({"target", "node_modules", "__pycache__", "adapter.toml", "baseline.toml"})
 """Files and folders that are no source of a driver: results of a build, the description, known failures."""
 
-_PROBLEM: Final = (re.compile(r"\.\w+:\[?\d+"), re.compile(r"(?i)\berror\b"))
-"""A line of a compiler that names a place in a file; else a line that has the word."""
+_PROBLEM: Final = tuple(map(re.compile, (r"^error[\[:]", r"\.\w+:\[?\d+", r"(?i)\berror\b")))
+"""A line of a compiler that begins with its word for a problem, or names a place in a file, or has the word."""
 
 
 class StepError(AdapterStartError):

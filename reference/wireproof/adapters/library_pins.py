@@ -6,6 +6,7 @@ lock file, is in the folder of the build; the driver's own files do not change.
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.adapters.registry_entry import Ecosystem, Pin
+from wireproof.release_order import age
 
 SOURCES: Final = frozenset({".go", ".mod"})
 """The suffixes of files that contain the name of a library which has another name in an old release."""
@@ -39,8 +41,13 @@ class Resolver:
 def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
     """Write the release into the manifest in `folder`, and return the commands that resolve it.
 
+    Files of the driver for old releases replace the others first.
+
     Raises `ManifestError` if the manifest does not name the library.
     """
+    for variant in pin.library.variants:
+        if age(pin.version) < age(variant.before):
+            shutil.copytree(folder / variant.folder, folder, dirs_exist_ok=True)
     resolver = RESOLVERS[pin.library.ecosystem]
     resolver.edit(folder, pin)
     words = {"{name}": pin.name, "{version}": pin.version, "{python}": sys.executable}
@@ -62,14 +69,16 @@ def _filled(word: str, words: Mapping[str, str]) -> str:
 
 
 def _edit_go(folder: Path, pin: Pin) -> None:
-    """Use the name of this release in all sources, and leave the indirect modules to its own manifest."""
+    """Use the name of this release in all sources, and leave all other modules to its own manifest."""
     for path in folder.rglob("*"):
         if path.suffix in SOURCES and path.is_file():
             path.write_text(path.read_text("utf-8").replace(pin.library.name, pin.name), "utf-8")
     manifest = folder / "go.mod"
-    lines = [line for line in manifest.read_text("utf-8").splitlines() if not line.endswith("// indirect")]
-    text = _replaced(manifest, rf"^(\s*(?:require\s+)?{re.escape(pin.name)}\s+)\S+", f"v{pin.version}", lines)
-    manifest.write_text(text, "utf-8")
+    text = manifest.read_text("utf-8")
+    if pin.name not in text:
+        raise ManifestError(f"{manifest} does not name {pin.name}")
+    kept = [line for line in text.splitlines() if line.startswith(("module ", "go "))]
+    manifest.write_text("\n".join([*kept, f"require {pin.name} v{pin.version}"]) + "\n", "utf-8")
     (folder / "go.sum").unlink(missing_ok=True)
 
 
@@ -85,8 +94,11 @@ def _edit_npm(folder: Path, pin: Pin) -> None:
 
 
 def _edit_pypi(folder: Path, pin: Pin) -> None:
-    """Write the requirements of the folder from which the worker imports the library."""
-    (folder / "requirements.txt").write_text(f"{pin.name}=={pin.version}\n", "utf-8")
+    """Write the requirements of the folder from which the worker imports the library; keep those of others."""
+    manifest = folder / "requirements.txt"
+    lines = manifest.read_text("utf-8").splitlines() if manifest.is_file() else []
+    others = [line for line in lines if not line.startswith(f"{pin.name}==")]
+    manifest.write_text("\n".join([*others, f"{pin.name}=={pin.version}"]) + "\n", "utf-8")
 
 
 def _edit_cargo(folder: Path, pin: Pin) -> None:

@@ -26,6 +26,19 @@ class FormerName:
 
 
 @frozen
+class Variant:
+    """Files of a driver for old releases of its library.
+
+    Attributes:
+        before: the first release that needs them no more.
+        folder: in the driver's folder; its files replace those of the same path.
+    """
+
+    before: str
+    folder: str
+
+
+@frozen
 class Library:
     """The library behind an adapter: its name in the registry of packages that has its releases.
 
@@ -33,11 +46,13 @@ class Library:
         ecosystem: the registry, which decides how a version is chosen and listed.
         name: a module path, a package, a crate, or `group:artifact`.
         former: its earlier names, the oldest first.
+        variants: files of the driver for old releases, the newest first, so that the oldest replace the others.
     """
 
     ecosystem: Ecosystem
     name: str
     former: tuple[FormerName, ...] = ()
+    variants: tuple[Variant, ...] = ()
 
     def name_at(self, version: str) -> str:
         """Return the name that a release has."""
