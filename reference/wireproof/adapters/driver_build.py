@@ -35,6 +35,8 @@ _NOT_SOURCE: Final = frozenset({"target", "node_modules", "__pycache__", "adapte
 _PROBLEM: Final = tuple(map(re.compile, (r"^error[\[:]", r"\.\w+:\[?\d+", r"(?i)\berror\b")))
 """A line of a compiler that begins with its word for a problem, or names a place in a file, or has the word."""
 
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+
 
 class StepError(AdapterStartError):
     """A step of a build failed.
@@ -58,7 +60,7 @@ class StepError(AdapterStartError):
 
 def built(name: str, build: Build) -> Path:
     """Return the folder of the build, which is made if needed; raise `AdapterStartError` if a step fails."""
-    target = _target(name, build)
+    target = build_folder(name, build)
     if (target / _READY).exists():
         return target
     target.mkdir(parents=True, exist_ok=True)
@@ -70,7 +72,7 @@ def built(name: str, build: Build) -> Path:
 
 def is_built(name: str, build: Build) -> bool:
     """Return True if the cache has a build of this version of the driver; build nothing."""
-    return (_target(name, build) / _READY).exists()
+    return (build_folder(name, build) / _READY).exists()
 
 
 def note_version(folder: Path, name: str, version: str) -> None:
@@ -82,11 +84,12 @@ def note_version(folder: Path, name: str, version: str) -> None:
 
 def noted_version(name: str, build: Build) -> str:
     """Return the version from the first hello of `name`; empty if there has been no hello."""
-    path = _target(name, build) / _VERSION.format(name=name)
+    path = build_folder(name, build) / _VERSION.format(name=name)
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _target(name: str, build: Build) -> Path:
+def build_folder(name: str, build: Build) -> Path:
+    """Return the folder of the build in the cache, which may not exist yet."""
     folder, *_ = sources = _sources(name, build)
     release = f"@{build.pin.version}" if build.pin else ""
     return cache_folder() / f"{folder.parent.name}-{folder.name}{release}-{_source_digest(sources, build)}"
@@ -155,8 +158,13 @@ def _run(name: str, command: list[str], folder: Path) -> None:
     except subprocess.TimeoutExpired:
         raise AdapterStartError(f"{name}: `{shown}` did not end in {STEP_SECONDS} s, in {folder}") from None
     if done.returncode:
-        output = done.stderr.strip() or done.stdout.strip() or "no output"
+        output = next(filter(None, map(_plain, (done.stderr, done.stdout))), "no output")
         raise StepError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}", output)
+
+
+def _plain(output: str) -> str:
+    """Return what a step printed without the colours of a terminal."""
+    return _COLOUR.sub("", output).strip()
 
 
 def _source_digest(sources: Iterable[Path], build: Build) -> str:

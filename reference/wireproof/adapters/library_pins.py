@@ -17,8 +17,8 @@ from attrs import frozen
 from wireproof.adapters.registry_entry import Ecosystem, Pin
 from wireproof.release_order import age
 
-SOURCES: Final = frozenset({".go", ".mod"})
-"""The suffixes of files that contain the name of a library which has another name in an old release."""
+SOURCES: Final = frozenset({".cjs", ".go", ".java", ".mjs", ".mod", ".rs"})
+"""The suffixes of files that may contain a name which is another one in an old release."""
 
 
 class ManifestError(ValueError):
@@ -41,17 +41,32 @@ class Resolver:
 def pin_manifest(folder: Path, pin: Pin) -> tuple[tuple[str, ...], ...]:
     """Write the release into the manifest in `folder`, and return the commands that resolve it.
 
-    Files of the driver for old releases replace the others first.
+    The driver's files and names for old releases replace the others first.
 
     Raises `ManifestError` if the manifest does not name the library.
     """
     for variant in pin.library.variants:
         if age(pin.version) < age(variant.before):
             shutil.copytree(folder / variant.folder, folder, dirs_exist_ok=True)
+    _rename(folder, _old_names(pin))
     resolver = RESOLVERS[pin.library.ecosystem]
     resolver.edit(folder, pin)
     words = {"{name}": pin.name, "{version}": pin.version, "{python}": sys.executable}
     return tuple(tuple(_filled(word, words) for word in command) for command in resolver.commands)
+
+
+def _old_names(pin: Pin) -> dict[str, str]:
+    """Return the names in the sources of the driver that are others in this release."""
+    own = {} if pin.name == pin.library.name else {pin.library.name: pin.name}
+    return own | {one.name: one.old for one in pin.library.renames if age(pin.version) < age(one.before)}
+
+
+def _rename(folder: Path, names: Mapping[str, str]) -> None:
+    if not names:
+        return
+    for path in folder.rglob("*"):
+        if path.suffix in SOURCES and path.is_file():
+            path.write_text(_filled(path.read_text("utf-8"), names), "utf-8")
 
 
 def renamed_steps(steps: tuple[tuple[str, ...], ...], pin: Pin) -> tuple[tuple[str, ...], ...]:
@@ -69,10 +84,7 @@ def _filled(word: str, words: Mapping[str, str]) -> str:
 
 
 def _edit_go(folder: Path, pin: Pin) -> None:
-    """Use the name of this release in all sources, and leave all other modules to its own manifest."""
-    for path in folder.rglob("*"):
-        if path.suffix in SOURCES and path.is_file():
-            path.write_text(path.read_text("utf-8").replace(pin.library.name, pin.name), "utf-8")
+    """Require the release, and leave all other modules to its own manifest."""
     manifest = folder / "go.mod"
     text = manifest.read_text("utf-8")
     if pin.name not in text:

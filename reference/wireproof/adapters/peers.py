@@ -132,7 +132,7 @@ def with_version(path: Path, version: str) -> Entry:
         raise UnknownAdapter(f"{name}: {path} has no table [library], so no version can be chosen")
     if not VERSION.fullmatch(version):
         raise UnknownAdapter(f"{name}: a version begins with a digit and has letters, digits and . _ + -")
-    build = entry.prepare or Build(path.parent, ())
+    build = entry.prepare or Build(Path(entry.search_path[0]), (), ("python",))
     installed = entry.library.ecosystem == "pypi"
     return evolve(
         entry,

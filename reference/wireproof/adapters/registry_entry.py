@@ -26,6 +26,21 @@ class FormerName:
 
 
 @frozen
+class Rename:
+    """A name in the sources of a driver that old releases of its library do not have.
+
+    Attributes:
+        before: the first release that has the name.
+        name: in the sources.
+        old: the name in those releases, which replaces it.
+    """
+
+    before: str
+    name: str
+    old: str
+
+
+@frozen
 class Variant:
     """Files of a driver for old releases of its library.
 
@@ -46,12 +61,14 @@ class Library:
         ecosystem: the registry, which decides how a version is chosen and listed.
         name: a module path, a package, a crate, or `group:artifact`.
         former: its earlier names, the oldest first.
+        renames: names in the sources of the driver that old releases do not have.
         variants: files of the driver for old releases, the newest first, so that the oldest replace the others.
     """
 
     ecosystem: Ecosystem
     name: str
     former: tuple[FormerName, ...] = ()
+    renames: tuple[Rename, ...] = ()
     variants: tuple[Variant, ...] = ()
 
     def name_at(self, version: str) -> str:
