@@ -1,8 +1,8 @@
 """Build of a driver in the user's cache, once for each version of its source.
 
 The folder is named after the driver and a digest of its files, so that an old build is never used for new
-source. A lock admits one builder at a time. The folder contains `.ready` once every step has succeeded. A build
-with a chosen release of its library has a folder of its own, with the lock file of that release.
+source. A lock admits one builder at a time. The folder contains `.ready` once every step has succeeded. A
+build with a chosen release of its library has a folder of its own, with the lock file of that release.
 """
 
 import re
@@ -33,7 +33,7 @@ _NOT_SOURCE: Final = frozenset({"target", "node_modules", "__pycache__", "adapte
 """Files and folders that are no source of a driver: results of a build, the description, known failures."""
 
 _PROBLEM: Final = tuple(map(re.compile, (r"^error[\[:]", r"\.\w+:\[?\d+", r"(?i)\berror\b")))
-"""A line of a compiler that begins with its word for a problem, or names a place in a file, or has the word."""
+"""A line of a compiler that begins with its word for a problem, or names a place in a file, or has it."""
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 

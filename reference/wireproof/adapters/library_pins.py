@@ -1,7 +1,7 @@
-"""A release of a library for a driver: the manifest in the copy that is built names it, and its lock file follows.
+"""A release of a library for a driver: the manifest in the copy that is built names it.
 
-Each ecosystem has a function that edits the manifest and a list of commands that resolve it. The result, with the
-lock file, is in the folder of the build; the driver's own files do not change.
+Each ecosystem has a function that edits the manifest and a list of commands that resolve it. The result, with
+the lock file, is in the folder of the build; the driver's own files do not change.
 """
 
 import json
@@ -106,7 +106,7 @@ def _edit_npm(folder: Path, pin: Pin) -> None:
 
 
 def _edit_pypi(folder: Path, pin: Pin) -> None:
-    """Write the requirements of the folder from which the worker imports the library; keep those of others."""
+    """Write what is installed for the worker; keep the requirements of other packages."""
     manifest = folder / "requirements.txt"
     lines = manifest.read_text("utf-8").splitlines() if manifest.is_file() else []
     others = [line for line in lines if not line.startswith(f"{pin.name}==")]

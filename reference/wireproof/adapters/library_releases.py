@@ -1,7 +1,7 @@
 """The releases of a library, as the registry of packages of its language lists them.
 
-The client of each language asks its registry, with the settings of this machine. Cargo and Maven have no command
-for it; the lists of their registries are files with a documented address.
+The client of each language asks its registry, with the settings of this machine. Cargo and Maven have no
+command for it; the lists of their registries are files with a documented address.
 """
 
 import json

@@ -62,7 +62,7 @@ class Library:
         name: a module path, a package, a crate, or `group:artifact`.
         former: its earlier names, the oldest first.
         renames: names in the sources of the driver that old releases do not have.
-        variants: files of the driver for old releases, the newest first, so that the oldest replace the others.
+        variants: files of the driver for old releases, the newest first: later ones replace earlier ones.
     """
 
     ecosystem: Ecosystem

@@ -6,7 +6,14 @@ from typing import Any, Final
 
 import click
 
-from wireproof.cli.history_range import JudgedRange, ReleaseRange, dumped, judge_range, parse_range, store_runs
+from wireproof.cli.history_range import (
+    JudgedRange,
+    ReleaseRange,
+    dumped,
+    judge_range,
+    parse_range,
+    store_runs,
+)
 from wireproof.cli.interrupts import interrupted
 from wireproof.cli.options import format_option, selection_options
 from wireproof.files import replace_text
@@ -59,7 +66,13 @@ def _ranges(sources: tuple[str, ...]) -> list[ReleaseRange]:
     return ranges
 
 
-def _judged(ranges: list[ReleaseRange], *, most: int | None, out: Path | None, **more: Any) -> list[JudgedRange]:  # noqa: ANN401 - as above
+def _judged(
+    ranges: list[ReleaseRange],
+    *,
+    most: int | None,
+    out: Path | None,
+    **more: Any,  # noqa: ANN401 - as above
+) -> list[JudgedRange]:
     """Judge the ranges up to an interrupt, and store their runs."""
     judged: list[JudgedRange] = []
     for one in ranges:

@@ -1,7 +1,7 @@
 """The releases of a range: each is built and judged, and its run is kept in the cache.
 
-A release that was judged before is not judged again, as long as its driver, the fixtures and the selection are the
-same. One that cannot be built or started is a row with the reason.
+A release that was judged before is not judged again, as long as its driver, the fixtures and the selection are
+the same. One that cannot be built or started is a row with the reason.
 """
 
 import json
@@ -88,7 +88,9 @@ def judge_range(
         wanted: the range.
         most: only so many of its last releases; None for all.
         families: judge derived cases too.
-        folders, patterns, skipped: the fixtures, and the selection of cases.
+        folders: further fixtures.
+        patterns: of the cases to judge; empty for all.
+        skipped: patterns of the cases to leave out.
     """
     suite = suite_of(folders)
     asked = CheckOptions(

@@ -1,4 +1,4 @@
-"""The history of releases as one HTML file: a row for each case that a version fails, a column for each version."""
+"""The history of releases as one HTML file: a row for each failing case, a column for each version."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -11,6 +11,8 @@ from wireproof.report.page_model import verdict_class
 
 MARKS: Final = {"pass": "✓", "info": "i", "mild": "~", "bad": "✗", "dim": "–"}
 """The mark of a cell by the class of its verdict, so that no colour alone tells it."""
+
+ALWAYS: Final = "in every release that was judged"
 
 NOT_JUDGED: Final = ("dim", MARKS["dim"], "not judged")
 
@@ -65,7 +67,7 @@ def _sections(one: AdapterHistory) -> Iterator[HistorySection]:
     turns: dict[str, list[FirstFailure]] = {}
     for turn in one.turns:
         turns.setdefault(turn.id, []).append(turn)
-    kinds: dict[str, list[HistoryRow]] = {title: [] for title in ("fixed", "broken", "in every release that was judged")}
+    kinds: dict[str, list[HistoryRow]] = {title: [] for title in ("fixed", "broken", ALWAYS)}
     for case, some in turns.items():
         kinds[_kind(some)].append(_row(one, case, some))
     yield from (HistorySection(title, tuple(rows)) for title, rows in kinds.items() if rows)
@@ -73,7 +75,7 @@ def _sections(one: AdapterHistory) -> Iterator[HistorySection]:
 
 def _kind(turns: Sequence[FirstFailure]) -> str:
     if not any(turn.changed for turn in turns):
-        return "in every release that was judged"
+        return ALWAYS
     return "fixed" if turns[-1].fixed_in else "broken"
 
 
