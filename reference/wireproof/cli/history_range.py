@@ -1,7 +1,7 @@
 """The releases of a range: each is built and judged, and its run is kept in the cache.
 
-A release that was judged before is not judged again, as long as its driver, the fixtures and the selection are
-the same. One that cannot be built or started is a row with the reason.
+A release that was judged before is not judged again, as long as its driver, the fixtures and the
+selection are the same. One that cannot be built or started is a row with the reason.
 """
 
 import json
