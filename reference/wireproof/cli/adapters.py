@@ -9,7 +9,8 @@ from typing import Final
 import click
 
 from wireproof.adapters.driver_build import built
-from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.errors import AdapterError, UnknownAdapter
+from wireproof.adapters.library_releases import releases
 from wireproof.adapters.probe import ProbeResult, Standing, findings
 from wireproof.adapters.probe_advice import advice, fix_of
 from wireproof.adapters.readiness import ready
@@ -105,6 +106,20 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     done = "already built" if stands.state == "ready" else f"built in {seconds:.1f} s"
     click.echo(f"{entry.name} {controller.hello.version}: {done}")
     return Exit.CONFORMS
+
+
+@command.command("versions")
+@click.argument("name", metavar="ADAPTER", shell_complete=adapter_names)
+def listing_versions(name: str) -> None:
+    """List the releases of the library behind ADAPTER, the oldest first, as its registry has them.
+
+    `check ADAPTER@VERSION` checks one of them. Pre-releases are left out.
+    """
+    library = resolve(name).library
+    if library is None:
+        raise UnknownAdapter(f"{name}: it names no library, so its releases are unknown")
+    for version in releases(library):
+        click.echo(version)
 
 
 @command.command("new")
