@@ -166,8 +166,9 @@ def test_an_old_release_gets_the_files_and_names_that_fit_it(tmp_path: Path) -> 
     for folder, text in (("", "new"), ("_before-3.0", "old"), ("_before-2.0", "oldest")):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "shim.txt").write_text(text)
-    for version, shim, name in (("4.0", "new", "pkg.internal.A"), ("3.1", "new", "pkg.A"), ("2.5", "old", "pkg.A"),
-                                ("1.0", "oldest", "pkg.A")):  # fmt: skip
+    shims = {"4.0": "new", "3.1": "new", "2.5": "old", "1.0": "oldest"}
+    for version, shim in shims.items():
+        name = "pkg.internal.A" if version == "4.0" else "pkg.A"
         (tmp_path / "A.java").write_text("import pkg.internal.A;")
         (tmp_path / "shim.txt").write_text("new")
         pin_manifest(tmp_path, Pin(library, version))
@@ -245,7 +246,7 @@ PRINTED = {
     "pypi": "lib (1.10.0)\nAvailable versions: 1.10.0, 1.9.0, 2.0.0rc1\n",
     "cargo": '{"vers": "1.9.0", "yanked": false}\n{"vers": "1.9.1", "yanked": true}\n'
     '{"vers": "1.10.0", "yanked": false}\n{"vers": "2.0.0-a", "yanked": false}',
-    "maven": "<versions><version>1.9.0</version>\n<version> 1.10.0 </version><version>2.0-beta</version></versions>",
+    "maven": "<version>1.9.0</version>\n<version> 1.10.0 </version><version>2.0-beta</version>",
 }
 
 
