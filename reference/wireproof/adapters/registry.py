@@ -5,6 +5,7 @@ kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
 kafka-broker:HOST:PORT        a running server of a kind that a family has: `live_servers`
+kafka-client:command          a program that uses the public interface of a client, in the same table
 jsonl:command arguments       a process that exchanges JSON lines
 """
 
@@ -100,11 +101,14 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
     return words
 
 
-def _registered(name: str) -> Entry:
+def _registered(spec: str) -> Entry:
+    """Return the entry of `NAME`, or of `NAME:OPTION,…` for a client program that comes with wireproof."""
+    name, _, options = spec.partition(":")
+    if path := peers.files().get(name):
+        return peers.read(path, tuple(filter(None, options.split(","))))
+    name = spec
     if name in BUILTIN:
         return BUILTIN[name]
-    if path := peers.files().get(name):
-        return peers.read(path)
     rows = _third_party()  # the import of other packages is slow
     if name in rows:
         return rows[name]
