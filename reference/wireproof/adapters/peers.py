@@ -19,7 +19,7 @@ from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
 
-Language = Literal["csharp", "go", "java", "node", "python", "rust"]
+Language = Literal["c", "csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
 
