@@ -44,7 +44,7 @@ func consume(address, topic, isolation, offset string) {
 				headers = append(headers, [2]any{h.Key, hexed(h.Value)})
 			}
 			out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10), "key": hexed(r.Key), "value": hexed(r.Value), "headers": headers,
-				"timestamp": strconv.FormatInt(r.Timestamp.UnixMilli(), 10), "timestampType": kinds[r.Attrs.TimestampType()]})
+				"timestamp": millis(r.Timestamp), "timestampType": kinds[r.Attrs.TimestampType()]})
 		})
 	}
 }
@@ -54,13 +54,6 @@ func produce(address, topic, codec, mode string) {
 	client := must(kgo.NewClient(append(map[string][]kgo.Opt{"plain": {kgo.DisableIdempotentWrite()}, "transactional": {kgo.TransactionalID(topic)}}[mode],
 		kgo.SeedBrokers(address), kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(time.Minute),
 		kgo.ProducerBatchCompression(codecs[codec]), kgo.ProducerBatchMaxBytes(1<<24), kgo.BrokerMaxWriteBytes(1<<26))...))
-	answer := func(r *kgo.Record, err error) {
-		if err != nil {
-			out.Encode(dict{"error": err.Error()})
-		} else {
-			out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10)})
-		}
-	}
 	for lines := json.NewDecoder(os.Stdin); lines.More(); {
 		l := line{}
 		check(lines.Decode(&l))
@@ -78,6 +71,15 @@ func produce(address, topic, codec, mode string) {
 	}
 }
 
+// answer prints the answer to one record.
+func answer(r *kgo.Record, err error) {
+	if err != nil {
+		out.Encode(dict{"error": err.Error()})
+	} else {
+		out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10)})
+	}
+}
+
 // record returns the record of a line.
 func record(l line) *kgo.Record {
 	r := &kgo.Record{Key: unhexed(l.Key), Value: unhexed(l.Value)}
@@ -88,6 +90,14 @@ func record(l line) *kgo.Record {
 		r.Headers = append(r.Headers, kgo.RecordHeader{Key: *h[0], Value: unhexed(h[1])})
 	}
 	return r
+}
+
+// millis returns milliseconds; a message of v0 has the zero time.
+func millis(when time.Time) string {
+	if when.IsZero() {
+		return "-1"
+	}
+	return strconv.FormatInt(when.UnixMilli(), 10)
 }
 
 func hexed(data []byte) any {

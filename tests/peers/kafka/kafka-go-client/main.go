@@ -43,7 +43,7 @@ func consume(address, topic, isolation, offset string) {
 		for _, h := range r.Headers {
 			headers = append(headers, [2]any{h.Key, hexed(h.Value)})
 		}
-		out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10), "timestamp": strconv.FormatInt(r.Time.UnixMilli(), 10),
+		out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10), "timestamp": millis(r.Time),
 			"key": hexed(r.Key), "value": hexed(r.Value), "headers": headers})
 	}
 }
@@ -52,16 +52,7 @@ func consume(address, topic, isolation, offset string) {
 // so that the records go to it together; it has neither idempotence nor transactions.
 func produce(address, topic, codec, mode string) {
 	writer := &kafka.Writer{Addr: kafka.TCP(address), Topic: topic, Compression: codecs[codec], RequiredAcks: kafka.RequireAll,
-		BatchSize: 1_000_000, BatchBytes: 1 << 24, BatchTimeout: 100 * time.Millisecond}
-	writer.Completion = func(records []kafka.Message, err error) {
-		for _, r := range records {
-			if err != nil {
-				out.Encode(dict{"error": err.Error()})
-			} else {
-				out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10)})
-			}
-		}
-	}
+		BatchSize: 1_000_000, BatchBytes: 1 << 24, BatchTimeout: 100 * time.Millisecond, Completion: answer}
 	waiting := []kafka.Message{}
 	for lines := json.NewDecoder(os.Stdin); lines.More(); {
 		l := line{}
@@ -75,6 +66,17 @@ func produce(address, topic, codec, mode string) {
 	}
 }
 
+// answer prints the answers to some records.
+func answer(records []kafka.Message, err error) {
+	for _, r := range records {
+		if err != nil {
+			out.Encode(dict{"error": err.Error()})
+		} else {
+			out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10)})
+		}
+	}
+}
+
 // record returns the record of a line.
 func record(l line) kafka.Message {
 	r := kafka.Message{Key: unhexed(l.Key), Value: unhexed(l.Value)}
@@ -85,6 +87,14 @@ func record(l line) kafka.Message {
 		r.Headers = append(r.Headers, kafka.Header{Key: *h[0], Value: unhexed(h[1])})
 	}
 	return r
+}
+
+// millis returns milliseconds; a message of v0 has the zero time.
+func millis(when time.Time) string {
+	if when.IsZero() {
+		return "-1"
+	}
+	return strconv.FormatInt(when.UnixMilli(), 10)
 }
 
 func hexed(data []byte) any {

@@ -42,7 +42,7 @@ func consume(address, topic, isolation, offset string) {
 			for _, h := range r.Headers {
 				headers = append(headers, [2]any{string(h.Key), hexed(h.Value)})
 			}
-			out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10), "timestamp": strconv.FormatInt(r.Timestamp.UnixMilli(), 10),
+			out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10), "timestamp": millis(r.Timestamp),
 				"key": hexed(r.Key), "value": hexed(r.Value), "headers": headers})
 		}
 	}
@@ -51,17 +51,7 @@ func consume(address, topic, isolation, offset string) {
 // produce hands the records of stdin to the producer, and prints the answers at each flush. Sarama flushes by itself
 // when no record has come for a moment.
 func produce(address, topic, codec, mode string) {
-	config := sarama.NewConfig()
-	config.Version, config.Producer.RequiredAcks, config.Producer.Compression = sarama.MaxVersion, sarama.WaitForAll, codecs[codec]
-	config.Producer.Return.Successes, config.Producer.Partitioner = true, sarama.NewManualPartitioner
-	config.Producer.Flush.Frequency, config.Producer.MaxMessageBytes = 100*time.Millisecond, 1<<24
-	if mode != "plain" {
-		config.Producer.Idempotent, config.Net.MaxOpenRequests = true, 1
-	}
-	if mode == "transactional" {
-		config.Producer.Transaction.ID = topic
-	}
-	producer, sent := must(sarama.NewAsyncProducer([]string{address}, config)), 0
+	producer, sent := must(sarama.NewAsyncProducer([]string{address}, settings(topic, codec, mode))), 0
 	for lines := json.NewDecoder(os.Stdin); lines.More(); {
 		l := line{}
 		check(lines.Decode(&l))
@@ -81,6 +71,21 @@ func produce(address, topic, codec, mode string) {
 			sent++
 		}
 	}
+}
+
+// settings returns the settings of a producer.
+func settings(topic, codec, mode string) *sarama.Config {
+	config := sarama.NewConfig()
+	config.Version, config.Producer.RequiredAcks, config.Producer.Compression = sarama.MaxVersion, sarama.WaitForAll, codecs[codec]
+	config.Producer.Return.Successes, config.Producer.Partitioner = true, sarama.NewManualPartitioner
+	config.Producer.Flush.Frequency, config.Producer.MaxMessageBytes = 100*time.Millisecond, 1<<24
+	if mode != "plain" {
+		config.Producer.Idempotent, config.Net.MaxOpenRequests = true, 1
+	}
+	if mode == "transactional" {
+		config.Producer.Transaction.ID = topic
+	}
+	return config
 }
 
 // answer prints the answer to one record.
@@ -109,6 +114,14 @@ func record(topic string, l line) *sarama.ProducerMessage {
 		r.Headers = append(r.Headers, sarama.RecordHeader{Key: []byte(*h[0]), Value: unhexed(h[1])})
 	}
 	return r
+}
+
+// millis returns milliseconds; a message of v0 has the zero time.
+func millis(when time.Time) string {
+	if when.IsZero() {
+		return "-1"
+	}
+	return strconv.FormatInt(when.UnixMilli(), 10)
 }
 
 func hexed(data []byte) any {
