@@ -1,17 +1,29 @@
-"""A client of confluent-kafka (librdkafka): `client.py consume ADDRESS TOPIC ISOLATION OFFSET`, `client.py produce …`."""
+"""A client of confluent-kafka, on librdkafka.
+
+`client.py consume ADDRESS TOPIC ISOLATION OFFSET`, `client.py produce ADDRESS TOPIC CODEC MODE`
+"""
 
 import json
 import sys
 
-from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 
 TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 
 
-def consume(address, topic, isolation, offset):
+def consume(address: str, topic: str, isolation: str, offset: str) -> None:
     """Print the records of partition 0 from `offset` on, for ever."""
-    options = {"bootstrap.servers": address, "group.id": topic, "isolation.level": isolation}
-    consumer = Consumer({**options, "check.crcs": True, "enable.auto.commit": False, "auto.offset.reset": "error"})
+    options = {"group.id": topic, "isolation.level": isolation, "check.crcs": True}
+    options |= {"enable.auto.commit": False, "auto.offset.reset": "error"}
+    consumer = Consumer({"bootstrap.servers": address, **options})
     consumer.assign([TopicPartition(topic, 0, int(offset))])
     while True:
         for r in consumer.consume(timeout=0.1):
@@ -29,12 +41,13 @@ def consume(address, topic, isolation, offset):
             )
 
 
-def produce(address, topic, codec, mode):
+def produce(address: str, topic: str, codec: str, mode: str) -> None:
     """Hand the records of stdin to the producer; print the answers at each flush."""
-    options = {"bootstrap.servers": address, "compression.type": codec, "linger.ms": 30_000, "batch.size": 1 << 24}
-    modes = {"plain": {}, "idempotent": {"enable.idempotence": True}, "transactional": {"transactional.id": topic}}
-    producer = Producer({**options, "batch.num.messages": 1_000_000, "message.max.bytes": 1 << 25, **modes[mode]})
-    if mode == "transactional":
+    options = {"compression.type": codec, "enable.idempotence": mode != "plain", "linger.ms": 30_000}
+    sizes = {"batch.size": 1 << 24, "batch.num.messages": 1_000_000, "message.max.bytes": 1 << 25}
+    identity = {"transactional.id": topic} if mode == "transactional" else {}
+    producer = Producer({"bootstrap.servers": address, **options, **sizes, **identity})
+    if identity:
         producer.init_transactions()
     verbs = {"begin": "begin_transaction", "commit": "commit_transaction", "abort": "abort_transaction"}
     for line in map(json.loads, sys.stdin):
@@ -52,22 +65,22 @@ def produce(address, topic, codec, mode):
                 show(error=str(error))
 
 
-def answer(error, record):
+def answer(error: KafkaError | None, record: Message) -> None:
     """Print the broker's answer to one record."""
     show(**{"error": str(error)} if error else {"offset": str(record.offset())})
 
 
-def show(**line):
+def show(**line: object) -> None:
     """Print one line of JSON."""
     print(json.dumps(line), flush=True)
 
 
-def hexed(data):
+def hexed(data: bytes | None) -> str | None:
     """Return bytes as hex."""
     return None if data is None else data.hex()
 
 
-def unhexed(text):
+def unhexed(text: str | None) -> bytes | None:
     """Return hex as bytes."""
     return None if text is None else bytes.fromhex(text)
 

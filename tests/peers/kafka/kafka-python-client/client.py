@@ -1,4 +1,7 @@
-"""A client of kafka-python: `client.py consume ADDRESS TOPIC ISOLATION OFFSET`, `client.py produce ADDRESS TOPIC CODEC MODE`."""
+"""A client of kafka-python.
+
+`client.py consume ADDRESS TOPIC ISOLATION OFFSET`, `client.py produce ADDRESS TOPIC CODEC MODE`
+"""
 
 import json
 import sys
@@ -9,7 +12,7 @@ from kafka.errors import KafkaError
 from kafka.future import Future
 
 
-def consume(address, topic, isolation, offset):
+def consume(address: str, topic: str, isolation: str, offset: str) -> None:
     """Print the records of partition 0 from `offset` on, for ever."""
     consumer = KafkaConsumer(bootstrap_servers=address, isolation_level=isolation, auto_offset_reset="none")
     consumer.assign([TopicPartition(topic, 0)])
@@ -20,7 +23,7 @@ def consume(address, topic, isolation, offset):
                 for r in records:
                     show(
                         offset=str(r.offset),
-                        timestamp=str(r.timestamp),
+                        timestamp=str(-1 if r.timestamp is None else r.timestamp),
                         timestampType={0: "CreateTime", 1: "LogAppendTime"}.get(r.timestamp_type),
                         key=hexed(r.key),
                         value=hexed(r.value),
@@ -31,12 +34,13 @@ def consume(address, topic, isolation, offset):
             time.sleep(0.1)
 
 
-def produce(address, topic, codec, mode):
+def produce(address: str, topic: str, codec: str, mode: str) -> None:
     """Hand the records of stdin to the producer; print the answers at each flush."""
-    options = {"bootstrap_servers": address, "linger_ms": 60_000, "batch_size": 1 << 24, "max_request_size": 1 << 25}
-    modes = {"plain": {"enable_idempotence": False}, "idempotent": {}, "transactional": {"transactional_id": topic}}
-    producer = KafkaProducer(compression_type=None if codec == "none" else codec, **options, **modes[mode])
-    if mode == "transactional":
+    options = {"compression_type": None if codec == "none" else codec, "enable_idempotence": mode != "plain"}
+    sizes = {"linger_ms": 60_000, "batch_size": 1 << 24, "max_request_size": 1 << 25}
+    identity = {"transactional_id": topic} if mode == "transactional" else {}
+    producer = KafkaProducer(bootstrap_servers=address, **options, **sizes, **identity)
+    if identity:
         producer.init_transactions()
     verbs = {"begin": "begin_transaction", "commit": "commit_transaction", "abort": "abort_transaction"}
     sent = []
@@ -44,31 +48,39 @@ def produce(address, topic, codec, mode):
         if "value" in line:
             headers = [(name, unhexed(value)) for name, value in line.get("headers", [])]
             when = int(line["timestamp"]) if "timestamp" in line else None
+            key, value = unhexed(line["key"]), unhexed(line["value"])
             try:
-                key, value = unhexed(line["key"]), unhexed(line["value"])
                 sent.append(producer.send(topic, value, key, headers, 0, when))
             except (KafkaError, TypeError) as error:
                 sent.append(Future().failure(error))
         elif "flush" in line:
             producer.flush()
-            for future in sent:
-                show(**{"offset": str(future.value.offset)} if future.succeeded() else {"error": repr(future.exception)})
-            sent.clear()
+            answer(sent)
+            sent = []
         else:
             getattr(producer, verbs[next(iter(line))])()
 
 
-def show(**line):
+def answer(sent: list[Future]) -> None:
+    """Print the answers to records."""
+    for future in sent:
+        if future.succeeded():
+            show(offset=str(future.value.offset))
+        else:
+            show(error=repr(future.exception))
+
+
+def show(**line: object) -> None:
     """Print one line of JSON."""
     print(json.dumps(line), flush=True)
 
 
-def hexed(data):
+def hexed(data: bytes | None) -> str | None:
     """Return bytes as hex."""
     return None if data is None else data.hex()
 
 
-def unhexed(text):
+def unhexed(text: str | None) -> bytes | None:
     """Return hex as bytes."""
     return None if text is None else bytes.fromhex(text)
 
