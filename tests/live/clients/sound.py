@@ -29,17 +29,32 @@ def consume(address, topic, isolation, offset):
 
 
 def show(record):
-    row = {"offset": str(record.offset), "timestamp": str(-1 if record.timestamp is None else record.timestamp)}
-    row |= {"timestampType": [None, "CreateTime", "LogAppendTime"][1 + (-1 if record.timestamp_type is None else record.timestamp_type)]}
+    row = {
+        "offset": str(record.offset),
+        "timestamp": str(-1 if record.timestamp is None else record.timestamp),
+    }
+    row |= {
+        "timestampType": [None, "CreateTime", "LogAppendTime"][
+            1 + (-1 if record.timestamp_type is None else record.timestamp_type)
+        ]
+    }
     row |= {"key": text(record.key), "value": text(record.value)}
     print(json.dumps(row | {"headers": [[name, text(part)] for name, part in record.headers]}), flush=True)
 
 
 def produce(address, topic, codec, mode):
-    modes = {"plain": {"enable_idempotence": False}, "idempotent": {}, "transactional": {"transactional_id": topic}}
+    modes = {
+        "plain": {"enable_idempotence": False},
+        "idempotent": {},
+        "transactional": {"transactional_id": topic},
+    }
     producer = KafkaProducer(
-        bootstrap_servers=address, compression_type=None if codec == "none" else codec,
-        linger_ms=20_000, batch_size=1 << 24, max_request_size=1 << 26, **modes[mode],
+        bootstrap_servers=address,
+        compression_type=None if codec == "none" else codec,
+        linger_ms=20_000,
+        batch_size=1 << 24,
+        max_request_size=1 << 26,
+        **modes[mode],
     )
     if mode == "transactional":
         producer.init_transactions()
@@ -62,10 +77,16 @@ def produce(address, topic, codec, mode):
             producer.abort_transaction()
         else:
             stamp = row.get("timestamp")
-            sent.append(producer.send(
-                topic, key=data(row["key"]), value=data(row["value"]), partition=0, timestamp_ms=stamp and int(stamp),
-                headers=[(name, data(part)) for name, part in row.get("headers", [])],
-            ))
+            sent.append(
+                producer.send(
+                    topic,
+                    key=data(row["key"]),
+                    value=data(row["value"]),
+                    partition=0,
+                    timestamp_ms=stamp and int(stamp),
+                    headers=[(name, data(part)) for name, part in row.get("headers", [])],
+                )
+            )
     producer.close()
 
 

@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from attrs import field, frozen
 
+from wireproof.kafka import log
+from wireproof.kafka.attribute_bits import CONTROL
+from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.family.client_program.regroup_records import Log, split_log
 from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
 from wireproof.kafka.family.loopback_broker.partition import Aborted, Partition
 from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Record, RecordBatch
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
     from wireproof.kafka.family.loopback_broker.replies import Topic
@@ -50,6 +56,7 @@ class Serving:
         aborted: (producerId, firstOffset) of aborted transactions, which every answer names.
         manner: how it is served.
         log: the entries of `data`.
+        aborted_rows: the aborted transactions, with the offsets of their markers.
     """
 
     data: bytes
@@ -57,10 +64,23 @@ class Serving:
     aborted: tuple[tuple[int, int], ...] = ()
     manner: Manner = "whole"
     log: Log = field(init=False)
+    aborted_rows: tuple[Aborted, ...] = field(init=False)
 
     @log.default
     def _split(self) -> Log:
         return split_log(self.data)
+
+    @aborted_rows.default
+    def _find_markers(self) -> tuple[Aborted, ...]:
+        markers = [(entry.last, abort_of(entry.data)) for entry in self.log.entries]
+        return tuple(
+            Aborted(
+                producer,
+                first,
+                next((at for at, aborting in markers if aborting == producer and at >= first), LARGEST),
+            )
+            for producer, first in self.aborted
+        )
 
     def from_offset(self, offset: int) -> bytes:
         """Return the bytes from the entry with an offset on, as much of them as an answer has."""
@@ -171,9 +191,25 @@ class ServedLog(Partition):
         return self._answer
 
     def aborted_for(self, _: int, __: int, *, committed: bool) -> list[Aborted]:  # noqa: ARG002 - as its base
-        """Return the aborted transactions, for read_uncommitted too: Redpanda names them there."""
-        rows = [Aborted(producer, first, LARGEST) for producer, first in self.serving.aborted]
-        return rows if self.end_at is None else []
+        """Return the aborted transactions of the answer, for read_uncommitted too, as Redpanda does."""
+        if self.end_at is not None:
+            return []
+        if len(self._answer) == len(self.serving.data):
+            return list(self.serving.aborted_rows)
+        last = max((entry.last for entry in split_log(self._answer).entries), default=-1)
+        return [row for row in self.serving.aborted_rows if row.last >= self.offset and row.first <= last]
+
+
+def abort_of(entry: bytes) -> int | None:
+    """Return the producer whose transaction ends by an ABORT marker; None for any other entry."""
+    try:
+        (batch,) = log.decode(Reader(entry), DEFAULT_OPTIONS).batches
+    except (Rejected, ValueError):  # a damaged entry, or none
+        return None
+    if not isinstance(batch, RecordBatch) or not batch.attributes & CONTROL or not batch.records:
+        return None
+    typed = batch.records[0].control
+    return batch.producer_id if typed is not None and typed.type == ABORT else None
 
 
 def end_batch(offset: int) -> bytes:
