@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from tests.live.mock_broker.append_rules import ErrorCode
 from tests.live.raw_client import RawClient
 from tests.live.record_sets import SETTINGS
 from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
 from wireproof.kafka.values import RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader

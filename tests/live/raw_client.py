@@ -18,7 +18,16 @@ from kafka.protocol.admin import (
     DeleteTopicsResponse,
 )
 from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
-from kafka.protocol.producer import ProduceRequest, ProduceResponse
+from kafka.protocol.producer import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
 
 SECONDS: Final = 60
 LOOK_SECONDS: Final = 0.05
@@ -32,6 +41,9 @@ RESPONSES: Final = {
     ListOffsetsRequest.API_KEY: ListOffsetsResponse,
     CreateTopicsRequest.API_KEY: CreateTopicsResponse,
     DeleteTopicsRequest.API_KEY: DeleteTopicsResponse,
+    InitProducerIdRequest.API_KEY: InitProducerIdResponse,
+    AddPartitionsToTxnRequest.API_KEY: AddPartitionsToTxnResponse,
+    EndTxnRequest.API_KEY: EndTxnResponse,
 }
 
 

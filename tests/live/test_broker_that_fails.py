@@ -13,13 +13,13 @@ import pytest
 from attrs import frozen
 
 from tests.live.judging import SECONDS
-from tests.live.mock_broker import replies
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
 from wireproof.kafka.family.live_broker import entry
+from wireproof.kafka.family.loopback_broker import replies
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
 from wireproof.runner.event_files import read_events
 
 pytestmark = pytest.mark.live

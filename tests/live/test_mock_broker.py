@@ -9,11 +9,11 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Assigned
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-from tests.live.mock_broker.append_rules import ErrorCode
 from tests.live.mock_broker.server import running
-from tests.live.mock_broker.stored_form import Form, finished, written_records
 from tests.live.raw_client import RawClient
 from wireproof.kafka import log
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
+from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader

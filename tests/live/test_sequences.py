@@ -6,8 +6,8 @@ import pytest
 from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest
 
 from tests.live.judging import judged
-from tests.live.mock_broker import replies
 from tests.live.mock_broker.server import running
+from wireproof.kafka.family.loopback_broker import replies
 
 pytestmark = pytest.mark.live
 

@@ -17,10 +17,10 @@ CLEANUP_SECONDS: Final = 60.0
 
 
 def entry_of_server(spec: str) -> Entry | None:
-    """Return the entry of a server such as `kind:HOST:PORT` for one run; None if no family has this kind.
+    """Return the entry of a server `kind:HOST:PORT` or a client program; None if no family has this kind.
 
     Raises:
-        UnknownAdapter: the rest of `spec` is no address.
+        UnknownAdapter: the rest of `spec` is no address or command.
     """
     kind = spec.partition(":")[0]
     places = (family.servers.get(kind) for family in FAMILIES.values())

@@ -12,14 +12,14 @@ from typing import Final, Literal
 
 from attrs import Factory, evolve, field, frozen
 
-from wireproof.adapters import packaged_folders
+from wireproof.adapters import live_servers, packaged_folders
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
 from wireproof.adapters.registry_entry import Build, Entry, Library, Pin
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
 
-Language = Literal["csharp", "go", "java", "node", "python", "rust"]
+Language = Literal["c", "csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
 
@@ -57,6 +57,7 @@ class AdapterFile:
         description: one line for listings.
         language: the language of the adapter's code.
         command: the program that uses the framing of `exec:`, and its arguments.
+        client: whether `command` is a client program, as in `kafka-client:COMMAND` for a peer of Kafka.
         python: `FILE.py:NAME`, the object in a Python file; the path is relative to the adapter's folder.
         absent: why there is no adapter, and what would change that.
         build: what must be built first.
@@ -71,6 +72,7 @@ class AdapterFile:
     description: str
     language: Language
     command: str = ""
+    client: bool = False
     python: str = ""
     absent: str = ""
     build: BuildTable | None = None
@@ -95,12 +97,23 @@ def files() -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(paths, key=place)}
 
 
-def read(path: Path) -> Entry:
-    """Return the adapter that an `adapter.toml` describes; raises `AdapterFileError`."""
+def read(path: Path, options: tuple[str, ...] = ()) -> Entry:
+    """Return the adapter that an `adapter.toml` describes.
+
+    Args:
+        path: the file.
+        options: the options of a client program, such as `fetch=11`.
+
+    Raises:
+        AdapterFileError: the file cannot be read.
+        UnknownAdapter: there are no such options.
+    """
     file = _file(path)
     folder = path.parent
+    if options and not file.client:
+        raise UnknownAdapter(f"{folder.name} has no options: only client programs have")
     try:
-        return Entry(
+        entry = Entry(
             folder.name,
             file.description,
             object=_object(file.python),
@@ -115,16 +128,17 @@ def read(path: Path) -> Entry:
             library=_library(folder, file),
             absent=file.absent,
         )
+        return _client(entry, file, options) if file.client else entry
     except ValueError as error:
         raise AdapterFileError(f"{path}: {error}") from None
 
 
-def with_version(path: Path, version: str) -> Entry:
+def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Entry:
     """Return the adapter that an `adapter.toml` describes, with another release of its library.
 
     Raises `AdapterFileError`, and `UnknownAdapter` if no version of it can be chosen.
     """
-    entry = read(path)
+    entry = read(path, options)
     name = f"{entry.name}@{version}"
     if entry.absent:
         return evolve(entry, name=name)
@@ -141,6 +155,24 @@ def with_version(path: Path, version: str) -> Entry:
         packages=PACKAGES if installed else "",
         requires=entry.requires[1:] if installed else entry.requires,  # the first is the library itself
         extra="",
+    )
+
+
+def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
+    """Return the entry of a client program with the build, the environment and the name of its peer."""
+    (system,) = entry.formats
+    words = shlex.join([f"name={entry.name}", *options, *entry.command])
+    program = live_servers.entry_of_server(f"{system}-client:{words}")
+    if program is None or not file.command:
+        raise ValueError(f"client: must have a command, and a system with client programs, not {system}")
+    return evolve(
+        program,
+        name=entry.name,
+        description=entry.description,
+        environment={**program.environment, **entry.environment},
+        requires=entry.requires,
+        prepare=entry.prepare,
+        library=entry.library,
     )
 
 

@@ -5,6 +5,7 @@ kafka-python, sarama@1.44.0   a peer: `peers`; or one of the entry-point group `
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
 kafka-broker:HOST:PORT        a running server of a kind that a family has: `live_servers`
+kafka-client:command          a program that uses the public interface of a client, in the same table
 jsonl:command arguments       a process that exchanges JSON lines
 """
 
@@ -101,11 +102,14 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
 
 
 def _registered(spec: str) -> Entry:
+    """Return the entry of `NAME` or `NAME@VERSION`, with `:OPTION,…` behind it for a client program."""
     if spec in BUILTIN:
         return BUILTIN[spec]
-    name, at, version = spec.partition("@")
+    head, _, options = spec.partition(":")
+    name, at, version = head.partition("@")
     if path := peers.files().get(name):
-        return peers.with_version(path, version) if at else peers.read(path)
+        chosen = tuple(filter(None, options.split(",")))
+        return peers.with_version(path, version, chosen) if at else peers.read(path, chosen)
     rows = _third_party()  # the import of other packages is slow
     if spec in rows:
         return rows[spec]

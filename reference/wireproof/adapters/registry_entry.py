@@ -126,6 +126,7 @@ class Entry:
         formats: the formats that listings show; the hello decides.
         instrument: the modules of its codec, with their submodules, whose coverage guides fuzzing.
         start_seconds: least time limit of its hello, for an adapter that compiles code at its start.
+        case_seconds: least time limit of a case, for an adapter that starts a program for each.
         reserves: MiB of addresses that its libraries reserve without use: a worker's limit is on addresses.
         modules: the modules that its process imports and `extra` installs, checked before the start.
         cleanup: program and arguments that remove what the process may have left elsewhere; it runs after the
@@ -151,6 +152,7 @@ class Entry:
     formats: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()
     start_seconds: float = 0
+    case_seconds: float = 0
     reserves: int = 0
     relay: str = ""
     library: Library | None = None

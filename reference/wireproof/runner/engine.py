@@ -24,7 +24,7 @@ from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.recording import Recorder
-from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.cases.case import Case, Generated
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
 from wireproof.runner.failure_budget import FailureBudget
@@ -156,6 +156,8 @@ class Engine:
         )  # fmt: skip
         self._draw = SeededOrder(seed)
         self._scale = timeout_scale
+        self._spec = spec
+        self._least_ms = 0
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
         self._controller: Controller | None = None
         self._blocks: deque[_CaseGroup] = deque()
@@ -169,6 +171,7 @@ class Engine:
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
         self._controller = self._open()
+        self._least_ms = round(resolve(self._spec).case_seconds * 1000)
         self.hello = self._controller.hello
         return self
 
@@ -258,7 +261,8 @@ class Engine:
             generated = isinstance(case.input, Generated)
             answer = "digest" if generated and self.hello.digests else self._answer
             request = request_for(case, self._draw.name(), answer)
-            pending = _PendingCase(block, place, case, request, round(case.limits.ms * self._scale))
+            ms = round(max(case.limits.ms, self._least_ms) * self._scale)
+            pending = _PendingCase(block, place, case, request, ms)
             if case.limits.rss_mb is None and not generated:  # these are large, and run one at a time
                 block.open.add(place)
                 self._queue.append(pending)

@@ -5,10 +5,10 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker import stored_form
-from tests.live.mock_broker.append_rules import BODY
-from tests.live.mock_broker.stored_form import Form
 from wireproof.kafka.batch import HEADER
+from wireproof.kafka.family.loopback_broker import stored_form
+from wireproof.kafka.family.loopback_broker.append_rules import BODY
+from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Record
 from wireproof.wire.checksums import crc32c

@@ -15,22 +15,15 @@ from tests.live.mock_broker import refusal_faults, sequence_faults, storage_faul
 from tests.live.mock_broker.batch_edits import (
     with_numbers,
 )
-from tests.live.mock_broker.partition import Appended, Partition
-from tests.live.mock_broker.stored_form import Form
+from wireproof.kafka.family.loopback_broker.partition import Appended, Partition
+from wireproof.kafka.family.loopback_broker.server import Die, Hang
+from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import RecordBatch
 
 DAY_MS: Final = 86_400_000
 
 LARGE: Final = 3
 """The number of records at which a broker hangs or dies."""
-
-
-class Hang(Exception):  # noqa: N818 - an order to the server
-    """The server must not answer any more."""
-
-
-class Die(Exception):  # noqa: N818 - an order to the server
-    """The server must close everything."""
 
 
 # --- faults in offsets, and in what is answered ---

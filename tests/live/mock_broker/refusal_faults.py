@@ -4,13 +4,13 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker import append_rules, stored_form
-from tests.live.mock_broker.append_rules import BODY, Arrival, ErrorCode, Refused
 from tests.live.mock_broker.batch_edits import first_size, is_sound, with_numbers, with_right_crc
-from tests.live.mock_broker.partition import Appended, Partition
-from tests.live.mock_broker.stored_form import Form
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.batch import HEADER, peek_header
+from wireproof.kafka.family.loopback_broker import append_rules, stored_form
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.partition import Appended, Partition
+from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import Record, RecordBatch
 
 ANY: Final = 1 << 63

@@ -3,8 +3,8 @@
 Each class overrides one step of a partition.
 """
 
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
-from tests.live.mock_broker.partition import SEQUENCES, Aborted, Appended, Partition, Producer
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.partition import SEQUENCES, Aborted, Appended, Partition, Producer
 from wireproof.kafka.values import RecordBatch
 
 # --- producers ---

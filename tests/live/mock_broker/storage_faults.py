@@ -4,13 +4,13 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker import stored_form
-from tests.live.mock_broker.append_rules import BODY, Arrival
 from tests.live.mock_broker.batch_edits import with_crc, with_records
-from tests.live.mock_broker.partition import Partition
-from tests.live.mock_broker.stored_form import Form
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.batch import HEADER
+from wireproof.kafka.family.loopback_broker import stored_form
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival
+from wireproof.kafka.family.loopback_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.stored_form import Form
 
 GZIP: Final = 1
 

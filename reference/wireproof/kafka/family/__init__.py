@@ -97,7 +97,10 @@ FAMILY: Final = Family(
     mutation="wireproof.kafka.family.mutation:RULES",
     fast_decoders="wireproof.kafka.columnar.decoders:FAST_DECODERS",
     generators="wireproof.kafka.family.generators:GENERATORS",
-    servers={"kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker"},
+    servers={
+        "kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker",
+        "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
+    },
     index_files="wireproof.kafka.family.index_files:RULES",
     directories="wireproof.kafka.family.partitions:RULES",
     message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",

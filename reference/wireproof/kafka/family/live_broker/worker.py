@@ -4,24 +4,19 @@ It exchanges frames over stdin and stdout, with many cases in flight: each case 
 process that started it removes its topics, with `cleanup`: this one may be killed at any time.
 """
 
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Lock
-from typing import BinaryIO, Final, NoReturn
+from typing import Final
 
-from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.contract import Request
-from wireproof.adapters.errors import AdapterError, MessageError
+from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Frames, Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.process_controller import READ
-from wireproof.adapters.python_object import line_of
-from wireproof.adapters.request_json import hello_packet, request_of
-from wireproof.cases.outcome import Crashed, Faulty, Outcome
+from wireproof.adapters.request_json import hello_packet
+from wireproof.adapters.threaded_answers import Answers, Runs, answer_request
+from wireproof.cases.outcome import Crashed
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
 from wireproof.kafka.family.live_broker.address import BrokerAddress
@@ -55,7 +50,7 @@ def main(arguments: list[str]) -> int:
         return _serve(cluster, properties, token, answers)
 
 
-def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: "Answers") -> int:
+def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: Answers) -> int:
     own = OwnTopics(cluster, token)
     partitions = Partitions(own)
     try:
@@ -84,50 +79,12 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     return 0
 
 
-class Answers:
-    """Writer of answers, which the threads share."""
-
-    def __init__(self, stdout: BinaryIO) -> None:
-        """Write to `stdout`."""
-        self._stdout = stdout
-        self._lock = Lock()
-
-    def write(self, packet: Packet) -> None:
-        """Write one answer whole."""
-        data = Frames().pack(packet)
-        with self._lock, contextlib.suppress(BrokenPipeError):
-            self._stdout.write(data)
-            self._stdout.flush()
-
-    def end(self, code: int) -> NoReturn:
-        """End the process, but not in the middle of an answer."""
-        with self._lock:
-            os._exit(code)
-
-
-Runs = Mapping[str, Callable[[Request], Outcome]]
-"""The function that runs a case, by its op."""
-
-
 def _answer(runs: Runs, answers: Answers, packet: Packet) -> None:
-    name = str(packet.head.get("id", ""))
-    outcome = _outcome(runs, packet)
-    answers.write(answer_packet(name, outcome))
+    outcome = answer_request(runs, answers, packet)
     if isinstance(outcome, Crashed):
         sys.stderr.write(f"{outcome.text}\n")
         sys.stderr.flush()
         answers.end(BROKER_GONE)  # the threads wait for a broker that is gone
-
-
-def _outcome(runs: Runs, packet: Packet) -> Outcome:
-    try:
-        request = request_of(packet)
-    except MessageError as error:
-        return Faulty(f"no request: {error}")
-    try:
-        return runs[request.op](request)
-    except Exception as error:  # noqa: BLE001 - a fault of this adapter is an answer too, and not silence
-        return Faulty(line_of(error))
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ from typing import Final
 
 from attrs import frozen
 
-from tests.live.mock_broker.topic_settings import TopicSettings
 from wireproof.kafka import batch as batch_format
 from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.kafka.values import RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -27,6 +27,8 @@ class ErrorCode(IntEnum):
     OFFSET_OUT_OF_RANGE = 1
     CORRUPT_MESSAGE = 2
     UNKNOWN_TOPIC_OR_PARTITION = 3
+    LEADER_NOT_AVAILABLE = 5
+    NOT_LEADER_OR_FOLLOWER = 6
     MESSAGE_TOO_LARGE = 10
     TOPIC_AUTHORIZATION_FAILED = 29
     CLUSTER_AUTHORIZATION_FAILED = 31

@@ -5,11 +5,11 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
-from tests.live.mock_broker import append_rules, markers, stored_form
-from tests.live.mock_broker.append_rules import Arrival, ErrorCode, Refused
-from tests.live.mock_broker.stored_form import Form
-from tests.live.mock_broker.topic_settings import TopicSettings
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.family.loopback_broker import append_rules, markers, stored_form
+from wireproof.kafka.family.loopback_broker.append_rules import Arrival, ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.stored_form import Form
+from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import RecordBatch
 
 KNOWN_BATCHES: Final = 5
@@ -33,12 +33,13 @@ class Appended:
 
 @frozen
 class Stored:
-    """A batch in the log, from its first offset to its last one."""
+    """A batch in the log, from its first offset to its last one; a marker ends a transaction."""
 
     base_offset: int
     last_offset: int
     max_timestamp: int
     data: bytes
+    is_marker: bool = False
 
 
 @frozen
@@ -203,6 +204,7 @@ class Partition:
         if first is not None and not commit:
             self.aborted.append(Aborted(producer, first, self.end))
         Partition.keep(self, form, stored_form.finished(form))
+        self.stored[-1] = evolve(self.stored[-1], is_marker=True)
 
     def last_stable_offset(self) -> int:
         """Return the first offset of an open transaction, or the high watermark."""
@@ -211,6 +213,10 @@ class Partition:
     def aborted_between(self, offset: int, end: int) -> list[Aborted]:
         """Return the aborted transactions of a fetched range: collectAbortedTransactions."""
         return [one for one in self.aborted if one.last >= offset and one.first < end]
+
+    def aborted_for(self, offset: int, end: int, *, committed: bool) -> list[Aborted]:
+        """Return those that a fetch names: none unless it is read_committed."""
+        return self.aborted_between(offset, end) if committed else []
 
     # --- deleting ---
 
@@ -232,6 +238,9 @@ class Partition:
             raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not in [{self.start}, {self.end}]")
 
     # --- reading ---
+
+    def note_fetch(self, offset: int) -> None:
+        """Take note that a consumer fetches from this offset."""
 
     def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
         """Return whole batches from the one with `offset` on: at least one, and no more than `max_bytes`.

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from attrs import Factory, define
 
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
-from tests.live.mock_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.partition import Partition
 
 State = Literal["empty", "ongoing", "committed", "aborted"]
 
@@ -42,10 +42,12 @@ class Coordinator:
     """The transactional ids of a broker.
 
     Attributes:
-        given: how many producer ids were given.
+        given: the last producer id that was given.
+        first_epoch: of a new producer.
     """
 
     given: int = 0
+    first_epoch: int = 0
     _ids: dict[str, Transactional] = Factory(dict)
 
     def init(self, name: str | None, known: tuple[int, int], now: int) -> tuple[int, int]:
@@ -53,8 +55,8 @@ class Coordinator:
         if name is None or name not in self._ids:
             self.given += 1
             if name is not None:
-                self._ids[name] = Transactional(self.given)
-            return self.given, 0
+                self._ids[name] = Transactional(self.given, self.first_epoch)
+            return self.given, self.first_epoch
         one = self._ids[name]
         if known != NOBODY and (known[0] != one.producer or known[1] not in (one.epoch, one.last_epoch)):
             raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {known[1]}, but {one.epoch} is the latest")

@@ -3,9 +3,9 @@
 from struct import pack
 from typing import Final
 
-from tests.live.mock_broker.stored_form import LEADER_EPOCH, Form, written_records
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
 from wireproof.kafka.control_types import ABORT, COMMIT
+from wireproof.kafka.family.loopback_broker.stored_form import LEADER_EPOCH, Form, written_records
 from wireproof.kafka.values import Record, RecordBatch
 
 VERSION: Final = 0

@@ -15,8 +15,8 @@ from kafka.protocol.producer import (
     InitProducerIdResponse,
 )
 
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
-from tests.live.mock_broker.replies import NODE, Cluster, Reply, Request
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.replies import Cluster, Reply, Request
 
 RAISING: Final = 5
 """The version of EndTxn from which on the epoch is raised: KIP-890."""
@@ -28,7 +28,7 @@ def _now() -> int:
 
 def find_coordinator(cluster: Cluster, request: Request) -> Reply:
     """Return this broker: it coordinates everything."""
-    version, where = request.version, {"node_id": NODE, "host": "127.0.0.1", "port": cluster.port}
+    version, where = request.version, {"node_id": cluster.node, "host": "127.0.0.1", "port": cluster.port}
     if version < 4:
         return FindCoordinatorResponse[version](throttle_time_ms=0, error_code=0, error_message=None, **where)
     found = FindCoordinatorResponse.Coordinator

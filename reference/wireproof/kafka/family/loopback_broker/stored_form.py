@@ -8,8 +8,6 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from tests.live.mock_broker.append_rules import BODY, NO_TIMESTAMP, Arrival
-from tests.live.mock_broker.topic_settings import TopicSettings
 from wireproof.kafka import batch as batch_format
 from wireproof.kafka.attribute_bits import (
     CODEC_MASK,
@@ -18,6 +16,8 @@ from wireproof.kafka.attribute_bits import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
 )
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, NO_TIMESTAMP, Arrival
+from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.record import write_records
 from wireproof.kafka.values import RecordBatch

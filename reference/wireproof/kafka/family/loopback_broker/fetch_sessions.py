@@ -4,10 +4,13 @@ from typing import Any, Final
 
 from attrs import Factory, define
 
-from tests.live.mock_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
 
 SESSIONLESS: Final = -1
 NEW: Final = 0
+
+MOST: Final = 1000
+"""Sessions; the oldest is forgotten for a new one, as by Kafka's FetchSessionCache."""
 Key = tuple[Any, int]
 """Name or id of a topic, and the number of a partition."""
 
@@ -40,6 +43,8 @@ class Sessions:
             if epoch == SESSIONLESS:
                 return 0, None
             self._given += 1
+            if len(self._sessions) >= MOST:
+                del self._sessions[next(iter(self._sessions))]
             self._sessions[self._given] = Session(asked=asked)
             return self._given, self._sessions[self._given]
         session = self._sessions.get(number)
@@ -55,7 +60,7 @@ class Sessions:
         return number, session
 
 
-def is_news(session: Session, key: Key, reply: Any) -> bool:
+def is_news(session: Session, key: Key, reply: Any) -> bool:  # noqa: ANN401 - a message of kafka-python
     """Return True if a response has a partition: maybeUpdateResponseData."""
     found = reply.high_watermark, reply.log_start_offset
     news = bool(reply.records or reply.error_code) or session.known.get(key) != found

@@ -1,12 +1,12 @@
 """The answers to requests, in the message classes of kafka-python."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID, uuid4
 
-from attrs import Factory, define
+from attrs import Factory, define, evolve
 from kafka.protocol.admin import (
     CreateTopicsRequest,
     CreateTopicsResponse,
@@ -14,7 +14,18 @@ from kafka.protocol.admin import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
-from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
+from kafka.protocol.consumer import (
+    FetchRequest,
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    OffsetForLeaderEpochRequest,
+    SyncGroupRequest,
+)
 from kafka.protocol.metadata import (
     ApiVersionsRequest,
     ApiVersionsResponse,
@@ -30,14 +41,15 @@ from kafka.protocol.producer import (
     ProduceResponse,
 )
 
-from tests.live.mock_broker.append_rules import BODY, ErrorCode, Refused
-from tests.live.mock_broker.coordinator import Coordinator
-from tests.live.mock_broker.fetch_sessions import Sessions, is_news
-from tests.live.mock_broker.partition import Partition
-from tests.live.mock_broker.stored_form import LEADER_EPOCH
-from tests.live.mock_broker.topic_settings import InvalidSettingError, TopicSettings
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
+from wireproof.kafka.family.loopback_broker.fetch_sessions import Sessions
+from wireproof.kafka.family.loopback_broker.groups import Groups
+from wireproof.kafka.family.loopback_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.stored_form import LEADER_EPOCH
+from wireproof.kafka.family.loopback_broker.topic_settings import InvalidSettingError, TopicSettings
 
 NODE: Final = 1
 NO_ID: Final = UUID(int=0)
@@ -45,17 +57,14 @@ NO_ID: Final = UUID(int=0)
 IMPLICIT: Final = 12
 """The version of Produce from which on a batch adds its partition to the transaction: KIP-890."""
 
-SESSION: Final = 7
-"""The version of Fetch from which on there are sessions: KIP-227."""
-
 READ_COMMITTED: Final = 1
 
 VERSIONS: Final = {
     ProduceRequest: (3, 13),
     FetchRequest: (4, 17),
     ListOffsetsRequest: (1, 7),
-    MetadataRequest: (1, 12),
-    ApiVersionsRequest: (0, 3),
+    MetadataRequest: (0, 13),
+    ApiVersionsRequest: (0, 4),
     CreateTopicsRequest: (2, 7),
     DeleteTopicsRequest: (1, 6),
     InitProducerIdRequest: (0, 5),
@@ -63,6 +72,13 @@ VERSIONS: Final = {
     AddPartitionsToTxnRequest: (0, 3),
     EndTxnRequest: (0, 5),
     DeleteRecordsRequest: (0, 2),
+    OffsetForLeaderEpochRequest: (2, 4),
+    JoinGroupRequest: (0, 9),
+    SyncGroupRequest: (0, 5),
+    HeartbeatRequest: (0, 4),
+    LeaveGroupRequest: (0, 5),
+    OffsetCommitRequest: (2, 9),
+    OffsetFetchRequest: (1, 9),
 }
 """The versions of each request that the broker takes."""
 
@@ -85,29 +101,59 @@ class ListedTime(IntEnum):
 
 @define
 class Topic:
-    """A topic: its id and its partitions."""
+    """A topic: its id, its partitions, and the node that leads them since `leader_epoch`."""
 
     id: UUID
     partitions: list[Partition]
+    leader: int = NODE
+    leader_epoch: int = LEADER_EPOCH
+
+    def move_to(self, node: int) -> None:
+        """Make another node the leader."""
+        self.leader, self.leader_epoch = node, self.leader_epoch + 1
 
 
 @define
 class Cluster:
-    """A cluster of one broker.
+    """A cluster, as one of its nodes sees it; the nodes share all but their number and their sessions.
 
     Attributes:
-        partition_class: of each partition; a fault is a class of its own.
-        port: where it listens.
+        partition_class: of each partition that a client creates; a fault is a class of its own.
+        newest: the newest version that is announced of an API, by its key; else that of `VERSIONS`.
+        node: the number of this node.
+        ports: where each node listens.
         topics: by name.
         coordinator: of transactions.
+        groups: of consumers.
         sessions: of consumers.
+        software: name and version of the last client that said them: KIP-511.
     """
 
-    partition_class: type[Partition]
-    port: int = 0
+    partition_class: type[Partition] = Partition
+    newest: Mapping[int, int] = Factory(dict)
+    node: int = NODE
+    ports: dict[int, int] = Factory(dict)
     topics: dict[str, Topic] = Factory(dict)
     coordinator: Coordinator = Factory(Coordinator)
+    groups: Groups = Factory(Groups)
     sessions: Sessions = Factory(Sessions)
+    software: list[str] = Factory(list)
+
+    def other_node(self, node: int) -> Self:
+        """Return the same cluster as another node sees it."""
+        return evolve(self, node=node, sessions=Sessions())
+
+    @property
+    def port(self) -> int:
+        """Return the port of this node."""
+        return self.ports[self.node]
+
+    def versions(self) -> Mapping[type[Any], tuple[int, int]]:
+        """Return the least and the newest version of each request that is taken."""
+        return {
+            one: (least, min(most, self.newest.get(one.API_KEY, most)))
+            for one, (least, most) in VERSIONS.items()
+        }
 
     def topic(self, name: str | None, number: UUID | None) -> tuple[str, Topic | None]:
         """Return name and topic by its name or its id."""
@@ -128,6 +174,8 @@ class Cluster:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, "no topic with this id")
         if topic is None or not 0 <= index < len(topic.partitions):
             raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such partition")
+        if topic.leader != self.node:
+            raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"node {topic.leader} leads")
         return topic.partitions[index]
 
 
@@ -137,13 +185,15 @@ Request = Any
 Reply = Any
 
 
-def api_versions(_: Cluster, request: Request) -> Reply:
-    """Return the versions of each API."""
+def api_versions(cluster: Cluster, request: Request) -> Reply:
+    """Return the versions of each API; remember what the client is."""
+    if request.version >= FEATURES_SINCE:
+        cluster.software[:] = [str(request.client_software_name), str(request.client_software_version)]
     keys = [
         ApiVersionsResponse.ApiVersion(
             api_key=one.API_KEY, min_version=span[0], max_version=span[1], version=request.version
         )
-        for one, span in VERSIONS.items()
+        for one, span in cluster.versions().items()
     ]
     return ApiVersionsResponse[request.version](
         error_code=0, api_keys=keys, throttle_time_ms=0, **_features(request.version)
@@ -163,7 +213,7 @@ def _features(version: int) -> dict[str, Any]:
 def metadata(cluster: Cluster, request: Request) -> Reply:
     """Return the broker, and the topics that were asked for."""
     version = request.version
-    if request.topics is None:
+    if request.topics is None or not (version or request.topics):
         found = [(name, topic) for name, topic in cluster.topics.items()]
     else:
         asked = request.topics
@@ -171,8 +221,11 @@ def metadata(cluster: Cluster, request: Request) -> Reply:
         found = [(name or one.name, topic) for one, (name, topic) in zip(asked, found, strict=True)]
     broker = MetadataResponse.MetadataResponseBroker
     return MetadataResponse[version](
-        brokers=[broker(node_id=NODE, host="127.0.0.1", port=cluster.port, rack=None, version=version)],
-        cluster_id="wireproof-mock",
+        brokers=[
+            broker(node_id=node, host="127.0.0.1", port=port, rack=None, version=version)
+            for node, port in cluster.ports.items()
+        ],
+        cluster_id="wireproof-loopback",
         controller_id=NODE,
         topics=[_topic_metadata(name, topic, version) for name, topic in found],
     )
@@ -188,10 +241,10 @@ def _topic_metadata(name: str, topic: Topic | None, version: int) -> Reply:
         known.MetadataResponsePartition(
             error_code=0,
             partition_index=index,
-            leader_id=NODE,
-            leader_epoch=LEADER_EPOCH,
-            replica_nodes=[NODE],
-            isr_nodes=[NODE],
+            leader_id=topic.leader,
+            leader_epoch=topic.leader_epoch,
+            replica_nodes=[topic.leader],
+            isr_nodes=[topic.leader],
             offline_replicas=[],
             version=version,
         )
@@ -342,92 +395,6 @@ def _join_transaction(
         raise Refused(ErrorCode.INVALID_PRODUCER_EPOCH, refused.text) from None
 
 
-def fetch(cluster: Cluster, request: Request) -> Reply:
-    """Return batches from the offsets that were asked for, in a session or without one."""
-    version = request.version
-    asked = {
-        (_topic_key(topic), one.partition): (topic, one)
-        for topic in request.topics or ()
-        for one in topic.partitions
-    }
-    number, session = 0, None
-    if version >= SESSION:
-        forgotten = [
-            (_topic_key(topic), index)
-            for topic in request.forgotten_topics_data or ()
-            for index in topic.partitions
-        ]
-        try:
-            number, session = cluster.sessions.of(request.session_id, request.session_epoch, asked, forgotten)
-        except Refused as refused:
-            return FetchResponse[version](
-                throttle_time_ms=0, error_code=refused.code, session_id=0, responses=[]
-            )
-    rows = session.asked if session is not None else asked
-    replies = [
-        (key, topic, _fetched(cluster, request, topic, one)) for key, (topic, one) in list(rows.items())
-    ]
-    shown = [
-        (topic, reply) for key, topic, reply in replies if session is None or is_news(session, key, reply)
-    ]
-    return FetchResponse[version](
-        throttle_time_ms=0, error_code=0, session_id=number, responses=_by_topic(shown, version)
-    )
-
-
-def _topic_key(topic: Request) -> Any:
-    return topic.topic or topic.topic_id
-
-
-def _by_topic(shown: Sequence[tuple[Request, Reply]], version: int) -> list[Reply]:
-    """Return the partitions of each topic together."""
-    topics: dict[Any, tuple[Request, list[Reply]]] = {}
-    for topic, reply in shown:
-        topics.setdefault(_topic_key(topic), (topic, []))[1].append(reply)
-    return [
-        FetchResponse.FetchableTopicResponse(
-            topic=topic.topic, topic_id=topic.topic_id, partitions=partitions, version=version
-        )
-        for topic, partitions in topics.values()
-    ]
-
-
-def _fetched(cluster: Cluster, request: Request, topic: Request, asked: Request) -> Reply:
-    code, ends, data, aborted, offset = ErrorCode.NONE, (-1, -1, -1), b"", None, asked.fetch_offset
-    try:
-        partition = cluster.partition(topic.topic, topic.topic_id, asked.partition)
-        ends = partition.end, partition.last_stable_offset(), partition.start
-        partition.check_range(offset)
-    except Refused as refused:
-        code = refused.code
-    else:
-        committed = request.isolation_level == READ_COMMITTED
-        bound = ends[1] if committed else None
-        data = partition.read_from(offset, min(asked.partition_max_bytes, request.max_bytes), bound)
-        rows = partition.aborted_between(offset, ends[1]) if committed else []
-        one = FetchResponse.FetchableTopicResponse.PartitionData.AbortedTransaction
-        aborted = [
-            one(producer_id=row.producer, first_offset=row.first, version=request.version) for row in rows
-        ]
-    return FetchResponse.FetchableTopicResponse.PartitionData(
-        partition_index=asked.partition,
-        error_code=code,
-        high_watermark=ends[0],
-        last_stable_offset=ends[1],
-        log_start_offset=ends[2],
-        aborted_transactions=aborted,
-        preferred_read_replica=-1,
-        records=data,
-        version=request.version,
-    )
-
-
-def has_data(reply: Reply) -> bool:
-    """Report whether the answer to a Fetch can be sent at once: it has records or an error."""
-    partitions = [one for topic in reply.responses for one in topic.partitions]
-    return any(one.records or one.error_code for one in partitions)
-
-
 def list_offsets(cluster: Cluster, request: Request) -> Reply:
     """Return the offsets for times."""
     version, topic_response = request.version, ListOffsetsResponse.ListOffsetsTopicResponse
@@ -477,7 +444,6 @@ def _time_and_offset(partition: Partition, timestamp: int, *, committed: bool) -
 
 ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
     ProduceRequest.API_KEY: produce,
-    FetchRequest.API_KEY: fetch,
     ListOffsetsRequest.API_KEY: list_offsets,
     MetadataRequest.API_KEY: metadata,
     ApiVersionsRequest.API_KEY: api_versions,

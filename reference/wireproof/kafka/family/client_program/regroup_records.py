@@ -1,4 +1,4 @@
-"""Assigns the records that a consumer delivered to the entries of the log that the fake broker served.
+"""Assigns the records that a consumer delivered to the entries of the log that a broker served.
 
 A consumer does not return entries. As a broker does, this module reads only where each entry begins and
 which offsets it spans; a record belongs to the entry that spans its offset. A wrapper's own fields, which no
@@ -12,7 +12,6 @@ from typing import Final
 from attrs import define, field, frozen
 
 from wireproof.wire.json_values import Json
-from wireproof_peers.record_fields import record_json, to_hex
 
 _HEAD: Final = Struct(">qi")
 """Base offset and size of any entry: kafka.md §1.1, §2.1."""
@@ -59,6 +58,7 @@ class ServedEntry:
 
     Attributes:
         data: its bytes.
+        magic: its version.
         first, last: the offsets that it spans; `first` is None unless it is a record batch.
         records: the delivered ones.
         count: the number of records in its header; None unless it is a record batch.
@@ -159,11 +159,20 @@ def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
 
 def _record_json(record: Record) -> dict[str, Json]:
     kind = record.timestamp_type
-    return record_json(record) | ({} if kind is None else {"timestampType": kind})
+    return {
+        "offset": str(record.offset),
+        "timestamp": str(record.timestamp),
+        "key": _hex(record.key),
+        "value": _hex(record.value),
+    } | ({} if kind is None else {"timestampType": kind})
+
+
+def _hex(data: bytes | None) -> str | None:
+    return None if data is None else data.hex()
 
 
 def _headers(record: Record) -> dict[str, Json]:
-    return {"headers": [[key.hex(), to_hex(part)] for key, part in record.headers]}
+    return {"headers": [[key.hex(), _hex(part)] for key, part in record.headers]}
 
 
 def _wrapper(entry: ServedEntry) -> dict[str, Json]:
@@ -172,4 +181,4 @@ def _wrapper(entry: ServedEntry) -> dict[str, Json]:
     time = _TIME.unpack_from(entry.data, at - 8)[0] if entry.magic else -1
     size = _KEY_LENGTH.unpack_from(entry.data, at)[0]
     key = None if size < 0 else entry.data[at + 4 : at + 4 + size]
-    return {"offset": str(entry.last), "timestamp": str(time), "key": to_hex(key), "value": None}
+    return {"offset": str(entry.last), "timestamp": str(time), "key": _hex(key), "value": None}

@@ -1,0 +1,206 @@
+"""A decode by a client program: it consumes the log of the case, until the answer is known.
+
+The answer is known when it delivers the record after the log, reports an error, ends, asks for one offset
+again and again, or does nothing for some time.
+"""
+
+import time
+from collections.abc import Sequence
+from queue import Empty, Queue
+from typing import Final, TypeAlias
+from uuid import uuid4
+
+from attrs import define, field, frozen
+
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled
+from wireproof.kafka.family.client_program.client_options import ClientOptions
+from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
+from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, parse_line
+from wireproof.kafka.family.client_program.regroup_records import Record, assign_records, log_value
+from wireproof.kafka.family.loopback_broker import server
+from wireproof.kafka.family.loopback_broker.replies import Cluster, FetchRequest, Topic
+from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.safe_text import one_line
+
+TOPIC: Final = "wireproof"
+
+START_SECONDS: Final = 30.0
+"""Time limit of the first Fetch."""
+
+QUIET_SECONDS: Final = 5.0
+"""How long a client may do nothing after its first Fetch."""
+
+REPEATS: Final = 8
+"""Answers with the same bytes at the same offset after which a client does not get on."""
+
+LATE_SECONDS: Final = 0.5
+"""How long an error may be reported after the Fetch that repeats."""
+
+MOST_FETCHES: Final = 2000
+MOST_RECORDS: Final = 1_000_000
+LONGEST: Final = 300
+
+PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
+"""Words of runtimes whose program died of a fault of its own."""
+
+
+@frozen
+class Fetched:
+    """The client asked for an offset, for which it had asked so many times before."""
+
+    repeated: int
+
+
+Event: TypeAlias = LineRead | Ended | Fetched
+
+
+@define
+class Consumption:
+    """A log that a program consumes, and what is known of it so far.
+
+    Attributes:
+        served: the log.
+        events: what happens, in order.
+        records: the delivered records, without the one after the log.
+        shown: the fields that every record showed.
+        software: name and version of the client, if it said them.
+    """
+
+    served: ServedLog
+    events: "Queue[Event]"
+    records: list[Record] = field(factory=list)
+    shown: frozenset[str] | None = None
+    software: list[str] = field(factory=list)
+
+    def run(self) -> Outcome | None:
+        """Wait for the answer; return the outcome, or None if the whole log was delivered."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                event = self.events.get(timeout=max(deadline - time.monotonic(), 0))
+            except Empty:
+                return Stalled(f"{self._so_far()}, then nothing new{self._last_fetch()}")
+            match event:
+                case LineRead(text):
+                    done, outcome = self._line(text)
+                    if done:
+                        return outcome
+                    deadline = time.monotonic() + QUIET_SECONDS
+                case Ended(code, stderr):
+                    return self._ended(code, stderr)
+                case Fetched(repeated) if repeated >= REPEATS or self.served.fetches >= MOST_FETCHES:
+                    return self._repeating()
+                case Fetched(0):
+                    deadline = time.monotonic() + QUIET_SECONDS
+
+    def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
+        """Take a line; return True and the outcome if it is the last one."""
+        try:
+            line = parse_line(text)
+        except (ValueError, RecursionError) as error:
+            found = one_line(repr(text[:80]), LONGEST)
+            return True, Faulty(f"not a line of a client program: {error}: {found}")
+        match line:
+            case Failed(reason):
+                expected = self.served.refuses  # the broker answered with an error on purpose
+                return not expected, Refused(text=one_line(reason, LONGEST))
+            case Delivered(record, shown):
+                return self._record(record, shown)
+        return True, Faulty("a record must show more than its offset")
+
+    def _record(self, record: Record, shown: frozenset[str]) -> tuple[bool, Outcome | None]:
+        """Take a record; the one after the log is the last one."""
+        if record.value == END and record.offset == self.served.end_at:
+            return True, None
+        self.records.append(record)
+        self.shown = shown if self.shown is None else self.shown & shown
+        over = len(self.records) > MOST_RECORDS
+        return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
+
+    def _ended(self, code: int, stderr: str) -> Outcome:
+        text = f"the program ended with exit code {code}: {stderr}"
+        if code < 0 or any(word in stderr for word in PANICS):
+            return Crashed(text)
+        if code == 0:
+            return Stalled(f"{self._so_far()}, then the program ended without an error{self._last_fetch()}")
+        return Refused(text=text, untyped=True)
+
+    def _repeating(self) -> Outcome:
+        """Wait a little for an error; else the client has stalled."""
+        seconds = max(time.monotonic() - self.served.since, 0.001)
+        count = self.served.repeated + 1
+        deadline = time.monotonic() + LATE_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                event = self.events.get(timeout=left)
+            except Empty:
+                break
+            if isinstance(event, LineRead):
+                done, outcome = self._line(event.text)
+                if done:
+                    return outcome or Stalled(f"{self._so_far()}, and it fetches the end of the log again")
+            elif isinstance(event, Ended):
+                return self._ended(event.code, event.stderr)
+        return Stalled(
+            f"{self._so_far()} and no error; it asks for offset {self.served.offset} again and again: "
+            f"{count} Fetches in {seconds:.2f} s, {count / seconds:.0f} per second"
+        )
+
+    def _so_far(self) -> str:
+        return f"{len(self.records)} records"
+
+    def _last_fetch(self) -> str:
+        served = self.served
+        if not served.fetches:
+            return "; it never fetched"
+        after = "; the record after the log was not delivered" if served.end_at is not None else ""
+        return f"; its last Fetch, of {served.fetches}, asked for offset {served.offset}{after}"
+
+
+@frozen
+class Consumers:
+    """Decodes by a client program, each by a process and a cluster of its own."""
+
+    options: ClientOptions
+    words: Sequence[str]
+
+    def decode(self, request: Request) -> Outcome:
+        """Serve the bytes of a request and compare nothing: return what the program delivered."""
+        wanted = request.options
+        serving = Serving(request.data, wanted.fetch_offset or 0, wanted.aborted, self.options.serve)
+        seen, outcome = self.consume(serving, wanted.isolation)
+        whole = (wanted.fetch_offset, wanted.isolation) == (None, DEFAULT_OPTIONS.isolation)
+        match outcome:
+            case None:
+                following = str(seen.served.end_at) if serving.log.entries else None
+                return Accepted(value=_value(seen, following, whole=whole))
+            case Refused():
+                before = _value(seen, None, whole=False)
+                return Refused(text=outcome.text, untyped=outcome.untyped, before=before)
+            case _:
+                return outcome
+
+    def consume(self, serving: Serving, isolation: str) -> tuple[Consumption, Outcome | None]:
+        """Let the program consume a log; return what it delivered and how it ended: None if all was well."""
+        events: Queue[Event] = Queue()
+        served = ServedLog(serving, lambda repeated: events.put(Fetched(repeated)))
+        topic = served.topic = Topic(uuid4(), [served])
+        cluster = Cluster(newest={FetchRequest.API_KEY: self.options.fetch}, topics={TOPIC: topic})
+        seen = Consumption(served, events, software=cluster.software)
+        nodes = 2 if serving.manner == "leader" else 1
+        with server.running(cluster, nodes=nodes) as address:
+            words = [*self.words, self.options.start, address, TOPIC, isolation, str(serving.start)]
+            try:
+                with ClientProgram(words, events.put):
+                    return seen, seen.run()
+            except OSError as error:
+                return seen, Faulty(f"{words[0]} cannot be started: {error}")
+
+
+def _value(seen: Consumption, following: str | None, *, whole: bool) -> Json:
+    value = log_value(assign_records(seen.served.serving.log, seen.records), whole=whole)
+    assert isinstance(value, dict)
+    return value | {"nextOffset": following}

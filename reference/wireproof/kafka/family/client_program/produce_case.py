@@ -1,0 +1,174 @@
+"""An encode by a client program: it produces the records of the case; what arrives is judged."""
+
+import json
+from collections.abc import Iterator, Sequence
+from queue import Empty, Queue
+from typing import Any, Final
+from uuid import uuid4
+
+from attrs import Factory, frozen
+
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled, Unsupported
+from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
+from wireproof.kafka.family.client_program.client_options import ClientOptions
+from wireproof.kafka.family.client_program.consume_case import LONGEST, PANICS, TOPIC
+from wireproof.kafka.family.client_program.produced_log import ProducedLog
+from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
+from wireproof.kafka.family.client_program.program_lines import Failed, Stored, parse_line
+from wireproof.kafka.family.loopback_broker import server
+from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
+from wireproof.kafka.family.loopback_broker.replies import Cluster, Topic
+from wireproof.wire.safe_text import one_line
+
+SECONDS: Final = 30.0
+"""Time limit of the answers to the records of a case, with the start of the program."""
+
+CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+"""The names of the codec bits: kafka.md §1.2."""
+
+NOBODY: Final = "-1"
+
+
+@frozen
+class Producers:
+    """Encodes by a client program, each by a process and a cluster of its own.
+
+    Attributes:
+        options: of the adapter.
+        words: the command.
+        software: name and version of the client, if it said them.
+    """
+
+    options: ClientOptions
+    words: Sequence[str]
+    software: list[str] = Factory(list)
+
+    def encode(self, request: Request) -> Outcome:
+        """Let the program produce the records of a value; unsupported if it cannot set a field of it."""
+        value: Any = request.value
+        if name := chosen_field(value):
+            return Unsupported(f"a producer has no say over {name}")
+        return self.produce(value)
+
+    def produce(self, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
+        """Return the outcome for the value of a batch."""
+        nobody = value["producerId"] == NOBODY
+        log = ProducedLog(0 if nobody or self.options.lost == "nothing" else 1)
+        coordinator = Coordinator() if nobody else _coordinator(value)
+        topics = {TOPIC: Topic(uuid4(), [log])}
+        cluster = Cluster(topics=topics, coordinator=coordinator, software=self.software)
+        events: Queue[LineRead | Ended] = Queue()
+        codec, mode = CODECS[int(value["attributes"]) & CODEC_MASK], _mode(value)
+        with server.running(cluster) as address:
+            words = [*self.words, "produce", address, TOPIC, codec, mode]
+            try:
+                with ClientProgram(words, events.put) as program:
+                    program.write(b"".join(_commands(value, mode)))
+                    return _answered(events, len(value["records"])) or _sent(log)
+            except OSError as error:
+                return Faulty(f"{words[0]} cannot be started: {error}")
+
+
+def _coordinator(value: Any) -> Coordinator:  # noqa: ANN401 - a JSON value
+    """Return one that gives a producer the id and the epoch of a value."""
+    return Coordinator(given=int(value["producerId"]) - 1, first_epoch=int(value["producerEpoch"]))
+
+
+def _mode(value: Any) -> str:  # noqa: ANN401 - a JSON value
+    if value["producerId"] == NOBODY:
+        return "plain"
+    return "transactional" if int(value["attributes"]) & TRANSACTIONAL else "idempotent"
+
+
+def _commands(value: Any, mode: str) -> Iterator[bytes]:  # noqa: ANN401 - a JSON value
+    """Yield the lines for the stdin of the program."""
+    if mode == "transactional":
+        yield _line({"begin": True})
+    for record in value["records"]:
+        names = [[bytes.fromhex(key).decode(), part] for key, part in record["headers"]]
+        stamp = str(int(value["baseTimestamp"]) + int(record["timestampDelta"]))
+        yield _line({"key": record["key"], "value": record["value"], "timestamp": stamp, "headers": names})
+    yield _line({"flush": True})
+    if mode == "transactional":
+        yield _line({"commit": True})
+
+
+def _line(command: dict[str, Any]) -> bytes:
+    return json.dumps(command).encode() + b"\n"
+
+
+def _answered(events: "Queue[LineRead | Ended]", count: int) -> Outcome | None:
+    """Wait for the answers to `count` records; return None if each of them has an offset."""
+    for done in range(count):
+        try:
+            event = events.get(timeout=SECONDS)
+        except Empty:
+            return Stalled(f"{done} of {count} records are answered after {SECONDS:g} s")
+        if isinstance(event, Ended):
+            text = f"the program ended with exit code {event.code}: {event.stderr}"
+            crashed = event.code < 0 or any(word in event.stderr for word in PANICS)
+            return Crashed(text) if crashed else Refused(text=text, untyped=True)
+        try:
+            line = parse_line(event.text)
+        except (ValueError, RecursionError) as error:
+            return Faulty(f"not a line of a client program: {error}")
+        if isinstance(line, Failed):
+            return Refused(text=one_line(line.text, LONGEST))
+        if line != Stored(done):
+            return Refused(cls="bad-offset", text=f"the record is reported as {line}, but stored at {done}")
+    return None
+
+
+def _sent(log: ProducedLog) -> Outcome:
+    """Return the one record set that the program sent; a retry sends the same again, which is stored once."""
+    stored = [one for one in log.stored if not one.is_marker]
+    match stored:
+        case [_] if len({bytes(data) for data in log.arrived}) == 1:
+            return Accepted(data=log.arrived[0])
+        case [_]:
+            return Refused(cls="invalid-value", text="the batch of a retry is another one than the first")
+        case []:
+            return Stalled("no record was stored")
+        case several:
+            return Refused(
+                cls="invalid-value",
+                text=f"{len(several)} batches are stored, from {len(log.arrived)} that were sent",
+            )
+
+
+def _is_text(name: str | None) -> bool:
+    """Return True for a name of a header that a library takes as text."""
+    if name is None:
+        return False
+    try:
+        bytes.fromhex(name).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def chosen_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """Return the first field that a producer sets to another value than that of a v2 batch: kafka.md §1.7."""
+    records = value["records"]
+    base = int(value["baseTimestamp"])
+    stamps = [base + int(record["timestampDelta"]) for record in records]
+    deltas = [record["offsetDelta"] for record in records]
+    bits, nobody = int(value["attributes"]), value["producerId"] == NOBODY
+    rules: tuple[tuple[str, bool], ...] = (
+        ("magic", value["magic"] == "2"),
+        ("records", bool(records)),
+        ("baseOffset", value["baseOffset"] == "0"),
+        ("attributes", not bits & ~(CODEC_MASK | TRANSACTIONAL) and bits & CODEC_MASK < len(CODECS)),
+        ("attributes", not (nobody and bits & TRANSACTIONAL)),
+        ("records[].offsetDelta", deltas == [str(place) for place in range(len(deltas))]),
+        ("lastOffsetDelta", value["lastOffsetDelta"] == str(len(deltas) - 1)),
+        ("baseTimestamp", stamps[:1] == [base]),
+        ("maxTimestamp", int(value["maxTimestamp"]) == max(stamps, default=0)),
+        ("records[].timestamp", min(stamps, default=1) > 0),
+        ("records[].headers[].key", all(_is_text(name) for one in records for name, _ in one["headers"])),
+        ("records[].attributes", {record["attributes"] for record in records} <= {"0"}),
+        ("producerEpoch", (value["producerEpoch"] == NOBODY) == nobody),
+        ("baseSequence", value["baseSequence"] == (NOBODY if nobody else "0")),
+    )
+    return next((name for name, can in rules if not can), None)

@@ -1,0 +1,109 @@
+"""A running client program: its lines, its end, and how it is ended."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, Self
+
+from attrs import frozen
+
+from wireproof.wire.safe_text import one_line
+
+LONGEST_LINE: Final = 128 * 1024 * 1024
+"""Bytes of a line: the hex of the largest record of a case."""
+
+END_SECONDS: Final = 1.0
+"""How long a program may take to end after SIGTERM."""
+
+LAST_LINES: Final = 20
+LONGEST: Final = 300
+
+
+@frozen
+class LineRead:
+    """A line on stdout."""
+
+    text: bytes
+
+
+@frozen
+class Ended:
+    """The program ended: its exit code, which is negative for a signal, and the end of its stderr."""
+
+    code: int
+    stderr: str
+
+
+class ClientProgram:
+    """A client program that runs."""
+
+    def __init__(self, words: Sequence[str], on_event: Callable[[LineRead | Ended], None]) -> None:
+        """Start it; `on_event` is called from a thread of its own.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        self._on_event = on_event
+        self._process = subprocess.Popen(  # noqa: S603 - the command of the user
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._errors: deque[str] = deque(maxlen=LAST_LINES)
+        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._read, self._read_errors)]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        while line := self._process.stdout.readline(LONGEST_LINE):
+            self._on_event(LineRead(line))
+        self._threads[1].join()
+        self._on_event(Ended(self._process.wait(), one_line(" | ".join(self._errors), LONGEST)))
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr
+        while line := self._process.stderr.readline(LONGEST_LINE):
+            if text := line[:LONGEST].decode(errors="replace").strip():
+                self._errors.append(text)
+
+    def write(self, data: bytes) -> None:
+        """Write to its stdin, and do nothing if it has ended."""
+        assert self._process.stdin
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+
+    def close_stdin(self) -> None:
+        """Close its stdin, which ends a producer."""
+        assert self._process.stdin
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def __enter__(self) -> Self:
+        """Return the program itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it with every process that it started."""
+        self._signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_SECONDS)
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        self.close_stdin()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdout, self._process.stderr):
+            assert pipe
+            pipe.close()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)

@@ -1,0 +1,144 @@
+"""Fetch: what is asked in a session or without one, and the answer, as often as the broker looks for news."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from attrs import define
+from kafka.protocol.consumer import FetchResponse
+
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.fetch_sessions import Session, is_news
+from wireproof.kafka.family.loopback_broker.replies import READ_COMMITTED, Cluster, Reply, Request
+
+SESSION: Final = 7
+"""The version of Fetch from which on there are sessions: KIP-227."""
+
+NO_SESSION: Final = 0
+
+Part = tuple[Any, Request, Reply]
+"""Key of a partition, the topic as it was asked for, and the answer."""
+
+
+@define
+class Fetching:
+    """A Fetch that is being answered.
+
+    Attributes:
+        number, session: of the session; 0 and None without one.
+        rows: topic and partition that are asked for, by their key.
+    """
+
+    cluster: Cluster
+    request: Request
+    number: int
+    session: Session | None
+    rows: dict[Any, tuple[Request, Request]]
+
+    @classmethod
+    def begin(cls, cluster: Cluster, request: Request) -> "Fetching":
+        """Take a Fetch, and note the offset of each partition; raises `Refused` for its session."""
+        asked = {
+            (_topic_key(topic), one.partition): (topic, one)
+            for topic in request.topics or ()
+            for one in topic.partitions
+        }
+        number, session = NO_SESSION, None
+        if request.version >= SESSION:
+            forgotten = [
+                (_topic_key(topic), index)
+                for topic in request.forgotten_topics_data or ()
+                for index in topic.partitions
+            ]
+            number, session = cluster.sessions.of(request.session_id, request.session_epoch, asked, forgotten)
+        rows = dict(session.asked) if session is not None else asked
+        fetching = cls(cluster, request, number, session, rows)
+        fetching._note()
+        return fetching
+
+    def _note(self) -> None:
+        for topic, asked in self.rows.values():
+            _, known = self.cluster.topic(topic.topic, topic.topic_id)
+            if (
+                known is not None
+                and known.leader == self.cluster.node
+                and 0 <= asked.partition < len(known.partitions)
+            ):
+                known.partitions[asked.partition].note_fetch(asked.fetch_offset)
+
+    def look(self) -> list[Part]:
+        """Return the answer for each partition as it is now."""
+        return [(key, topic, self._fetched(topic, one)) for key, (topic, one) in self.rows.items()]
+
+    def reply(self, parts: Sequence[Part]) -> Reply:
+        """Return the reply; in a session, with the partitions that have news only."""
+        session = self.session
+        shown = [
+            (topic, answer)
+            for key, topic, answer in parts
+            if session is None or is_news(session, key, answer)
+        ]
+        return FetchResponse[self.request.version](
+            throttle_time_ms=0,
+            error_code=0,
+            session_id=self.number,
+            responses=_by_topic(shown, self.request.version),
+        )
+
+    def _fetched(self, topic: Request, asked: Request) -> Reply:
+        code, ends, data, aborted, offset = ErrorCode.NONE, (-1, -1, -1), b"", None, asked.fetch_offset
+        request = self.request
+        try:
+            partition = self.cluster.partition(topic.topic, topic.topic_id, asked.partition)
+            ends = partition.end, partition.last_stable_offset(), partition.start
+            partition.check_range(offset)
+        except Refused as refused:
+            code = refused.code
+        else:
+            committed = request.isolation_level == READ_COMMITTED
+            bound = ends[1] if committed else None
+            data = partition.read_from(offset, min(asked.partition_max_bytes, request.max_bytes), bound)
+            rows = partition.aborted_for(offset, ends[1], committed=committed)
+            one = FetchResponse.FetchableTopicResponse.PartitionData.AbortedTransaction
+            aborted = [
+                one(producer_id=row.producer, first_offset=row.first, version=request.version) for row in rows
+            ]
+        return FetchResponse.FetchableTopicResponse.PartitionData(
+            partition_index=asked.partition,
+            error_code=code,
+            high_watermark=ends[0],
+            last_stable_offset=ends[1],
+            log_start_offset=ends[2],
+            aborted_transactions=aborted,
+            preferred_read_replica=-1,
+            records=data,
+            version=request.version,
+        )
+
+
+def refused_fetch(request: Request, refused: Refused) -> Reply:
+    """Return the answer to a Fetch whose session is refused."""
+    return FetchResponse[request.version](
+        throttle_time_ms=0, error_code=refused.code, session_id=0, responses=[]
+    )
+
+
+def has_data(parts: Sequence[Part]) -> bool:
+    """Report whether the answer to a Fetch can be sent at once: it has records or an error."""
+    return any(answer.records or answer.error_code for _, _, answer in parts)
+
+
+def _topic_key(topic: Request) -> Any:  # noqa: ANN401 - a name or an id
+    return topic.topic or topic.topic_id
+
+
+def _by_topic(shown: Sequence[tuple[Request, Reply]], version: int) -> list[Reply]:
+    """Return the partitions of each topic together."""
+    topics: dict[Any, tuple[Request, list[Reply]]] = {}
+    for topic, reply in shown:
+        topics.setdefault(_topic_key(topic), (topic, []))[1].append(reply)
+    return [
+        FetchResponse.FetchableTopicResponse(
+            topic=topic.topic, topic_id=topic.topic_id, partitions=partitions, version=version
+        )
+        for topic, partitions in topics.values()
+    ]

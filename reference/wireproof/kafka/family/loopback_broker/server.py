@@ -1,0 +1,188 @@
+"""The cluster as servers on 127.0.0.1: frames, headers, connections. Nothing that a client sends ends it."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from struct import Struct
+from typing import Any, Final
+
+from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
+from kafka.protocol.producer import ProduceRequest
+
+from wireproof.kafka.family.loopback_broker import group_replies, replies, transaction_replies
+from wireproof.kafka.family.loopback_broker.append_rules import Refused
+from wireproof.kafka.family.loopback_broker.fetching import Fetching, has_data, refused_fetch
+from wireproof.kafka.family.loopback_broker.replies import REQUESTS, Cluster
+
+SIZE: Final = Struct(">i")
+HEAD: Final = Struct(">hhi")
+"""API key, version and correlation id."""
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a request; a larger one ends its connection."""
+
+MOST_CONNECTIONS: Final = 256
+"""Open connections; one more is closed at once."""
+
+UNSUPPORTED_VERSION: Final = 35
+LOOK_SECONDS: Final = 0.01
+
+TURNS_TO_CLOSE: Final = 3
+"""Turns of the loop after which every closed connection has ended."""
+
+
+class Hang(Exception):  # noqa: N818 - an order to the server
+    """The server must not answer any more."""
+
+
+class Die(Exception):  # noqa: N818 - an order to the server
+    """The server must close everything."""
+
+
+class HangUp(Exception):  # noqa: N818 - an order to the server
+    """The server must close this connection without an answer."""
+
+
+class Server:
+    """The servers of a cluster, one for each node.
+
+    Attributes:
+        cluster: what they serve, as the first node sees it.
+    """
+
+    def __init__(self, cluster: Cluster, nodes: int = 1) -> None:
+        """Prepare so many nodes."""
+        self.cluster = cluster
+        self._nodes = [cluster, *(cluster.other_node(cluster.node + more) for more in range(1, nodes))]
+        self._servers: list[asyncio.Server] = []
+        self._connections: set[asyncio.StreamWriter] = set()
+
+    async def start(self, port: int = 0) -> None:
+        """Listen, the first node on this port of 127.0.0.1; 0 is any free one."""
+        for node in self._nodes:
+            server = await asyncio.start_server(partial(self._serve, node), "127.0.0.1", port)
+            node.ports[node.node] = server.sockets[0].getsockname()[1]
+            self._servers.append(server)
+            port = 0
+
+    async def stop(self) -> None:
+        """Close the listeners and every connection."""
+        for server in self._servers:
+            server.close()
+        for writer in list(self._connections):
+            writer.close()
+
+    async def _serve(self, node: Cluster, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections.add(writer)
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while len(self._connections) <= MOST_CONNECTIONS:
+                (size,) = SIZE.unpack(await reader.readexactly(SIZE.size))
+                if not HEAD.size <= size <= LARGEST:
+                    break
+                reply = await self._reply(node, await reader.readexactly(size))
+                if reply is None:
+                    break
+                writer.write(reply)
+                await writer.drain()
+        self._connections.discard(writer)
+        writer.close()
+
+    async def _reply(self, node: Cluster, frame: bytes) -> bytes | None:
+        """Return the framed answer, empty for none; None to close the connection."""
+        key, version, correlation = HEAD.unpack_from(frame)
+        request_class = REQUESTS.get(key)
+        least, most = node.versions().get(request_class, (0, -1)) if request_class else (0, -1)
+        if request_class is None or not least <= version <= most:
+            return _unsupported(node, correlation) if request_class is ApiVersionsRequest else None
+        try:
+            request = request_class.decode(frame, version=version, header=True)
+        except Exception:  # noqa: BLE001 - of kafka-python, for bytes that are no request
+            return None
+        try:
+            reply = await self._answer(node, request)
+        except Hang:
+            await asyncio.Event().wait()
+        except HangUp:
+            return None
+        except Die:
+            await self.stop()
+            return None
+        if isinstance(request, ProduceRequest) and not request.acks:
+            return b""
+        return _framed(reply, correlation)
+
+    @staticmethod
+    async def _answer(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+        return (
+            await _fetch(node, request)
+            if isinstance(request, FetchRequest)
+            else ANSWERS[request.API_KEY](node, request)
+        )
+
+
+async def _fetch(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+    """Answer a Fetch as soon as there is something, or after its time."""
+    try:
+        fetching = Fetching.begin(node, request)
+    except Refused as refused:
+        return refused_fetch(request, refused)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + request.max_wait_ms / 1000
+    parts = fetching.look()
+    while request.min_bytes and not has_data(parts) and loop.time() < end:
+        await asyncio.sleep(LOOK_SECONDS)
+        parts = fetching.look()
+    return fetching.reply(parts)
+
+
+ANSWERS: Final[dict[int, Callable[[Cluster, Any], Any]]] = {
+    **replies.ANSWERS,
+    **transaction_replies.ANSWERS,
+    **group_replies.ANSWERS,
+    FetchRequest.API_KEY: _fetch,
+}
+"""The function that answers each API, by its key."""
+
+
+def _framed(reply: Any, correlation: int) -> bytes:  # noqa: ANN401 - a message of kafka-python
+    reply.with_header(correlation_id=correlation)
+    return bytes(reply.encode(header=True, framed=True))
+
+
+def _unsupported(node: Cluster, correlation: int) -> bytes:
+    """Return the answer to ApiVersions in an unknown version, in the form of version 0: KIP-511."""
+    span = node.versions()[ApiVersionsRequest]
+    known = ApiVersionsResponse.ApiVersion(
+        api_key=ApiVersionsRequest.API_KEY, min_version=span[0], max_version=span[1], version=0
+    )
+    return _framed(ApiVersionsResponse[0](error_code=UNSUPPORTED_VERSION, api_keys=[known]), correlation)
+
+
+@contextmanager
+def running(cluster: Cluster, *, nodes: int = 1, port: int = 0) -> Iterator[str]:
+    """Run a cluster in a thread; yield the address of its first node, and stop it at the end."""
+    server, loop = Server(cluster, nodes), asyncio.new_event_loop()
+    loop.run_until_complete(server.start(port))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{cluster.port}"
+    finally:
+        asyncio.run_coroutine_threadsafe(_end(server), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _end(server: Server) -> None:
+    """Stop the servers, and wait until their connections have ended."""
+    await server.stop()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    for _ in range(TURNS_TO_CLOSE):  # a closed transport lets go of its socket in a later turn of the loop
+        await asyncio.sleep(0)

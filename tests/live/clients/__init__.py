@@ -1,0 +1,1 @@
+"""Client programs for tests, by the public interface of kafka-python."""
