@@ -3,6 +3,7 @@
 The wheel contains these folders too (`packaged_folders`). A lookup of one adapter reads one file.
 """
 
+import os
 import re
 import shlex
 import sys
@@ -153,9 +154,16 @@ def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Ent
         name=name,
         prepare=evolve(build, pin=Pin(entry.library, version)),
         packages=PACKAGES if installed else "",
+        environment=_preferring(PACKAGES, entry.environment) if installed else entry.environment,
         requires=entry.requires[1:] if installed else entry.requires,  # the first is the library itself
         extra="",
     )
+
+
+def _preferring(folder: str, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment with a folder before the others of its PYTHONPATH, if it sets one."""
+    path = environment.get("PYTHONPATH")
+    return environment if path is None else {**environment, "PYTHONPATH": f"{folder}{os.pathsep}{path}"}
 
 
 def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
