@@ -3,7 +3,6 @@
 The wheel contains these folders too (`packaged_folders`). A lookup of one adapter reads one file.
 """
 
-import os
 import re
 import shlex
 import sys
@@ -98,12 +97,13 @@ def files() -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(paths, key=place)}
 
 
-def read(path: Path, options: tuple[str, ...] = ()) -> Entry:
+def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()) -> Entry:
     """Return the adapter that an `adapter.toml` describes.
 
     Args:
         path: the file.
         options: the options of a client program, such as `fetch=11`.
+        prefix: words before the command of a client program.
 
     Raises:
         AdapterFileError: the file cannot be read.
@@ -129,7 +129,8 @@ def read(path: Path, options: tuple[str, ...] = ()) -> Entry:
             library=_library(folder, file),
             absent=file.absent,
         )
-        return _client(entry, file, options) if file.client else entry
+        started = evolve(entry, command=(*prefix, *entry.command))
+        return _client(started, file, options) if file.client else entry
     except ValueError as error:
         raise AdapterFileError(f"{path}: {error}") from None
 
@@ -143,27 +144,23 @@ def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Ent
     name = f"{entry.name}@{version}"
     if entry.absent:
         return evolve(entry, name=name)
-    if entry.library is None:
+    library = entry.library
+    if library is None:
         raise UnknownAdapter(f"{name}: {path} has no table [library], so no version can be chosen")
     if not VERSION.fullmatch(version):
         raise UnknownAdapter(f"{name}: a version begins with a digit and has letters, digits and . _ + -")
     build = entry.prepare or Build(Path(entry.search_path[0]), (), ("python",))
-    installed = entry.library.ecosystem == "pypi"
+    installed = library.ecosystem == "pypi"
+    if installed and not entry.search_path:  # a program: the worker that starts it keeps its own packages
+        entry = read(path, options, ("env", f"PYTHONPATH={PACKAGES}"))
     return evolve(
         entry,
         name=name,
-        prepare=evolve(build, pin=Pin(entry.library, version)),
-        packages=PACKAGES if installed else "",
-        environment=_preferring(PACKAGES, entry.environment) if installed else entry.environment,
+        prepare=evolve(build, pin=Pin(library, version)),
+        packages=PACKAGES if installed and entry.search_path else "",
         requires=entry.requires[1:] if installed else entry.requires,  # the first is the library itself
         extra="",
     )
-
-
-def _preferring(folder: str, environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the environment with a folder before the others of its PYTHONPATH, if it sets one."""
-    path = environment.get("PYTHONPATH")
-    return environment if path is None else {**environment, "PYTHONPATH": f"{folder}{os.pathsep}{path}"}
 
 
 def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
