@@ -28,7 +28,7 @@ FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("history")
-@click.argument("sources", nargs=-1, required=True, metavar="RUN…|NAME@FROM..TO…")
+@click.argument("sources", nargs=-1, required=True, metavar="RUN…")
 @click.option("--all", "every", is_flag=True, help="derived cases too, and cases that every release fails")
 @click.option("--last", "most", type=click.IntRange(min=1), metavar="N", help="only the last N of a range")
 @click.option("--families/--no-families", default=False, help="derive families of damaged bytes in a range")
@@ -39,7 +39,7 @@ FILE: Final = click.Path(dir_okay=False, path_type=Path)
 def command(sources: tuple[str, ...], every: bool, html: Path | None, form: str, **more: Any) -> int:  # noqa: ANN401 - the options of a range
     """Name the first version that failed each case, and the first that fixed it.
 
-    A RUN is a file of `check … --out`. NAME@FROM..TO are releases of the library of an adapter, such as
+    A RUN is a file of `check … --out`, or NAME@FROM..TO: releases of the library of an adapter, such as
     `sarama@1.40.0..`: each is built, judged and kept in the cache. Pre-releases are left out.
     """
     ranges = _ranges(sources)
