@@ -78,6 +78,31 @@ class AbortedEndsAtAnyMarker(KafkaFromTracker):
     patches = ((consumer_view, "AbortedTransactions", _EndsAtAnyMarker),)
 
 
+class _PopsAtAnyAbort(consumer_view.AbortedTransactions):
+    def _close(self, marker: RecordBatch) -> None:
+        was_open = marker.producer_id in self._open
+        super()._close(marker)
+        following = next((pair for pair in self._ahead if pair[0] == marker.producer_id), None)
+        if following and not was_open and _is_abort(marker):
+            self._ahead.remove(following)
+
+
+def _is_abort(marker: RecordBatch) -> bool:
+    control = marker.records[0].control if marker.records else None
+    return control is not None and control.type == control_types.ABORT
+
+
+class AbortedPopsAtAnyAbort(KafkaFromTracker):
+    """Takes the next entry of the aborted list at an ABORT marker that is not in it, as librdkafka did.
+
+    Trigger: an ABORT marker that is not listed, then an aborted transaction of the same producer.
+    """
+
+    name = "tracker-aborted-pops-at-any-abort"
+    link = "https://github.com/confluentinc/librdkafka/pull/3369"
+    patches = ((consumer_view, "AbortedTransactions", _PopsAtAnyAbort),)
+
+
 class _ExactStart(consumer_view.AbortedTransactions):
     def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that a transaction begins only with the batch that has its first offset."""
@@ -298,6 +323,7 @@ MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {
         FewLastBytesRefused,
         CutBatchRefused,
         AbortedEndsAtAnyMarker,
+        AbortedPopsAtAnyAbort,
         AbortedStartMustExist,
         AbortedStartAtMarker,
         UnknownMarkerRefused,

@@ -207,6 +207,9 @@ KAFKA_LOGS: Final[Mapping[str, Request]] = {
         ),
         (7, 3),
     ),
+    "tracker-aborted-pops-at-any-abort": _committed(
+        log(_marker(2, aborts=True), _of_producer(3), _marker(4, aborts=True)), (7, 3)
+    ),
     "tracker-aborted-start-must-exist": _committed(log(_of_producer(3), _marker(4, aborts=True)), (7, 1)),
     "tracker-aborted-start-at-marker": _committed(log(_marker(4, aborts=True), _of_producer(5)), (7, 4)),
     "tracker-unknown-marker-refused": _committed(log(_marker(4, aborts=True), _of_producer(5))),

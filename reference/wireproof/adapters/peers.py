@@ -14,14 +14,20 @@ from attrs import Factory, evolve, field, frozen
 
 from wireproof.adapters import live_servers, packaged_folders
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
-from wireproof.adapters.registry_entry import Build, Entry
+from wireproof.adapters.registry_entry import Build, Entry, Library, Pin
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
 
-Language = Literal["csharp", "go", "java", "node", "python", "rust"]
+Language = Literal["c", "csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
+
+VERSION: Final = re.compile(r"[0-9][0-9A-Za-z._+-]*")
+"""The form of the version in a name such as `sarama@1.44.0`."""
+
+PACKAGES: Final = "{build}/lib"
+"""The folder into which a chosen release of a Python library is installed."""
 
 PYTHON: Final = f"{packaged_folders.SHARED}/python"
 """The folder of the package `wireproof_peers`, which the adapters in Python import."""
@@ -60,6 +66,7 @@ class AdapterFile:
         extra: the extra of wireproof that installs the library.
         requires: modules that the extra installs and the adapter imports, the library's first.
         instrument: modules of the codec, whose coverage guides fuzzing.
+        library: the library in its registry of packages, so that `NAME@VERSION` can choose a release of it.
     """
 
     description: str
@@ -74,6 +81,7 @@ class AdapterFile:
     extra: str = ""
     requires: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()
+    library: Library | None = None
 
 
 def files() -> dict[str, Path]:
@@ -89,12 +97,13 @@ def files() -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(paths, key=place)}
 
 
-def read(path: Path, options: tuple[str, ...] = ()) -> Entry:
+def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()) -> Entry:
     """Return the adapter that an `adapter.toml` describes.
 
     Args:
         path: the file.
         options: the options of a client program, such as `fetch=11`.
+        prefix: words before the command of a client program.
 
     Raises:
         AdapterFileError: the file cannot be read.
@@ -117,11 +126,41 @@ def read(path: Path, options: tuple[str, ...] = ()) -> Entry:
             requires=file.requires,
             formats=(folder.parent.name,),
             instrument=file.instrument,
+            library=_library(folder, file),
             absent=file.absent,
         )
-        return _client(entry, file, options) if file.client else entry
+        started = evolve(entry, command=(*prefix, *entry.command))
+        return _client(started, file, options) if file.client else entry
     except ValueError as error:
         raise AdapterFileError(f"{path}: {error}") from None
+
+
+def with_version(path: Path, version: str, options: tuple[str, ...] = ()) -> Entry:
+    """Return the adapter that an `adapter.toml` describes, with another release of its library.
+
+    Raises `AdapterFileError`, and `UnknownAdapter` if no version of it can be chosen.
+    """
+    entry = read(path, options)
+    name = f"{entry.name}@{version}"
+    if entry.absent:
+        return evolve(entry, name=name)
+    library = entry.library
+    if library is None:
+        raise UnknownAdapter(f"{name}: {path} has no table [library], so no version can be chosen")
+    if not VERSION.fullmatch(version):
+        raise UnknownAdapter(f"{name}: a version begins with a digit and has letters, digits and . _ + -")
+    build = entry.prepare or Build(Path(entry.search_path[0]), (), ("python",))
+    installed = library.ecosystem == "pypi"
+    if installed and not entry.search_path:  # a program: the worker that starts it keeps its own packages
+        entry = read(path, options, ("env", f"PYTHONPATH={PACKAGES}"))
+    return evolve(
+        entry,
+        name=name,
+        prepare=evolve(build, pin=Pin(library, version)),
+        packages=PACKAGES if installed and entry.search_path else "",
+        requires=entry.requires[1:] if installed else entry.requires,  # the first is the library itself
+        extra="",
+    )
 
 
 def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
@@ -138,6 +177,7 @@ def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
         environment={**program.environment, **entry.environment},
         requires=entry.requires,
         prepare=entry.prepare,
+        library=entry.library,
     )
 
 
@@ -190,6 +230,13 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
         return None
     steps = tuple(_words("build.steps", step) for step in table.steps)
     return Build(owner, steps, table.shared)
+
+
+def _library(folder: Path, file: AdapterFile) -> Library | None:
+    """Return the library of the adapter, or of the one whose build it uses."""
+    if file.library or not file.driver:
+        return file.library
+    return _file(folder.with_name(file.driver) / FILE).library
 
 
 _CONVERTER: Final = strict_converter()

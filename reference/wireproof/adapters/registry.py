@@ -1,7 +1,7 @@
 """Registry of adapters: it finds and starts the adapter that a user names. See `adapter-contract.md`.
 
 reference, columnar           an adapter of this package: `builtin`
-kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
+kafka-python, sarama@1.44.0   a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that exchanges frames
 kafka-broker:HOST:PORT        a running server of a kind that a family has: `live_servers`
@@ -102,16 +102,19 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
 
 
 def _registered(spec: str) -> Entry:
-    """Return the entry of `NAME`, or of `NAME:OPTION,…` for a client program that comes with wireproof."""
-    name, _, options = spec.partition(":")
+    """Return the entry of `NAME` or `NAME@VERSION`, with `:OPTION,…` behind it for a client program."""
+    if spec in BUILTIN:
+        return BUILTIN[spec]
+    head, _, options = spec.partition(":")
+    name, at, version = head.partition("@")
     if path := peers.files().get(name):
-        return peers.read(path, tuple(filter(None, options.split(","))))
-    name = spec
-    if name in BUILTIN:
-        return BUILTIN[name]
+        chosen = tuple(filter(None, options.split(",")))
+        return peers.with_version(path, version, chosen) if at else peers.read(path, chosen)
     rows = _third_party()  # the import of other packages is slow
-    if name in rows:
-        return rows[name]
+    if spec in rows:
+        return rows[spec]
+    if at and name in (*BUILTIN, *rows):
+        raise UnknownAdapter(f"{spec}: {name} is no peer of this package, so no version can be chosen")
     raise UnknownAdapter(f"unknown adapter {name}: {suggestion(name, names(), LIST)}")
 
 
@@ -206,7 +209,7 @@ def ending(process: Process) -> Iterator[None]:
 
 
 def _called_here(entry: Entry, *, check: bool) -> InProcess:
-    if entry.environment or entry.interpreter:
+    if entry.environment or entry.interpreter or entry.packages:
         raise AdapterStartError(f"{entry.name} needs a process of its own: leave out --in-process")
     if os.getcwd() not in sys.path:  # noqa: PTH109 - the text that sys.path would hold
         sys.path.append(os.getcwd())  # noqa: PTH109 - the same
@@ -229,5 +232,5 @@ def _environment(entry: Entry) -> dict[str, str]:
     if not entry.object:
         return dict(entry.environment)
     package = os.path.dirname(os.path.dirname(wireproof.__file__))  # noqa: PTH120 - the text of a search path
-    seen = [package] if entry.interpreter else [path for path in sys.path if path]
+    seen = [package] if entry.interpreter else [path for path in (entry.packages, *sys.path) if path]
     return {"PYTHONPATH": os.pathsep.join(seen), "PYTHONHASHSEED": "0", **entry.environment}

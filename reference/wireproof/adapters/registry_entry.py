@@ -6,7 +6,87 @@ from typing import Literal
 
 from attrs import Factory, field, frozen
 
+from wireproof.release_order import age
+
 Wire = Literal["exec", "jsonl"]
+Ecosystem = Literal["cargo", "go", "maven", "npm", "pypi"]
+
+
+@frozen
+class FormerName:
+    """The name of a library before one of its releases.
+
+    Attributes:
+        name: in its ecosystem, and in the sources of the driver.
+        before: the first release that has the next name.
+    """
+
+    name: str
+    before: str
+
+
+@frozen
+class Rename:
+    """A name in the sources of a driver that old releases of its library do not have.
+
+    Attributes:
+        before: the first release that has the name.
+        name: in the sources.
+        old: the name in those releases, which replaces it.
+    """
+
+    before: str
+    name: str
+    old: str
+
+
+@frozen
+class Variant:
+    """Files of a driver for old releases of its library.
+
+    Attributes:
+        before: the first release that needs them no more.
+        folder: in the driver's folder; its files replace those of the same path.
+    """
+
+    before: str
+    folder: str
+
+
+@frozen
+class Library:
+    """The library behind an adapter: its name in the registry of packages that has its releases.
+
+    Attributes:
+        ecosystem: the registry, which decides how a version is chosen and listed.
+        name: a module path, a package, a crate, or `group:artifact`.
+        former: its earlier names, the oldest first.
+        renames: names in the sources of the driver that old releases do not have.
+        variants: files of the driver for old releases, the newest first: later ones replace earlier ones.
+    """
+
+    ecosystem: Ecosystem
+    name: str
+    former: tuple[FormerName, ...] = ()
+    renames: tuple[Rename, ...] = ()
+    variants: tuple[Variant, ...] = ()
+
+    def name_at(self, version: str) -> str:
+        """Return the name that a release has."""
+        return next((one.name for one in self.former if age(version) < age(one.before)), self.name)
+
+
+@frozen
+class Pin:
+    """A release of a library in place of the one that the adapter's own lock file names."""
+
+    library: Library
+    version: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the library in this release."""
+        return self.library.name_at(self.version)
 
 
 @frozen
@@ -18,11 +98,13 @@ class Build:
         steps: commands, run in a copy of that folder; `{build}` is replaced by the path of the copy.
         shared: folders under `tests/peers/_shared`, by name, with the common code of several drivers; the
             copy has each of them as `_shared/NAME`.
+        pin: the release of the library that the copy uses; None for that of the driver's lock file.
     """
 
     source: Path | str
     steps: tuple[tuple[str, ...], ...]
     shared: tuple[str, ...] = ()
+    pin: Pin | None = None
 
 
 @frozen
@@ -50,6 +132,8 @@ class Entry:
         cleanup: program and arguments that remove what the process may have left elsewhere; it runs after the
             process, however that ended.
         relay: `module:function` that connects to a server as the path between writers and readers: `relay`.
+        library: the library whose version a name such as `sarama@1.44.0` chooses.
+        packages: a folder of Python packages that the worker prefers to the installed ones.
         absent: why there is no such adapter, and what would change that; such a row has no `object` and no
             `command`.
     """
@@ -71,6 +155,8 @@ class Entry:
     case_seconds: float = 0
     reserves: int = 0
     relay: str = ""
+    library: Library | None = None
+    packages: str = ""
     absent: str = ""
     modules: tuple[str, ...] = ()
     cleanup: tuple[str, ...] = ()

@@ -1,6 +1,8 @@
-"""Adapter templates: one file for each language, with a small conforming codec, as the start of an adapter.
+"""Templates of adapters and of client programs, one of each for a language, which `adapters new` copies.
 
-They are in `tests/templates`. The command `adapters new` copies one; the tests check them like any adapter.
+The adapter templates are in `tests/templates`: one file with a small conforming codec, as the start of an
+adapter. The client templates are the programs of bundled clients: a consumer and a producer of a library by
+its public interface. The tests check both like any adapter.
 """
 
 import re
@@ -12,10 +14,14 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.adapters.packaged_folders import peers_folder, templates_folder
 
 _CASES: Final = re.compile(r"--run '([^']+)'")
 """The head of a template shows the command that checks it."""
+
+_CLIENT_CASES: Final = "kafka.log/mixed/delivered/*"
+_NO_TEMPLATE: Final = ("target", "__pycache__", "node_modules", "adapter.toml", "baseline.toml", "library")
+"""Files that are not copied: results of builds, and what belongs to a bundled client alone."""
 
 
 class TemplateError(ValueError):
@@ -32,6 +38,8 @@ class AdapterTemplate:
         run: the words of the command that is the adapter.
         build: the words of the command that builds it; empty if there is nothing to build.
         tools: the programs that both need.
+        client: the bundled client whose program it is, as `SYSTEM/NAME`; empty for an adapter.
+        library: how the library is installed, if the build does not fetch it.
     """
 
     language: str
@@ -39,6 +47,13 @@ class AdapterTemplate:
     run: tuple[str, ...]
     build: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    client: str = ""
+    library: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder that is copied."""
+        return peers_folder() / self.client if self.client else templates_folder() / self.language
 
     def command(self, words: Sequence[str], folder: Path) -> str:
         """Return a command quoted for a shell."""
@@ -46,16 +61,19 @@ class AdapterTemplate:
 
     def spec(self, folder: Path) -> str:
         """Return the adapter in the form that `check` accepts."""
-        return f"exec:{self.command(self.run, folder)}"
+        kind = f"{self.client.partition('/')[0]}-client" if self.client else "exec"
+        return f"{kind}:{self.command(self.run, folder)}"
 
     @property
     def text(self) -> str:
         """Return the source."""
-        return (templates_folder() / self.language / self.source).read_text("utf-8")
+        return (self.folder / self.source).read_text("utf-8")
 
     @property
     def cases(self) -> str:
-        """Return the pattern of the cases that its codec is for, which its source shows."""
+        """Return the pattern of the cases that it is for; the source of a codec shows it."""
+        if self.client:
+            return _CLIENT_CASES
         found = _CASES.search(self.text)
         assert found is not None, f"{self.source} shows no cases"
         return found[1]
@@ -97,13 +115,71 @@ TEMPLATES: Final = {
         ),
     )
 }
-"""By language."""
+"""The templates of adapters, by language."""
+
+CLIENT_TEMPLATES: Final = {
+    template.language: template
+    for template in (
+        AdapterTemplate(
+            "python",
+            "client.py",
+            ("python3", "{dir}/client.py"),
+            tools=("python3",),
+            client="kafka/confluent-kafka-client",
+            library="pip install confluent-kafka",
+        ),
+        AdapterTemplate(
+            "node",
+            "client.mjs",
+            ("node", "{dir}/client.mjs"),
+            ("npm", "ci", "--prefix", "{dir}"),
+            ("node", "npm"),
+            client="kafka/platformatic-kafka-client",
+        ),
+        AdapterTemplate(
+            "go",
+            "main.go",
+            ("{dir}/client",),
+            ("go", "build", "-C", "{dir}", "-o", "client", "."),
+            ("go",),
+            client="kafka/franz-go-client",
+        ),
+        AdapterTemplate(
+            "java",
+            "src/main/java/Client.java",
+            ("java", "-jar", "{dir}/target/client.jar"),
+            ("mvn", "-q", "-f", "{dir}/pom.xml", "package"),
+            ("java", "mvn"),
+            client="kafka/kafka-clients-client",
+        ),
+        AdapterTemplate(
+            "rust",
+            "src/main.rs",
+            ("{dir}/target/release/client",),
+            ("cargo", "build", "--quiet", "--release", "--manifest-path", "{dir}/Cargo.toml"),
+            ("cargo",),
+            client="kafka/rdkafka-client",
+        ),
+        AdapterTemplate(
+            "c",
+            "client.c",
+            ("{dir}/client",),
+            (
+                *("cc", "-O2", "-o", "{dir}/client", "{dir}/client.c"),
+                *("-I/usr/include/cjson", "-lrdkafka", "-lcjson"),
+            ),
+            ("cc",),
+            client="kafka/librdkafka-client",
+            library="apt-get install librdkafka-dev libcjson-dev",
+        ),
+    )
+}
+"""The templates of client programs, by language."""
 
 
 def write(template: AdapterTemplate, folder: Path) -> None:
     """Write the template; raise `TemplateError` if `folder` is not empty, so that no file is overwritten."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TemplateError(f"{folder} is there and not empty: name a new folder")
-    source = templates_folder() / template.language
-    ignored = shutil.ignore_patterns("target", "__pycache__")
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=ignored)
+    ignored = shutil.ignore_patterns(*_NO_TEMPLATE)
+    shutil.copytree(template.folder, folder, dirs_exist_ok=True, ignore=ignored)

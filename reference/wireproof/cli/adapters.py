@@ -9,13 +9,14 @@ from typing import Final
 import click
 
 from wireproof.adapters.driver_build import built
-from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.errors import AdapterError, UnknownAdapter
+from wireproof.adapters.library_releases import releases
 from wireproof.adapters.probe import ProbeResult, Standing, findings
 from wireproof.adapters.probe_advice import advice, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import Entry
-from wireproof.adapters.templates import TEMPLATES, write
+from wireproof.adapters.templates import CLIENT_TEMPLATES, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.build_notice import announce_builds
@@ -40,6 +41,10 @@ PROBE_SECTIONS: Final[dict[Standing, str]] = {
     "agrees": "as claimed",
 }
 """The sections of `probe`, the most urgent first."""
+
+
+_ADAPTER_NOTE: Final = "an adapter whose codec conforms; replace the codec by your own"
+_CLIENT_NOTE: Final = "a consumer and a producer of a library; put your library in its place"
 
 
 @click.group("adapters", invoke_without_command=True)
@@ -107,21 +112,35 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     return Exit.CONFORMS
 
 
+@command.command("versions")
+@click.argument("name", metavar="ADAPTER", shell_complete=adapter_names)
+def listing_versions(name: str) -> None:
+    """List the releases of the library behind ADAPTER, the oldest first, as its registry has them.
+
+    `check ADAPTER@VERSION` checks one of them. Pre-releases are left out.
+    """
+    library = resolve(name).library
+    if library is None:
+        raise UnknownAdapter(f"{name}: it names no library, so its releases are unknown")
+    for version in releases(library):
+        click.echo(version)
+
+
 @command.command("new")
 @click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-def making(language: str, folder: Path) -> None:
+@click.option("--client", is_flag=True, help="a program that consumes and produces by a library of Kafka")
+def making(language: str, folder: Path, *, client: bool) -> None:
     """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by your own.
 
-    Prints the commands that build it and check it against its cases.
+    With --client, a client program: one file with a consumer and a producer, in which you replace the library
+    by your own. Prints the commands that build it and check it against its cases.
     """
-    template = TEMPLATES[language]
+    template = (CLIENT_TEMPLATES if client else TEMPLATES)[language]
     write(template, folder)
-    click.echo(
-        f"{folder / template.source}: an adapter whose codec conforms; replace the codec by your own. Next:"
-    )
-    if template.build:
-        click.echo(template.command(template.build, folder))
+    click.echo(f"{folder / template.source}: {_CLIENT_NOTE if client else _ADAPTER_NOTE}. Next:")
+    for step in filter(None, (template.library, template.command(template.build, folder))):
+        click.echo(step)
     click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(template.cases)}")
     if template.missing:
         click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)

@@ -1,10 +1,10 @@
 """Runs of several versions of an implementation: the version that failed a case first, and that fixed it."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
+from wireproof.release_order import age
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
@@ -26,6 +26,11 @@ class FirstFailure:
     passed: str = ""
     fixed_in: str = ""
 
+    @property
+    def changed(self) -> bool:
+        """Return True if another version passed the case, so that one of them broke or fixed it."""
+        return bool(self.passed or self.fixed_in)
+
     def __str__(self) -> str:
         """Return a line such as `id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
         since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"
@@ -39,12 +44,22 @@ class AdapterHistory:
     Attributes:
         versions: the oldest first; if a version was run twice, the later run.
         passed: for each version, the number of passing and of judged cases.
+        turns: the failures, by case.
+        labels: for each case that a version fails, the verdict of each version that judged it.
+        unjudged: for each version that could not be judged, the reason.
     """
 
     adapter: str
     versions: tuple[str, ...]
     passed: Mapping[str, tuple[int, int]]
     turns: tuple[FirstFailure, ...]
+    labels: Mapping[str, Mapping[str, str]] = field(factory=dict)
+    unjudged: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """Return all versions, judged or not, the oldest first."""
+        return tuple(sorted((*self.versions, *self.unjudged), key=age))
 
 
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
@@ -53,25 +68,30 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
     for stream in sorted(streams, key=lambda one: one.run.started):
         adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
     for name, runs in sorted(adapters.items()):
-        yield _history(name, {version: runs[version] for version in sorted(runs, key=version_key)})
+        yield _history(name, {version: runs[version] for version in sorted(runs, key=age)})
 
 
-def version_key(version: str) -> tuple[tuple[int, int, str], ...]:
-    """Return the sort key of a version: numbers by value; `1.0rc1` comes before `1.0`."""
-    parts = re.findall(r"\d+|[a-z]+", version.lower())
-    keys = ((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)
-    return (*keys, (0, 0, ""))
+def release_history(
+    name: str, runs: Mapping[str, EventStream], unjudged: Mapping[str, str]
+) -> AdapterHistory:
+    """Return the history of the releases of one library; `unjudged` has the reason by version."""
+    return _history(name, {version: runs[version] for version in sorted(runs, key=age)}, unjudged)
 
 
-def _history(name: str, runs: Mapping[str, EventStream]) -> AdapterHistory:
+def _history(
+    name: str, runs: Mapping[str, EventStream], unjudged: Mapping[str, str] | None = None
+) -> AdapterHistory:
     by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
     for version, stream in runs.items():
         for event in stream.cases:
             by_case.setdefault(event.id, []).append((version, event))
     turns = [turn for case, events in sorted(by_case.items()) for turn in _turns(case, events)]
-    return AdapterHistory(
-        name, tuple(runs), {version: _passed(one) for version, one in runs.items()}, tuple(turns)
-    )
+    labels = {
+        case: {version: event.label for version, event in by_case[case] if _judged(event)}
+        for case in dict.fromkeys(turn.id for turn in turns)
+    }
+    passed = {version: _passed(one) for version, one in runs.items()}
+    return AdapterHistory(name, tuple(runs), passed, tuple(turns), labels, unjudged or {})
 
 
 def _passed(stream: EventStream) -> tuple[int, int]:

@@ -22,7 +22,8 @@ from wireproof.cases.requirements import (
 )
 from wireproof.cases.steps import is_refused
 from wireproof.formats import FORMATS
-from wireproof.report.history import FirstFailure, histories, version_key
+from wireproof.release_order import age
+from wireproof.report.history import FirstFailure, histories
 from wireproof.runner.event_files import EventStream, joined
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING, TABLE
@@ -248,7 +249,7 @@ def implementations(levels: Sequence[Level], streams: Iterable[EventStream]) -> 
     return [
         Implementation(
             name,
-            tuple(_version_result(levels, runs[version]) for version in sorted(runs, key=version_key)),
+            tuple(_version_result(levels, runs[version]) for version in sorted(runs, key=age)),
             {turn.id: turn for turn in turns[name] if "~" not in turn.id},
         )
         for name, runs in sorted(found.items())

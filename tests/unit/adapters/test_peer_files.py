@@ -69,7 +69,7 @@ BUILD = {"steps": ["make all"]}
         ({"command": "x", "requires": [7]}, "requires[0] must be a string, got 7"),
         (
             {"command": "x", "language": "cobol"},
-            "language must be one of csharp, go, java, node, python, rust, got 'cobol'",
+            "language must be one of c, csharp, go, java, node, python, rust, got 'cobol'",
         ),
         ({"command": "x", "environment": {"A": 1}}, "environment['A'] must be a string, got 1"),
         ({"command": "x", "build": {}}, "build.steps is missing"),
@@ -129,7 +129,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
 def test_one_adapter_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     paths: list[Path] = []
     read = peers.read
-    monkeypatch.setattr(peers, "read", lambda path, _: (paths.append(path), read(path))[1])
+    monkeypatch.setattr(peers, "read", lambda path, *more: (paths.append(path), read(path, *more))[1])
     assert resolve("kio").extra == "peers"
     assert [path.parent.name for path in paths] == ["kio"]
     assert set(names()) >= {*PATHS, *BUILTIN}

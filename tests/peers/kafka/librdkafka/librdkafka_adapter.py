@@ -7,6 +7,7 @@ returns no fields of a batch, and never delivers a control batch. `check.crcs` i
 """
 
 import time
+from importlib import metadata
 from typing import Any, Final
 
 import confluent_kafka
@@ -82,7 +83,7 @@ class Librdkafka:
     """librdkafka as an adapter of `kafka.log`, and of `kafka.batch` for encoding."""
 
     name = "librdkafka"
-    version = f"{confluent_kafka.libversion()[0]} (confluent-kafka {confluent_kafka.version()})"
+    version = f"{confluent_kafka.libversion()[0]} (confluent-kafka {metadata.version('confluent-kafka')})"
     documented = REFUSALS.documented
     cost = "slow"
     """Most cases take a millisecond, but after an abort or a hang a new process is started."""

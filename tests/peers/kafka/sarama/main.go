@@ -40,8 +40,11 @@ func main() {
 	batch := []string{"baseOffset", "partitionLeaderEpoch", "magic", "lastOffsetDelta", "baseTimestamp",
 		"maxTimestamp", "producerId", "producerEpoch", "baseSequence"}
 	record := []string{"attributes", "timestampDelta", "offsetDelta", "key", "value", "headers", "offset", "timestamp"}
-	derived := []string{"nextOffset", "batches[magic=2].nextOffset", "batches[].timestampType",
-		"batches[].messages[].timestampType", "batches[].records[].timestampType"}
+	derived := []string{"nextOffset", "batches[].timestampType", "batches[].messages[].timestampType",
+		"batches[].records[].timestampType"}
+	if sarama.PeerHasNextOffset() {
+		derived = append(derived, "batches[magic=2].nextOffset")
+	}
 	driver := peer.Driver{
 		Name: "sarama", Module: "github.com/IBM/sarama", Classes: append(classes, peer.Decompress...), Decode: decode, Encode: encode,
 		Claims: map[string]peer.Claim{

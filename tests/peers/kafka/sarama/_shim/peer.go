@@ -57,9 +57,21 @@ func PeerControl(records *Records) error {
 	return err
 }
 
-// PeerNextOffset is the offset behind an entry of v2, whatever records are left in it.
+type peerNext interface{ nextOffset() (*int64, error) }
+
+// PeerHasNextOffset tells whether this release computes the offset behind an entry by its header.
+func PeerHasNextOffset() bool {
+	_, has := interface{}(new(Records)).(peerNext)
+	return has
+}
+
+// PeerNextOffset is the offset behind an entry of v2, whatever records are left in it; nil in a release
+// that does not compute it.
 func PeerNextOffset(records *Records) (*int64, error) {
-	return records.nextOffset()
+	if one, has := interface{}(records).(peerNext); has {
+		return one.nextOffset()
+	}
+	return nil, nil
 }
 
 // PeerDelivered is what the consumer hands on of a fetch from an offset on, and the offset of its next fetch.

@@ -1,0 +1,106 @@
+"""The client templates: on Kafka's own broker and on the loopback broker they deliver the same records."""
+
+import re
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from kafka.admin import KafkaAdminClient, NewTopic
+from machine import needs
+
+from tests.live.brokers.table import BROKERS
+from tests.live.client_programs import command, delivered, stored
+from wireproof.adapters.templates import CLIENT_TEMPLATES, AdapterTemplate
+from wireproof.kafka.family.loopback_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.replies import Cluster, Topic
+from wireproof.kafka.family.loopback_broker.server import running
+from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
+
+PLAIN = [
+    {"key": "6b31", "value": "7631", "timestamp": "1700000000000", "headers": [["h", "01"], ["h", None]]},
+    {"key": None, "value": "7632", "timestamp": "1700000000005", "headers": []},
+    {"key": "6b33", "value": None, "timestamp": "1699999999999", "headers": [["x", ""]]},
+    {"key": "", "value": "", "timestamp": "1700000000001", "headers": []},
+]
+TRANSACTIONS = [
+    *({"begin": True}, PLAIN[0], {"flush": True}, {"abort": True}),
+    *({"begin": True}, PLAIN[1], PLAIN[2], {"flush": True}, {"commit": True}),
+]
+"""The markers are at the offsets 1 and 4."""
+
+LINES = {"java": 60, "c": 60}
+"""The most lines of a consumer and of a producer, where it is not 25."""
+
+HALF = re.compile(r"^( *)[^/#*\n]*\b(?:def|func|fn|function|void) (consume|produce) ?\(")
+
+PROGRAMS = [
+    pytest.param(template, id=language, marks=needs(*template.tools, "[peers]"))
+    for language, template in CLIENT_TEMPLATES.items()
+]
+
+
+def records(*rows: tuple[int, dict[str, object]]) -> list[dict[str, object]]:
+    """Return the lines of a consumer that shows all."""
+    return [{"offset": str(offset), "timestampType": "CreateTime", **row} for offset, row in rows]
+
+
+def check(template: AdapterTemplate, address: str, topics: tuple[str, str]) -> list[list[dict[str, object]]]:
+    """Let a program produce and consume at an address; return what it delivered."""
+    words, (plain, transactions) = command(template.client.partition("/")[2]), topics
+    half = [*PLAIN, {"flush": True}]
+    assert stored(words, address, plain, "zstd", "plain", [*half, *half]) == [
+        {"offset": str(offset)} for offset in range(8)
+    ]
+    assert stored(words, address, transactions, "none", "transactional", TRANSACTIONS) == [
+        {"offset": str(offset)} for offset in (0, 2, 3)
+    ]
+    return [
+        delivered(words, address, plain, "read_uncommitted", 2, 6),
+        delivered(words, address, transactions, "read_uncommitted", 0, 3),
+        delivered(words, address, transactions, "read_committed", 0, 2),
+    ]
+
+
+def wanted(shown: list[list[dict[str, object]]]) -> list[list[dict[str, object]]]:
+    """Return the records that must be delivered, with the fields that the program shows."""
+    every = [
+        records(*((offset, PLAIN[offset % 4]) for offset in range(2, 8))),
+        records((0, PLAIN[0]), (2, PLAIN[1]), (3, PLAIN[2])),
+        records((2, PLAIN[1]), (3, PLAIN[2])),
+    ]
+    names = shown[0][0].keys()
+    assert {"offset", "timestamp", "key", "value", "headers"} <= names
+    return [[{name: row[name] for name in names} for row in rows] for rows in every]
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("template", PROGRAMS)
+def test_a_template_delivers_what_it_produced_at_the_loopback_broker(template: AdapterTemplate) -> None:
+    topics = {name: Topic(uuid4(), [Partition(TopicSettings())]) for name in ("plain", "transactions")}
+    with running(Cluster(topics=topics)) as address:
+        shown = check(template, address, ("plain", "transactions"))
+    assert shown == wanted(shown)
+
+
+@pytest.mark.brokers
+@pytest.mark.needs("java", "mvn", "[peers]")
+def test_the_templates_deliver_the_same_records_at_kafka_s_own_broker(tmp_path: Path) -> None:
+    with BROKERS["kafka-4.4"].running(tmp_path, 0) as address:
+        admin = KafkaAdminClient(bootstrap_servers=address)
+        for language, template in CLIENT_TEMPLATES.items():
+            topics = f"{language}-plain", f"{language}-transactions"
+            admin.create_topics([NewTopic(name, 1, 1) for name in topics])
+            shown = check(template, address, topics)
+            assert shown == wanted(shown), language
+        admin.close()
+
+
+@pytest.mark.parametrize("template", CLIENT_TEMPLATES.values(), ids=list(CLIENT_TEMPLATES))
+def test_the_halves_of_a_template_are_short(template: AdapterTemplate) -> None:
+    lines = template.text.splitlines()
+    most = LINES.get(template.language, 25)
+    halves = [(at, found[1], found[2]) for at, line in enumerate(lines) if (found := HALF.match(line))]
+    assert sorted(half for *_, half in halves) == ["consume", "produce"]
+    for at, margin, half in halves:
+        after = (index for index in range(at + 1, len(lines)) if re.match(rf"{margin}\S", lines[index]))
+        assert next(after) - at < most, half
