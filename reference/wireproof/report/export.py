@@ -31,6 +31,9 @@ from wireproof.report import kaitai
 from wireproof.report.traceability import sentence_json
 from wireproof.wire.json_values import json_schema
 
+CASES: Final = "cases.ndjson"
+"""The file of an export with one case per line."""
+
 READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
 
 
@@ -60,7 +63,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
         lines.append(_line(row))
         digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
         size += len(data or b"")
-    _put(folder / "cases.ndjson", "".join(lines).encode())
+    _put(folder / CASES, "".join(lines).encode())
     exported = Exported(len(lines), size, digest)
     _put(folder / "sentences.ndjson", "".join(sentence_lines(suite, {case.id for case in cases})).encode())
     _beside(suite, folder, exported, {case.format_id for case in cases})
