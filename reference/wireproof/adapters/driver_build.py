@@ -16,6 +16,7 @@ from wireproof.adapters import packaged_folders
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry_entry import Build
 from wireproof.cache import cache_folder
+from wireproof.file_locks import lock_file
 from wireproof.files import replace_text
 
 STEP_SECONDS: Final = 1800
@@ -117,11 +118,6 @@ def _source_digest(sources: Iterable[Path], build: Build) -> str:
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Lock the file at `path`; wait for another builder, whose own steps have time limits."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        yield
-        return
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock_file(file.fileno())
         yield

@@ -10,11 +10,11 @@ from typing import BinaryIO, Final, Self
 from attrs import evolve
 
 from wireproof.adapters.answer_json import answer_packet
+from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Framing, Lines, Packet
-from wireproof.adapters.process_controller import READ
 from wireproof.adapters.python_object import Caller, line_of
 from wireproof.adapters.registry import FRAMINGS, load_object, open_adapter, resolve
 from wireproof.adapters.registry_entry import Wire

@@ -32,7 +32,9 @@ def commands(entry: Entry) -> Iterator[list[str]]:
         if step[0] == "sh":
             shared = step[1].startswith("_shared/")
             script = PEERS / step[1] if shared else PEERS / entry.prepare.source / step[1]
-            yield from (shlex.split(line, comments=True) for line in script.read_text("utf-8").splitlines() if line)
+            yield from (
+                shlex.split(line, comments=True) for line in script.read_text("utf-8").splitlines() if line
+            )
 
 
 def fetching(words: list[str]) -> str:
