@@ -77,14 +77,16 @@ def cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
 def resident(pid: int) -> int | None:
     """Return the resident bytes of the whole tree; None if they are unknown."""
     if portable := _portable():
-        return portable.resident(pid, MOST)
+        size: int | None = portable.resident(pid, MOST)
+        return size
     return _sum(pid, b"VmRSS:")
 
 
 def peak(pid: int) -> int | None:
     """Return the peak resident bytes since `reset_peak`, summed over the tree; None if they are unknown."""
     if portable := _portable():
-        return portable.resident(pid, MOST)
+        size: int | None = portable.resident(pid, MOST)
+        return size
     return _sum(pid, b"VmHWM:")
 
 
