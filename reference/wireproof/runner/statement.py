@@ -102,7 +102,7 @@ def _failed(stream: EventStream) -> Iterator[str]:
 def read_statement(path: Path) -> Mapping[str, Any]:
     """Return the statement in a file; raises `StatementError` or OSError."""
     try:
-        tree = parse_json(read_limited_text(path, MAX_SIZE))
+        tree: Mapping[str, Any] = parse_json(read_limited_text(path, MAX_SIZE))
     except ValueError as error:
         raise StatementError(f"{path}: {error}") from None
     kinds = {"_type": STATEMENT_TYPE, "predicateType": PREDICATE_TYPE}
