@@ -92,7 +92,6 @@ def test_what_is_hidden_cannot_be_imported_or_read() -> None:
             "wrong-accept",
         ),
         (("check", "exec:no-such-program", *SMALL), 4, "cannot be started"),
-        (("requirements",), 0, "2026.12:heka-reader"),
         (("doctor",), 0, "end of every process: a process that"),
         (("lint",), 0, "0 problems"),
     ],
