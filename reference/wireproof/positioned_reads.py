@@ -21,11 +21,15 @@ def _seek_and_fill(file: int, room: memoryview, at: int, /) -> int:
     return len(data)
 
 
+def _read(file: int, length: int, at: int, /) -> bytes:
+    return os.pread(file, length, at)
+
+
 def _fill(file: int, room: memoryview, at: int, /) -> int:
     return os.preadv(file, [room], at)
 
 
-read_at: Final[Callable[[int, int, int], bytes]] = getattr(os, "pread", _seek_and_read)
+read_at: Final[Callable[[int, int, int], bytes]] = _read if hasattr(os, "pread") else _seek_and_read
 """Return up to a number of bytes of a descriptor from a position on; empty at its end."""
 
 read_into: Final[Callable[[int, memoryview, int], int]] = _fill if hasattr(os, "preadv") else _seek_and_fill
