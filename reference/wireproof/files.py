@@ -1,18 +1,30 @@
 """Safe access to files: replacement in one step, a lock during a run, and a size limit for reading."""
 
-import fcntl
 import os
 import stat
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
+
+from wireproof.file_locks import MAY_REPLACE_OPEN, RETRY_SECONDS, lock_file, try_lock_file
 
 NEW_FILE_MODE: Final = 0o666
 """Mode of a new file, before the umask."""
 
 MAX_DRAFT_NAME: Final = 200
 """Characters of a file name that the name of its draft keeps, so that it does not become too long."""
+
+NOT_INHERITED: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""The flags of every file that is opened here; a system that lacks one needs it no more than the others."""
+
+NOT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
+"""The flag with which a pipe without a writer can be opened; 0 on a system whose pipes have no paths."""
+
+REPLACE_TRIES: Final = 20
+"""How often a file is replaced anew, if the system refuses because another process is reading it."""
 
 
 class FileInUseError(OSError):
@@ -46,22 +58,54 @@ def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool =
         write(path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
+    if MAY_REPLACE_OPEN:
+        _replace_locked(path, write, durable=durable)
+    else:
+        _replace_closed(path, write, durable=durable)
+
+
+def _replace_locked(path: Path, write: Callable[[Path], object], *, durable: bool) -> None:
+    """Replace `path` by its one draft, which is locked meanwhile."""
     draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
     file = _locked_draft(draft)
     try:
+        with _draft_removed(draft, path):
+            write(draft)
+            if path.exists():
+                os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
+            if durable:
+                os.fsync(file)
+            draft.replace(path)
+    finally:
+        os.close(file)
+
+
+def _replace_closed(path: Path, write: Callable[[Path], object], *, durable: bool) -> None:
+    """Replace `path` by a draft of this process, where an open file cannot be renamed."""
+    draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.{os.getpid()}-{threading.get_ident()}.new")
+    with _draft_removed(draft, path):
         write(draft)
-        if path.exists():
-            os.fchmod(file, stat.S_IMODE(path.stat().st_mode))
         if durable:
-            os.fsync(file)
+            with draft.open("rb+") as file:
+                os.fsync(file.fileno())
+        for _ in range(REPLACE_TRIES):
+            with suppress(PermissionError):
+                draft.replace(path)
+                return
+            time.sleep(RETRY_SECONDS)
         draft.replace(path)
+
+
+@contextmanager
+def _draft_removed(draft: Path, path: Path) -> Iterator[None]:
+    """Remove the draft if an error is raised, which names the file that was to be written."""
+    try:
+        yield
     except BaseException as error:
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # Python sets no file name when a write fails
         raise
-    finally:
-        os.close(file)
 
 
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
@@ -77,8 +121,8 @@ def replace_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 def _locked_draft(draft: Path) -> int:
     """Open and lock the draft; wait while another process writes the same file."""
     while True:
-        file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        file = os.open(draft, os.O_RDWR | os.O_CREAT | NOT_INHERITED, NEW_FILE_MODE)
+        lock_file(file)
         if _is_open_file(file, draft):
             return file
         os.close(file)  # the other process renamed it, so this file is not the draft any more
@@ -99,8 +143,8 @@ def open_locked(path: Path) -> Iterator[IO[str]]:
     Raises:
         FileInUseError: another run is writing the file, which stays unchanged.
     """
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
-    with os.fdopen(file, "w", encoding="utf-8", buffering=1) as out:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | NOT_INHERITED, NEW_FILE_MODE)
+    with os.fdopen(file, "w", encoding="utf-8", buffering=1, newline="\n") as out:
         if stat.S_ISREG(os.fstat(file).st_mode):
             _lock(file, path)
             os.ftruncate(file, 0)
@@ -108,12 +152,8 @@ def open_locked(path: Path) -> Iterator[IO[str]]:
 
 
 def _lock(file: int, path: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise FileInUseError(
-            f"{path}: another run is writing it: wait until it ends, or choose another file"
-        ) from None
+    if not try_lock_file(file):
+        raise FileInUseError(f"{path}: another run is writing it: wait until it ends, or choose another file")
 
 
 # --- reading ---
@@ -126,7 +166,7 @@ def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
         UnreadableError: the file is not regular, such as a pipe or a device, or it is larger.
         OSError: the file cannot be read.
     """
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would block
+    file = os.open(path, os.O_RDONLY | NOT_INHERITED | NOT_WAITING)  # a pipe without a writer would block
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):

@@ -16,8 +16,8 @@ from wireproof.adapters.registry_entry import Build
 
 HERE: Final = Path(__file__).parent
 
-JAVA: Final = Build(HERE / "java", (("mvn", "-q", "-B", "package"),))
-TOOLS: Final = Build(HERE / "tools", (("mvn", "-q", "-B", "package"),))
+JAVA: Final = Build(HERE / "java", (("mvn", "-q", "-B", "-C", "package"),))
+TOOLS: Final = Build(HERE / "tools", (("mvn", "-q", "-B", "-C", "package"),))
 GO: Final = Build(HERE / "go", (("go", "build", "-o", "produce", "."),))
 NODE: Final = Build(HERE / "node", (("npm", "ci", "--no-audit", "--no-fund"),))
 

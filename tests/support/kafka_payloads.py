@@ -22,7 +22,7 @@ from wireproof.wire.struct_table import Kind, ListOf, VersionedStruct, fields_in
 EXAMPLES: Final = Path(__file__).parent / "examples" / "kafka_payloads.json"
 
 PROGRAM: Final = Build(
-    Path(__file__).parents[1] / "broker" / "payloads", (("mvn", "-q", "-B", "package"),)
+    Path(__file__).parents[1] / "broker" / "payloads", (("mvn", "-q", "-B", "-C", "package"),)
 )  # fmt: skip
 
 SECONDS: Final = 300

@@ -13,6 +13,7 @@ from attrs import frozen
 from wireproof import __version__
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
+from wireproof.adapters.system_limits import missing_features
 from wireproof.cache import cache_folder
 from wireproof.install_hint import install_command
 from wireproof.installed_families import INSTALLED
@@ -63,7 +64,7 @@ SECONDS: Final = 20
 class InstallationCheck:
     """Result of one check; `fix` is empty if nothing is missing."""
 
-    area: Literal["python", "extra", "tool", "formats", "adapter"]
+    area: Literal["python", "system", "extra", "tool", "formats", "adapter"]
     name: str
     state: State
     version: str
@@ -73,7 +74,7 @@ class InstallationCheck:
 
 def examined() -> tuple[InstallationCheck, ...]:
     """Return every result, in the order in which a user would install what is missing."""
-    return (_python(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *families(), *_adapters())
+    return (_python(), *_system(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *families(), *_adapters())
 
 
 def _python() -> InstallationCheck:
@@ -81,6 +82,11 @@ def _python() -> InstallationCheck:
     return InstallationCheck(
         "python", "Python", "ready", version, f"wireproof {__version__}, builds in {cache_folder()}"
     )
+
+
+def _system() -> Iterator[InstallationCheck]:
+    for one in missing_features():
+        yield InstallationCheck("system", one.name, "missing", "", one.instead, one.fix)
 
 
 def _extra(name: str) -> InstallationCheck:

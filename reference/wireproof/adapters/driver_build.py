@@ -20,6 +20,7 @@ from wireproof.adapters.library_pins import ManifestError, pin_manifest, renamed
 from wireproof.adapters.library_releases import near, releases
 from wireproof.adapters.registry_entry import Build, Pin
 from wireproof.cache import cache_folder
+from wireproof.file_locks import lock_file
 from wireproof.files import replace_text
 
 STEP_SECONDS: Final = 1800
@@ -182,11 +183,6 @@ def _source_digest(sources: Iterable[Path], build: Build) -> str:
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Lock the file at `path`; wait for another builder, whose own steps have time limits."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        yield
-        return
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock_file(file.fileno())
         yield

@@ -9,6 +9,8 @@ import ctypes
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
 from typing import BinaryIO, Final
 
 from wireproof.adapters.errors import AdapterError
@@ -51,12 +53,24 @@ PR_SET_PDEATHSIG: Final = 1
 
 
 def end_with_parent() -> None:
-    """End when the thread that started this process ends; do nothing if the system has no such signal.
+    """End when the thread that started this process ends.
 
-    A codec that hangs in C never reads the end of its stdin, and would use a core for ever.
+    A codec that hangs in C never reads the end of its stdin, and would use a core for ever. On a system whose
+    processes cannot ask for such a signal, a thread waits for the parent; it ends no loop in C that keeps
+    the lock of the interpreter.
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        return
+    with contextlib.suppress(ImportError):
+        from wireproof.adapters.psutil_stats import wait_for_end  # noqa: PLC0415 - not on every system
+
+        threading.Thread(target=_end_after, args=(wait_for_end, os.getppid()), daemon=True).start()
+
+
+def _end_after(wait_for_end: Callable[[int], None], parent: int) -> None:
+    wait_for_end(parent)
+    os._exit(1)
 
 
 def limit_memory(size: int) -> None:

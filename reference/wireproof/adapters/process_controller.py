@@ -17,12 +17,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Final
+from typing import Final
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import child_process, process_stats, supervisor
+from wireproof.adapters import child_pipes, child_process, process_stats, supervisor
 from wireproof.adapters.answer_json import answer_of
+from wireproof.adapters.child_pipes import Pipe
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Answer, Broken
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
@@ -60,9 +61,6 @@ LEAST: Final = Most(4 * MIB, 256 * 1024)
 
 EACH: Final = 64
 """Bytes and values of an answer that each byte of input allows; the fixtures need 4 values."""
-
-READ: Final = 256 * 1024
-"""Bytes of one read."""
 
 LAST_READS: Final = 16
 """Most reads of what a process left in its pipes."""
@@ -121,8 +119,9 @@ class Process:
         self._marked: int | None = None
         self._most: int | None = None
         self._selector = selectors.DefaultSelector()
-        self._stdin = _pipe(self._child.stdin)
-        stdout, stderr = _pipe(self._child.stdout), _pipe(self._child.stderr)
+        stdin, stdout, stderr = _pipes(self._child)
+        self._stdin: Pipe | None = stdin
+        self._stdout, self._stderr_pipe = stdout, stderr
         self._selector.register(stdout, selectors.EVENT_READ, self._read_stdout)
         self._selector.register(stderr, selectors.EVENT_READ, self._read_stderr)
         try:
@@ -166,9 +165,8 @@ class Process:
         self._kill()
         self._read_last_bytes()
         self._selector.close()
-        for pipe in (self._child.stdout, self._child.stderr):
-            if pipe is not None:
-                pipe.close()
+        self._stdout.close()
+        self._stderr_pipe.close()
         if self._started:
             self._program.cleanup()
 
@@ -233,18 +231,18 @@ class Process:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             ended = child_process.has_ended(self._child)
-            busy = self._serve_pipes(0 if ended else min(left, POLL_SECONDS / 10))
+            busy = self._serve_pipes(child_pipes.LAG_SECONDS if ended else min(left, POLL_SECONDS / 10))
             if ended and not busy:
                 return
 
     def _read_last_bytes(self) -> None:
         """Read what a killed process wrote to stderr before its end; a pipe has a limit, and so has this."""
         for _ in range(LAST_READS):
-            if not self._serve_pipes(0):
+            if not self._serve_pipes(child_pipes.LAG_SECONDS):
                 return
 
     def _read_stdout(self) -> None:
-        data = self._read(self._child.stdout)
+        data = self._read(self._stdout)
         if data is None:
             self._ended = True
             return
@@ -259,23 +257,23 @@ class Process:
         """Store the fault of the stream, and discard its bytes."""
         self._fault = fault
         self._in = self._program.framing()
-        self._selector.unregister(_pipe(self._child.stdout))
+        self._selector.unregister(self._stdout)
 
     def _read_stderr(self) -> None:
-        data = self._read(self._child.stderr) or b""
+        data = self._read(self._stderr_pipe) or b""
         self._program.stderr(data)
         self._stderr += data
         del self._stderr[:-STDERR_KEPT]
 
-    def _read(self, pipe: IO[bytes] | None) -> bytes | None:
+    def _read(self, pipe: Pipe) -> bytes | None:
         """Return the bytes in the pipe; None at its end."""
         try:
-            data = os.read(_pipe(pipe), READ)
+            data = pipe.read()
         except BlockingIOError:
             return b""
         if data:
             return data
-        self._selector.unregister(_pipe(pipe))
+        self._selector.unregister(pipe)
         return None
 
     def _write(self, data: bytes) -> None:
@@ -285,15 +283,15 @@ class Process:
             return
         self._pending += data
         self._write_pending()
-        if self._pending and self._stdin >= 0:
+        if self._pending and self._stdin is not None:
             self._selector.register(self._stdin, selectors.EVENT_WRITE, self._write_stdin)
 
     def _write_pending(self) -> None:
-        if self._stdin < 0:
+        if self._stdin is None:
             self._pending.clear()
             return
         try:
-            written = os.write(self._stdin, self._pending)
+            written = self._stdin.write(self._pending)
         except BlockingIOError:
             return
         except BrokenPipeError:
@@ -303,20 +301,18 @@ class Process:
 
     def _write_stdin(self) -> None:
         self._write_pending()
-        if not self._pending and self._stdin >= 0:
+        if not self._pending and self._stdin is not None:
             self._selector.unregister(self._stdin)
 
     def _drop_stdin(self) -> None:
         """Stop writing: the end of the child shows on its stdout, after the remaining answers."""
         self._pending.clear()
-        if self._stdin < 0:
+        if self._stdin is None:
             return
         with contextlib.suppress(KeyError):
             self._selector.unregister(self._stdin)
-        self._stdin = -1
-        if self._child.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                self._child.stdin.close()
+        self._stdin.close()
+        self._stdin = None
 
     # --- requests and answers ---
 
@@ -452,26 +448,32 @@ def _opened(program: Program, command: Sequence[str], *passed: int) -> "subproce
             stderr=subprocess.PIPE,
             bufsize=0,
             env={**os.environ, **program.environment},
-            start_new_session=True,
+            start_new_session=sys.platform != "win32",
             pass_fds=passed,
         )
     except (OSError, ValueError) as error:
         raise AdapterStartError(f"{program.name} cannot be started: {error}") from None
-    for pipe in (child.stdin, child.stdout, child.stderr):
-        os.set_blocking(_pipe(pipe), False)
-    child_process.widen(_pipe(child.stdin))
+    assert child.stdin is not None
+    child_process.widen(child.stdin.fileno())
     return child
+
+
+def _pipes(child: "subprocess.Popen[bytes]") -> tuple[Pipe, Pipe, Pipe]:
+    """Return stdin, stdout and stderr of a child."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stderr is not None
+    return (
+        child_pipes.pipe_to(child.stdin),
+        child_pipes.pipe_from(child.stdout),
+        child_pipes.pipe_from(child.stderr),
+    )
 
 
 def _is_error(hello: Packet) -> bool:
     """Return True for the hello of a process that did not start, which left nothing behind."""
     content = hello.head.get("hello")
     return isinstance(content, dict) and "error" in content
-
-
-def _pipe(pipe: IO[bytes] | None) -> int:
-    assert pipe is not None
-    return pipe.fileno()
 
 
 def _most(request: Request) -> Most:

@@ -1,13 +1,15 @@
-"""Memory and processor time of processes, from /proc; unknown on a system without /proc.
+"""Memory and processor time of processes, from /proc; on a system without /proc, from `psutil_stats`.
 
-This is the only reader of /proc besides `supervisor`, whose walk of a tree it uses. psutil is not used: it
-finds the children of a process by reading every process of the machine, which makes the measurements of one
-case many times as slow, and it has no peak that can be reset.
+This is the only reader of /proc besides `supervisor`, whose walk of a tree it uses. psutil is not used where
+/proc is: it finds the children of a process by reading every process of the machine, which makes the
+measurements of one case many times as slow, and it has no peak that can be reset.
 """
 
 import os
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from wireproof.adapters.supervisor import descendants
 
@@ -16,6 +18,17 @@ MOST: Final = 256
 
 _RESET_PEAK: Final = b"5"
 """The text for /proc/<pid>/clear_refs that resets the peak to the current size: proc(5)."""
+
+
+@cache
+def _portable() -> Any:  # noqa: ANN401 - a module
+    """Return `psutil_stats` on a system without /proc; None on one with it, or without psutil."""
+    if _read("self", "stat"):
+        return None
+    try:
+        return import_module("wireproof.adapters.psutil_stats")
+    except ImportError:
+        return None
 
 
 def _read(process: int | str, name: str) -> bytes:
@@ -29,6 +42,8 @@ def _read(process: int | str, name: str) -> bytes:
 
 def tree(pid: int) -> list[int]:
     """Return `pid` and its descendants; leave out those that have ended already."""
+    if portable := _portable():
+        return list(portable.tree(pid, MOST))
     return [pid, *descendants(pid, MOST)][:MOST]
 
 
@@ -50,6 +65,8 @@ def cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
         pid: the process.
         ended_children: whether to add the time of the children that have ended.
     """
+    if portable := _portable():
+        return float(portable.cpu_seconds(pid, ended_children=ended_children))
     times = _stat(pid)[11 : 15 if ended_children else 13]
     return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
@@ -59,11 +76,17 @@ def cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
 
 def resident(pid: int) -> int | None:
     """Return the resident bytes of the whole tree; None if they are unknown."""
+    if portable := _portable():
+        size: int | None = portable.resident(pid, MOST)
+        return size
     return _sum(pid, b"VmRSS:")
 
 
 def peak(pid: int) -> int | None:
     """Return the peak resident bytes since `reset_peak`, summed over the tree; None if they are unknown."""
+    if portable := _portable():
+        size: int | None = portable.resident(pid, MOST)
+        return size
     return _sum(pid, b"VmHWM:")
 
 
@@ -93,11 +116,15 @@ def reset_peak(pid: int) -> None:
 
 def own_resident() -> int:
     """Return the resident memory of this process in bytes; 0 if it is unknown."""
+    if portable := _portable():
+        return int(portable.own_resident())
     return _own_pages(1)
 
 
 def own_address_space() -> int:
     """Return the mapped address space of this process in bytes; 0 if it is unknown."""
+    if portable := _portable():
+        return int(portable.own_address_space())
     return _own_pages(0)
 
 
@@ -106,6 +133,8 @@ def own_peak_mib() -> int:
 
     The value never falls, so each growth shows only once.
     """
+    if portable := _portable():
+        return int(portable.own_peak_mib())
     import resource  # noqa: PLC0415 - not on every system
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -208,12 +208,17 @@ def ending(process: Process) -> Iterator[None]:
         raise
 
 
+def caller_here(entry: Entry) -> Caller:
+    """Return the object of an adapter in this process; its module may be in the working directory."""
+    if os.getcwd() not in sys.path:  # noqa: PTH109 - the text that sys.path would hold
+        sys.path.append(os.getcwd())  # noqa: PTH109 - the same
+    return Caller(load_object(entry))
+
+
 def _called_here(entry: Entry, *, check: bool) -> InProcess:
     if entry.environment or entry.interpreter or entry.packages:
         raise AdapterStartError(f"{entry.name} needs a process of its own: leave out --in-process")
-    if os.getcwd() not in sys.path:  # noqa: PTH109 - the text that sys.path would hold
-        sys.path.append(os.getcwd())  # noqa: PTH109 - the same
-    caller = Caller(load_object(entry))
+    caller = caller_here(entry)
     if check:
         check_claims(entry.name, caller.hello)
     return InProcess(caller)

@@ -10,13 +10,13 @@ from typing import BinaryIO, Final, Self
 from attrs import evolve
 
 from wireproof.adapters.answer_json import answer_packet
+from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import MAX_MESSAGE, Framing, Lines, Packet
-from wireproof.adapters.process_controller import READ
-from wireproof.adapters.python_object import Caller, line_of
-from wireproof.adapters.registry import FRAMINGS, load_object, open_adapter, resolve
+from wireproof.adapters.python_object import line_of
+from wireproof.adapters.registry import FRAMINGS, caller_here, open_adapter, resolve
 from wireproof.adapters.registry_entry import Wire
 from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.cases.outcome import Exhausted, Faulty, Outcome, TimedOut
@@ -38,7 +38,7 @@ def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
     """
     entry = resolve(spec)
     if entry.object and not (entry.environment or entry.interpreter or entry.prepare):
-        caller = Caller(load_object(entry))
+        caller = caller_here(entry)
         converse(caller.hello, caller.answer, FRAMINGS[wire], stdin, stdout)
         return
     with _OneByOne(spec) as relay:

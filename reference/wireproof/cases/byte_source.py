@@ -6,6 +6,8 @@ from typing import BinaryIO, Final, Protocol
 
 from attrs import define, field, frozen
 
+from wireproof.positioned_reads import read_at, read_into
+
 PIECE_BYTES: Final = 1 << 16
 """Bytes of the first piece; a longer look takes larger ones."""
 
@@ -88,7 +90,7 @@ class FileSource:
         wanted = max(min(length, self.size - at), 0)
         parts, got = [], 0
         while got < wanted:
-            part = os.pread(self.file.fileno(), wanted - got, at + got)
+            part = read_at(self.file.fileno(), wanted - got, at + got)
             if not part:
                 raise ShrunkError(self.size, min(os.fstat(self.file.fileno()).st_size, at + got))
             parts.append(part)
@@ -106,7 +108,7 @@ class FileSource:
             self._room = bytearray(wanted)
         room, got = memoryview(self._room)[:wanted], 0
         while got < wanted:
-            count = os.preadv(self.file.fileno(), [room[got:]], at + got)
+            count = read_into(self.file.fileno(), room[got:], at + got)
             if not count:
                 raise ShrunkError(self.size, min(os.fstat(self.file.fileno()).st_size, at + got))
             got += count

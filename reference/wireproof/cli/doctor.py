@@ -29,14 +29,15 @@ def command(form: str) -> None:
     for column in table.columns:
         column.no_wrap = True
     output.print(table)
-    lacking = [row for row in rows if row.fix]
+    lacking = [row for row in rows if row.state != "ready"]
     if lacking:
         output.print("\nmissing, with its purpose and what provides it:", highlight=False)
     for row in lacking:
         print_line(output, f"{row.name}: {row.purpose}")
-        output.print(Text(f"  {row.fix}"), soft_wrap=True)
+        if row.fix:
+            output.print(Text(f"  {row.fix}"), soft_wrap=True)
     output.print(f"{len(rows) - len(lacking)} of {len(rows)} ready", highlight=False)
 
 
 def _state(row: InstallationCheck) -> Text:
-    return Text(row.state, style="green" if not row.fix else "yellow")
+    return Text(row.state, style="green" if row.state == "ready" else "yellow")

@@ -23,6 +23,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.fuzz.findings:FindingError": Exit.USAGE,
     "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
     "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
+    "wireproof.report.export_diff:ExportDiffError": Exit.USAGE,
     "wireproof.report.kills:KillTableError": Exit.USAGE,
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
@@ -30,6 +31,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.segment_files:IndexFileError": Exit.USAGE,
     "wireproof.runner.events:EventError": Exit.USAGE,
     "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
+    "wireproof.runner.statement:StatementError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
 """Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite."""

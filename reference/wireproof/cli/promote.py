@@ -6,7 +6,9 @@ import click
 
 from wireproof.cases.fixtures import fixtures_folder, load
 from wireproof.cli.case_names import find_named
+from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
+from wireproof.fuzz.pull_request import Finding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.summaries import short_expect
 
@@ -26,7 +28,9 @@ from wireproof.runner.summaries import short_expect
 )
 @click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
               help="with --redact: adapter whose verdict must not change (DIR#FINDING names it)")  # fmt: skip
-def command(given: str, to: Path | None, redact: bool, adapter: str, **words: str) -> None:
+@click.option("--pull-request", "text", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="write the text of a pull request that adds the case")  # fmt: skip
+def command(given: str, to: Path | None, redact: bool, adapter: str, text: Path | None, **words: str) -> None:
     """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and its origin.
 
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
@@ -43,5 +47,8 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")
     if promoted.case.twin:
         click.echo(f"twin  {promoted.case.twin}{' (made)' if promoted.twin else ''}")
-    for path in promoted.files:
+    if text is not None:
+        finding = Finding(adapter or found.adapter, None if adapter else found.signature, redact)
+        replace_text(text, pull_request(promoted, finding, suite, target))
+    for path in (*promoted.files, *([text] if text is not None else [])):
         click.echo(f"wrote {path}")

@@ -1,6 +1,8 @@
 """`wireproof verify`: check the digests of a stored run, and judge a sample of its cases again."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from attrs import frozen
@@ -8,6 +10,7 @@ from attrs import frozen
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import suite_of
+from wireproof.files import replace_text
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner import verify_run
 from wireproof.runner.conclusion import why_nothing_judged
@@ -16,6 +19,7 @@ from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.events import CaseEvent, EventError
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.run import Selection, run
+from wireproof.runner.statement import contradictions, read_statement, statement, statement_text
 
 
 @frozen
@@ -36,21 +40,44 @@ class VerifyOptions:
 @click.option("--seed", default=0, help="random seed of the sample")
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
+@click.option("--statement", "stated", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="an in-toto statement that must be true of RUN")  # fmt: skip
+@click.option("--write-statement", "out", type=click.Path(dir_okay=False, path_type=Path),
+              help="write an in-toto statement about RUN, if it is verified")  # fmt: skip
 @with_fixtures
 def command(
-    file: Path, sample: int, seed: int, in_process: bool, scale: float, folders: tuple[Path, ...]
+    file: Path,
+    stated: Path | None,
+    out: Path | None,
+    folders: tuple[Path, ...],
+    **options: Any,  # noqa: ANN401 - the values of click
 ) -> int:
     """Check the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
 
-    Exit code 0: the chain is intact, the run is complete and each verdict is the same; 1: one of these fails;
-    2: the run used other fixtures, or judged nothing; 4: the adapter cannot be started.
+    Exit code 0: the chain is intact, the run is complete, each verdict is the same, and the statement is
+    true; 1: one of these fails; 2: the run used other fixtures, or judged nothing; 4: the adapter cannot be
+    started.
     """
     streams = read_events(file)
     if not streams:
         raise EventError(f"{file}: holds no run: write one with `wireproof check … --out {file.name}`")
     suite = suite_of(folders)
-    asked = VerifyOptions(sample, seed, in_process, scale)
-    return deciding_code([_verified(stream, suite, asked) for stream in streams])
+    asked = VerifyOptions(**options)
+    codes = [_verified(stream, suite, asked) for stream in streams]
+    if stated is not None:
+        codes.append(_true_statement(stated, file, streams))
+    code = deciding_code(codes)
+    if out is not None and code == Exit.CONFORMS:
+        replace_text(out, statement_text(statement(file, streams)))
+        click.echo(f"wrote {out}: an in-toto statement without a signature", err=True)
+    return code
+
+
+def _true_statement(stated: Path, file: Path, streams: Sequence[EventStream]) -> Exit:
+    found = list(contradictions(read_statement(stated), file, streams))
+    for line in found or ["the statement is true of this run"]:
+        click.echo(escape_unsafe(f"{stated}: {line}"))
+    return Exit.FAILS if found else Exit.CONFORMS
 
 
 def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:

@@ -4,7 +4,6 @@ Files are replaced, never rewritten in place. The JSON file is complete by itsel
 The counts are in the files of the workers; the count in a JSON file is as old as the file.
 """
 
-import fcntl
 import hashlib
 import json
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Level
 from wireproof.cases.token import save_token
+from wireproof.file_locks import lock_file
 from wireproof.files import read_limited_bytes, replace_bytes, replace_text
 from wireproof.fuzz.finding_counts import FindingCounts, total_counts
 from wireproof.runner.signature import Signature
@@ -175,7 +175,7 @@ class Findings:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with (self._folder / "lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock_file(file.fileno())
             yield
 
 

@@ -6,6 +6,7 @@ raw/              the bytes of each decode and scan as a file, under the id of i
 readers/          about thirty lines each in Python, Node, Go, Java and Rust
 schemas/          the JSON Schema of each format's values
 layouts/          Kaitai Struct specifications
+LICENSE, NOTICE   the licence of all this; files of source code and layouts name it too
 """
 
 import json
@@ -28,8 +29,12 @@ from wireproof.cases.sources import cited
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
+from wireproof.report.licence import SPDX_LINE, licence_text, notice
 from wireproof.report.traceability import sentence_json
 from wireproof.wire.json_values import json_schema
+
+CASES: Final = "cases.ndjson"
+"""The file of an export with one case per line."""
 
 READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
 
@@ -60,7 +65,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
         lines.append(_line(row))
         digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
         size += len(data or b"")
-    _put(folder / "cases.ndjson", "".join(lines).encode())
+    _put(folder / CASES, "".join(lines).encode())
     exported = Exported(len(lines), size, digest)
     _put(folder / "sentences.ndjson", "".join(sentence_lines(suite, {case.id for case in cases})).encode())
     _beside(suite, folder, exported, {case.format_id for case in cases})
@@ -116,12 +121,14 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
     values = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
     _put(folder / "README.md", readme.format(**values).encode())
+    _put(folder / "LICENSE", licence_text().encode())
+    _put(folder / "NOTICE", notice(suite.hash).encode())
 
 
 def schemas() -> Iterator[tuple[str, str]]:
     """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
-        tree: Mapping[str, Any] = json_schema(row.value, row.format_id)
+        tree: Mapping[str, Any] = {"$comment": SPDX_LINE, **json_schema(row.value, row.format_id)}
         yield row.format_id.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
 
 

@@ -13,6 +13,7 @@ from wireproof.formats import FORMATS, Format
 from wireproof.report.kaitai_scope import Scope, ident
 from wireproof.report.kaitai_shared import SHARED_TYPES, Tree
 from wireproof.report.kaitai_types import Specification
+from wireproof.report.licence import SPDX_ID
 
 
 def spec(row: Format) -> Tree:
@@ -20,7 +21,7 @@ def spec(row: Format) -> Tree:
     assert row.layout is not None, row.format_id
     made = Specification()
     name = ident(row.format_id)
-    meta = {"id": name, "title": row.format_id}
+    meta = {"id": name, "title": row.format_id, "license": SPDX_ID}
     head = {"meta": meta} | ({"doc-ref": row.layout.cites} if row.layout.cites else {})
     body = made.body(Scope(row.layout), name)
     types = made.types | _shared([body, made.types])

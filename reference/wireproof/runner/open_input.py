@@ -6,6 +6,7 @@ What cannot be read at any position is copied to a temporary file, up to a limit
 import os
 import select
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from attrs import frozen
 
 from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
+from wireproof.files import NOT_INHERITED, NOT_WAITING
+from wireproof.positioned_reads import read_at
 
 MAX_COPIED: Final = 2 << 30
 """Bytes of a pipe or of a decompressed file that are read: Kafka's largest segment has no more."""
@@ -66,7 +69,7 @@ def open_path(path: Path) -> Iterator[OpenInput]:
 
     A pipe that nobody writes to is empty.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    descriptor = os.open(path, os.O_RDONLY | NOT_INHERITED | NOT_WAITING)
     with open(descriptor, "rb", buffering=0) as raw:  # noqa: PTH123 - a descriptor
         file = cast("BinaryIO", raw)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -89,13 +92,15 @@ def open_stream(stream: BinaryIO, wait: float | None = None) -> Iterator[OpenInp
 
 def _read_pipe(stream: BinaryIO, *, wait: float | None, begun: bool) -> bytes:
     """Read the next bytes of a pipe, and wait for them; none if nobody begins to write."""
+    if sys.platform == "win32":  # there select takes sockets alone, and no pipe has a path that can be opened
+        return os.read(stream.fileno(), COPY_BYTES)
     ready, _, _ = select.select([stream], [], [], None if begun else wait)
     return os.read(stream.fileno(), COPY_BYTES) if ready else b""
 
 
 @contextmanager
 def _unpacked(file: BinaryIO) -> Iterator[OpenInput]:
-    kind = _compression(os.pread(file.fileno(), SIGNATURE_BYTES, 0))
+    kind = _compression(read_at(file.fileno(), SIGNATURE_BYTES, 0))
     if not kind:
         yield OpenInput(FileSource.of(file))
         return

@@ -16,14 +16,16 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import FrameType
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from attrs import define, frozen
 
 from wireproof.adapters.object_worker import end_with_parent
+
+if TYPE_CHECKING:  # the first one exists only where there is a fork
+    from multiprocessing.context import ForkContext, SpawnContext
 
 END_SECONDS: Final = 8.0
 """Seconds that a worker has to close its adapter before it is killed."""
@@ -123,7 +125,7 @@ def run_parallel(
         _end(started)
 
 
-def _context() -> ForkContext | SpawnContext:
+def _context() -> "ForkContext | SpawnContext":
     """Choose how to start processes: a fork shares loaded modules, but is unsafe with other threads."""
     alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
     return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
@@ -134,7 +136,7 @@ def _messages(started: list[_Worker], count: int, finished: Any) -> Iterator[tup
     left = set(range(count))
     while pipes and left:
         for pipe in wait(list(pipes)):
-            assert isinstance(pipe, Connection)
+            pipe = cast("Connection", pipe)
             worker = pipes[pipe]
             try:
                 worker.task, message = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from a process of ours
@@ -192,7 +194,7 @@ class _Body:
         end_with_parent()  # even if the parent is killed while a case hangs
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
         signal.signal(signal.SIGTERM, _exit_on_signal)
-        _mask(signal.SIG_UNBLOCK)
+        _mask("SIG_UNBLOCK")
         with contextlib.suppress(BrokenPipeError):  # the parent is gone
             while (number := self._next()) < self.count:
                 self._do(number)
@@ -243,16 +245,16 @@ def _sendable(error: Exception) -> Exception:
 @contextlib.contextmanager
 def _sigterm_blocked() -> Iterator[None]:
     """Block SIGTERM while a worker starts, because it has the parent's handler until it sets its own."""
-    _mask(signal.SIG_BLOCK)
+    _mask("SIG_BLOCK")
     try:
         yield
     finally:
-        _mask(signal.SIG_UNBLOCK)
+        _mask("SIG_UNBLOCK")
 
 
-def _mask(how: int) -> None:
+def _mask(how: str) -> None:
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(how, {signal.SIGTERM})
+        signal.pthread_sigmask(getattr(signal, how), {signal.SIGTERM})
 
 
 def _exit_on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature

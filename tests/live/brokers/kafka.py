@@ -10,7 +10,7 @@ from wireproof.adapters.registry_entry import Build
 
 HERE: Final = Path(__file__).parent
 
-KAFKA_39: Final = ground.Release(Build(HERE / "kafka39", (("mvn", "-q", "-B", "package"),)))
+KAFKA_39: Final = ground.Release(Build(HERE / "kafka39", (("mvn", "-q", "-B", "-C", "package"),)))
 """Kafka 3.9 by KRaft: it takes messages of v0 and v1, and stores them as v2 (KIP-724)."""
 
 ZOOKEEPER_SETTINGS: Final = """\

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,3 +107,14 @@ def test_a_served_adapter_is_an_adapter_again() -> None:
             controller = open_adapter(f"{wire}:{command}")
         assert ask(controller, request("value")) == toy_codecs.Toy().value()
         controller.close()
+
+
+def test_a_module_in_the_working_directory_is_found_as_by_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The installed command has its own folder on the search path, not the one where it is typed."""
+    (tmp_path / "served_from_here.py").write_text("from toy_codecs import Toy\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    (hello,) = served("py:served_from_here:Toy", HELLO)
+    assert hello["hello"]["name"] == toy_codecs.Toy().name

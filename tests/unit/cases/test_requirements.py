@@ -1,8 +1,11 @@
 """Requirement sets: what they list, and that a later version of the suite gives the same verdicts."""
 
 import json
+import shutil
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -20,6 +23,8 @@ from wireproof.cases.requirements import (
     requirement_files,
 )
 from wireproof.report.badge import badge
+from wireproof.report.corrected_cases import corrected_lines
+from wireproof.report.markdown import markdown
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import Requirements
@@ -84,6 +89,73 @@ def test_a_later_suite_gives_the_same_verdicts(adapter: str) -> None:
     assert members(later, page, page.named("heka-reader")) != members(SUITE, page, page.named("heka-reader"))
     assert _verdicts(later, VERIFIER, adapter) == _verdicts(SUITE, VERIFIER, adapter)
     assert required_cases(later, VERIFIER).corrected == ()
+
+
+CODECS = ("reference", "py:tests.mutants.heka_stream:HmacSkip", "py:tests.mutants.heka:FieldNameOptional")
+BOOLS = "heka.message/0.10/bool.json"
+
+
+def _on_disk(root: Path, change: Callable[[list[Any]], None]) -> Suite:
+    """Write a version of the suite whose file `BOOLS` is another one, and load it."""
+    package = fixtures_folder()
+    for name in ("heka.stream", "sources.toml", "requirements"):
+        (root / name).symlink_to(package / name)
+    shutil.copytree(package / "heka.message", root / "heka.message")
+    page = json.loads((root / BOOLS).read_text("utf-8"))
+    change(page["cases"])
+    (root / BOOLS).write_text(json.dumps(page), "utf-8")
+    return load(own=root)
+
+
+def _a_case_more_and_another_level(rows: list[Any]) -> None:
+    rows[0]["level"] = "should"
+    rows.append({**rows[1], "id": f"{rows[1]['id']}-again"})
+
+
+def _another_expectation(rows: list[Any]) -> None:
+    rows[0]["expect"] = {"reject": {"class": "truncated", "at": 0}}
+    rows[0]["twin"] = rows[1]["id"]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_set_outlives_two_versions_of_the_suite(tmp_path: Path, codec: str) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    old = _on_disk(first, lambda _: None)
+    new = _on_disk(second, _a_case_more_and_another_level)
+    assert len(new.cases) == len(old.cases) + 1
+    assert [new.by_id[name].level for name in sorted(old.by_id) if new.by_id[name] != old.by_id[name]] == [
+        "should"
+    ]
+    verdicts = _verdicts(old, VERIFIER, codec)
+    assert len(verdicts) == len(required_cases(SUITE, VERIFIER).cases)
+    assert _verdicts(new, VERIFIER, codec) == verdicts
+    failed = {
+        name for name, (level, label) in verdicts.items() if level == "must" and label.startswith("fail")
+    }
+    assert bool(failed) is (codec != "reference")
+
+
+def test_an_expectation_that_was_corrected_on_disk_is_found(tmp_path: Path) -> None:
+    later = _on_disk(tmp_path, _another_expectation)
+    name = json.loads((tmp_path / BOOLS).read_text("utf-8"))["cases"][0]["id"]
+    assert required_cases(later, VERIFIER).corrected == (name,)
+
+
+def test_a_run_lists_what_was_corrected_since_the_set() -> None:
+    asked = stream(PASS)
+    against = evolve(asked, run=evolve(asked.run, requirements=ASKED))
+    line = "corrected since 2026.12:toy, with the reason in case-changes.md: toy.frame/v1/basic/good"
+    assert list(corrected_lines(against.run)) == [line]
+    assert line.partition(":")[0] in markdown([against])
+    assert list(corrected_lines(asked.run)) == []
+
+
+def test_a_long_list_of_corrections_is_cut_and_counted() -> None:
+    many = evolve(ASKED, corrected=tuple(f"toy.frame/v1/basic/c{number:02}" for number in range(20)))
+    (line,) = corrected_lines(evolve(stream().run, requirements=many))
+    assert line.endswith("basic/c11 and 8 more")
 
 
 def test_a_corrected_expectation_is_named() -> None:

@@ -1,6 +1,7 @@
 """Promotion: what is written loads and passes lint; what is doubtful is refused and leaves nothing."""
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -8,18 +9,21 @@ import fixture_folders
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from folders import TOP
 from goldens import load
 from kill_inside_call import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
 from wireproof.cases.reference_answers import reference_expectation
+from wireproof.cases.rules import Rule
 from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
-from wireproof.fuzz.promote import PromotionError, promote
+from wireproof.fuzz.promote import Promoted, PromotionError, promote
+from wireproof.fuzz.pull_request import LICENCE, Finding, pull_request
 from wireproof.fuzz.rule_proposal import propose_rules
 from wireproof.wire.options import Options
 
@@ -216,3 +220,64 @@ def test_the_verb_takes_a_token_and_says_what_it_wrote(tmp_path: Path) -> None:
     assert said.exit_code == 0, said.output
     assert said.output.startswith("kafka.batch/v2/crc/late-bit: refuse crc-mismatch at 17")
     assert "wrote" in said.output
+
+
+def _pull_request(finding: Finding, case: Case) -> str:
+    """The text about a case as it is promoted."""
+    twin = evolve(case, id=f"{case.id}-twin", input=Data(_fixture("kafka.batch/v2/headers/five")))
+    case = evolve(
+        case, title="A late bit", why="It is delivered.", rules=("kafka.v2.crc", "found.new"), twin=twin.id
+    )
+    new = Rule("found.new", "refusing", "", "found", "1")
+    made = Promoted(case, twin, (new,), (Path("cases/kafka.batch/v2/crc.json"),))
+    return pull_request(made, finding, load(), Path("cases"))
+
+
+def test_the_text_of_a_pull_request_names_expectation_rules_and_bytes() -> None:
+    text = _pull_request(Finding(), _found(_broken()))
+    assert text.startswith("# New case: kafka.batch/v2/fuzz/one\n")
+    assert "A late bit. It is delivered." in text
+    assert "- expected: refuse crc-mismatch at 17" in text
+    assert "- twin: `kafka.batch/v2/fuzz/one-twin` (new)" in text
+    assert _broken().hex() in text
+    assert f"- `kafka.v2.crc`: {load().rules['kafka.v2.crc'].text}" in text
+    assert "https://" in text
+    assert "- `found.new` is new: word it" in text
+    assert "Files below `fixtures`: `kafka.batch/v2/crc.json`" in text
+
+
+def test_it_has_the_parts_of_the_template_and_the_command_that_shows_the_failure() -> None:
+    adapter = "py:tests.mutants.kafka_batch:CrcSkip"
+    text = _pull_request(Finding(adapter), _found(_broken()))
+    template = (TOP / ".github" / "PULL_REQUEST_TEMPLATE.md").read_text("utf-8")
+    assert re.findall("^## .*", text, re.MULTILINE) == re.findall("^## .*", template, re.MULTILINE)
+    assert LICENCE in text
+    assert LICENCE in template
+    assert f"wireproof check {adapter} --run kafka.batch/v2/fuzz/one --no-families" in text
+
+
+def test_it_asks_about_private_data_that_was_not_redacted() -> None:
+    plain, redacted = (_pull_request(Finding(redacted=one), _found(_broken())) for one in (False, True))
+    assert "must stay private" in plain
+    assert "must stay private" not in redacted
+    assert "replaced by filler; the failure is the same" in redacted
+
+
+def test_the_verb_writes_a_redacted_case_and_the_text_about_it(tmp_path: Path) -> None:
+    text = tmp_path / "pull-request.md"
+    words = [
+        "--to",
+        str(tmp_path / "cases"),
+        "--name",
+        "crc/late-bit",
+        "--redact",
+        "--pull-request",
+        str(text),
+    ]
+    said = CliRunner().invoke(command, [to_token(_found(_broken())), *words])
+    assert said.exit_code == 0, said.output
+    assert f"wrote {text}" in said.output
+    assert _broken().hex() not in text.read_text("utf-8")
+    (path,) = (tmp_path / "cases").rglob("crc.json")
+    rows = [row["input"]["hex"] for row in json.loads(path.read_text("utf-8"))["cases"]]
+    assert any(one in text.read_text("utf-8") for one in rows)

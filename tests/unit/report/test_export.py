@@ -3,18 +3,21 @@
 import json
 import subprocess
 import sys
+import tomllib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Command
+from folders import TOP
 from goldens import load
 from machine import needs
 
 from wireproof.cases import fixtures
 from wireproof.cases.sentences import sentences_of
 from wireproof.report.export import READERS, export
+from wireproof.report.licence import SPDX_ID
 
 SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")
 
@@ -129,3 +132,26 @@ def test_nothing_is_written_over(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof("export", "--out", tmp_path)
     assert done.code == 2
     assert "not empty" in done.one_line()
+
+
+LICENCE_NAMED = ("README.md", "NOTICE", *(f"readers/{name}" for name in READERS))
+
+
+@pytest.mark.parametrize("name", LICENCE_NAMED)
+def test_a_written_text_names_its_licence_by_the_identifier_of_spdx(whole: Path, name: str) -> None:
+    assert "SPDX-License-Identifier: Apache-2.0" in (whole / name).read_text("utf-8")
+
+
+def test_layouts_and_schemas_name_it_as_their_formats_do(whole: Path) -> None:
+    for path in (whole / "layouts").iterdir():
+        assert '  license: "Apache-2.0"\n' in path.read_text("utf-8"), path
+    for path in (whole / "schemas").iterdir():
+        assert json.loads(path.read_text("utf-8"))["$comment"] == "SPDX-License-Identifier: Apache-2.0", path
+
+
+def test_the_text_of_the_licence_and_a_notice_come_with_the_cases(whole: Path) -> None:
+    assert (whole / "LICENSE").read_bytes() == (TOP / "LICENSE").read_bytes()
+    text = (whole / "NOTICE").read_text("utf-8")
+    assert f"Fixtures {load().hash}." in text
+    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["license"] == SPDX_ID

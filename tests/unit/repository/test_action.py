@@ -125,10 +125,13 @@ def pip(room: Path) -> Path:
     ("version", "source"),
     [
         ("", f"{ACTION.parent}/../../..[fuzz,property]"),
+        ("0.1.0", "wireproof[fuzz,property]==0.1.0"),
+        ("1.2.0rc1", "wireproof[fuzz,property]==1.2.0rc1"),
         ("v0.1.0", "wireproof[fuzz,property] @ git+https://github.com/owner/wireproof@v0.1.0"),
+        ("1ab2c3d", "wireproof[fuzz,property] @ git+https://github.com/owner/wireproof@1ab2c3d"),
     ],
 )
-def test_an_exact_version_is_installed_from_the_repository_of_the_action(
+def test_an_exact_version_is_installed_from_the_index_and_a_revision_from_the_repository(
     room: Path, pip: Path, version: str, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(room / "python"))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read an export of wireproof: `java readers/Read.java`. Prints the number of cases and a digest of all.
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

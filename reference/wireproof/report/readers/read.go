@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read an export of wireproof: `go run readers/read.go`. Prints the number of cases and a digest of all.
 package main
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read an export of wireproof: `node readers/read.mjs`. Prints the number of cases and a digest of all.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: INP001 - a script, written beside what it reads
 """Read an export of wireproof: `python3 readers/read.py`. Prints the number of cases and a digest of all."""
 

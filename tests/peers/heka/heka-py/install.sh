@@ -3,4 +3,4 @@
 set -eu
 PYENV_VERSION="${PYENV_VERSION:-2.7.18}"
 export PYENV_VERSION
-python2.7 -m pip install --quiet --disable-pip-version-check --no-deps --target lib -r requirements.txt
+python2.7 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target lib -r requirements.txt

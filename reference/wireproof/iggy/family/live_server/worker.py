@@ -10,10 +10,10 @@ import sys
 from typing import Final
 
 from wireproof.adapters.answer_json import answer_packet
+from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.errors import AdapterError, AdapterStartError, MessageError
 from wireproof.adapters.message_framing import Frames, Packet
 from wireproof.adapters.object_worker import end_with_parent
-from wireproof.adapters.process_controller import READ
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet, request_of
 from wireproof.adapters.server_address import ServerAddress

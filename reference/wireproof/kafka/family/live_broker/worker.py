@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
+from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Frames, Packet
 from wireproof.adapters.object_worker import end_with_parent
-from wireproof.adapters.process_controller import READ
 from wireproof.adapters.request_json import hello_packet
 from wireproof.adapters.server_address import ServerAddress
 from wireproof.adapters.threaded_answers import Answers, Runs, answer_request

@@ -1,0 +1,86 @@
+"""Pipes that are copied to sockets: the same bytes, the same ends."""
+
+import os
+import selectors
+import subprocess
+import sys
+
+import pytest
+
+from wireproof.adapters import child_pipes
+from wireproof.adapters.child_pipes import CopiedPipe, Pipe, PlainPipe, pipe_from, pipe_to
+
+MANY = bytes(range(256)) * 8192  # 2 MiB, more than pipes and sockets hold
+
+COPIES = "import shutil, sys; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)"
+
+
+@pytest.fixture(params=[PlainPipe, CopiedPipe])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type:
+    """The class of the pipes that are made."""
+    monkeypatch.setattr(child_pipes, "SELECTABLE", request.param is PlainPipe)
+    return request.param
+
+
+def _exchange(data: bytes, kind: type) -> bytes:
+    """Send data through a process that returns it, both directions at once."""
+    command = [sys.executable, "-S", "-c", COPIES]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    stdin, stdout = pipe_to(child.stdin), pipe_from(child.stdout)
+    assert isinstance(stdin, kind)
+    got, rest = bytearray(), memoryview(data)
+    with selectors.DefaultSelector() as selector:
+        selector.register(stdin, selectors.EVENT_WRITE)
+        selector.register(stdout, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select(10):
+                if key.fileobj is stdin:
+                    rest = rest[stdin.write(bytes(rest)) :]
+                    if not rest:
+                        selector.unregister(stdin)
+                        stdin.close()
+                elif piece := stdout.read():
+                    got += piece
+                else:
+                    stdout.close()
+                    assert child.wait(10) == 0
+                    return bytes(got)
+
+
+def test_bytes_go_both_ways_and_the_ends_are_seen(kind: type) -> None:
+    assert _exchange(MANY, kind) == MANY
+
+
+@pytest.mark.usefixtures("kind")
+def test_nothing_there_is_no_end() -> None:
+    reader, writer = os.pipe()
+    pipe = pipe_from(os.fdopen(reader, "rb", buffering=0))
+    with pytest.raises(BlockingIOError):
+        pipe.read()
+    os.close(writer)
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        assert selector.select(10)
+    assert pipe.read() == b""
+    pipe.close()
+
+
+@pytest.mark.usefixtures("kind")
+def test_a_reader_that_is_gone_is_a_broken_pipe() -> None:
+    reader, writer = os.pipe()
+    pipe = pipe_to(os.fdopen(writer, "wb", buffering=0))
+    os.close(reader)
+    with pytest.raises(BrokenPipeError):
+        _write_on(pipe)
+    pipe.close()
+
+
+def _write_on(pipe: Pipe) -> None:
+    """Write until it fails; a thread needs some time to see that the reader is gone."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_WRITE)
+        for _ in range(1000):
+            selector.select(1)
+            pipe.write(MANY[:65536])

@@ -1,0 +1,75 @@
+"""What psutil reports about processes agrees with /proc, which is read where it exists."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters import process_stats, psutil_stats
+from wireproof.positioned_reads import _seek_and_fill, _seek_and_read, read_at, read_into
+
+PROGRAM = """
+import subprocess, sys
+held = bytearray(b"x" * (32 << 20))
+child = subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def parent() -> Iterator[int]:
+    """A process of 32 MiB with a child."""
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process.pid
+
+
+def test_a_tree_is_the_process_and_its_children(parent: int) -> None:
+    assert sorted(psutil_stats.tree(parent, 10)) == sorted(process_stats.tree(parent))
+    assert len(psutil_stats.tree(parent, 10)) == 2
+    assert psutil_stats.tree(parent, 1) == [parent]
+
+
+def test_the_memory_of_a_tree_is_that_of_proc(parent: int) -> None:
+    assert psutil_stats.resident(parent, 10) == pytest.approx(process_stats.resident(parent), rel=0.1)
+    assert psutil_stats.own_resident() == pytest.approx(process_stats.own_resident(), rel=0.1)
+    assert psutil_stats.own_address_space() == pytest.approx(process_stats.own_address_space(), rel=0.1)
+    assert 0 < psutil_stats.own_peak_mib() <= process_stats.own_peak_mib() * 1.1
+
+
+def test_the_processor_time_is_that_of_proc() -> None:
+    for ended in (False, True):
+        mine = psutil_stats.cpu_seconds(os.getpid(), ended_children=ended)
+        assert mine == pytest.approx(process_stats.cpu_seconds(os.getpid(), ended_children=ended), abs=0.2)
+        assert mine > 0
+
+
+def test_a_process_that_has_ended_is_unknown() -> None:
+    ended = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    ended.wait()
+    assert psutil_stats.tree(ended.pid, 10) == []
+    assert psutil_stats.resident(ended.pid, 10) is None
+    assert psutil_stats.cpu_seconds(ended.pid, ended_children=False) == 0
+    psutil_stats.wait_for_end(ended.pid)
+
+
+def test_without_proc_psutil_answers(parent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_stats, "_portable", lambda: psutil_stats)
+    assert process_stats.peak(parent) == pytest.approx(psutil_stats.resident(parent, 10), rel=0.1)
+    assert process_stats.tree(parent) == psutil_stats.tree(parent, 10)
+
+
+@pytest.mark.parametrize(("at", "length"), [(0, 10), (100, 50), (10**9, 5)])
+def test_a_read_after_a_seek_is_a_read_at_a_position(at: int, length: int) -> None:
+    with Path(__file__).open("rb") as file:
+        number, one, two = file.fileno(), bytearray(length), bytearray(length)
+        assert _seek_and_read(number, length, at) == read_at(number, length, at)
+        assert _seek_and_fill(number, memoryview(one), at) == read_into(number, memoryview(two), at)
+    assert one == two

@@ -1,0 +1,186 @@
+"""macOS and Windows, as far as a process on Linux can look like one: `other_system` takes the rest away."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from folders import TOP
+from other_system import HIDDEN
+
+SMALL = ("--run", "kafka.batch/v2/crc/*", "--no-families")
+
+
+def python(system: str, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process that looks like one on the system."""
+    head = f"import sys; from tests.support.other_system import hide; hide({system!r})\n"
+    return subprocess.run(
+        [sys.executable, "-c", head + textwrap.dedent(text), *words],
+        cwd=TOP, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def verb(system: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.support.other_system", system, *words],
+        cwd=TOP, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+IMPORTS = """
+import importlib, pkgutil, sys
+OTHERS = "asyncio getpass http.server hypothesis numba pandas platform pyarrow pyspark pytest urllib.request"
+for library in OTHERS.split():  # they have their own ways on each system
+    try:
+        importlib.import_module(library)
+    except ImportError:
+        pass
+from tests.support.other_system import hide
+hide(sys.argv[1])
+import wireproof
+names = [found.name for found in pkgutil.walk_packages(wireproof.__path__, "wireproof.")]
+for name in names:
+    if not name.endswith("__main__"):
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name in ("numba", "pandas", "pyarrow", "pyspark", "atheris"):
+                continue
+            raise
+print(len(names))
+"""
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("system", HIDDEN)
+def test_every_module_is_imported_where_what_posix_or_linux_has_is_missing(system: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, system],
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    assert int(done.stdout) > 400
+
+
+def test_what_is_hidden_cannot_be_imported_or_read() -> None:
+    for text, error in (
+        ("import fcntl", "No module named 'fcntl'"),
+        ("import signal; signal.SIGKILL", "no attribute 'SIGKILL'"),
+        ("open('/proc/self/stat')", "No such file"),
+    ):
+        assert error in python("win32", text).stderr
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("system", HIDDEN)
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (("explain", "010407000000"), 0, "iggy.identifier"),
+        (("check", "reference", *SMALL, "--in-process"), 0, "reference: conforms"),
+        (("check", "reference", *SMALL), 0, "reference: conforms"),
+        (
+            ("check", "py:tests.mutants.heka_stream:HmacSkip", "--run", "heka.stream/**", "--no-families"),
+            1,
+            "wrong-accept",
+        ),
+        (("check", "exec:no-such-program", *SMALL), 4, "cannot be started"),
+        (("doctor",), 0, "end of every process: a process that"),
+        (("lint",), 0, "0 problems"),
+    ],
+)
+def test_a_verb_works(system: str, words: tuple[str, ...], code: int, line: str) -> None:
+    done = verb(system, *words)
+    assert line in done.stdout + done.stderr
+    assert done.returncode == code
+
+
+SPAWNS = """
+import multiprocessing, sys
+multiprocessing.get_all_start_methods = lambda: ["spawn"]
+from wireproof.cli import main
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.sweeps
+def test_adapters_run_in_parallel_where_there_is_no_fork(tmp_path: Path) -> None:
+    script = tmp_path / "spawns.py"
+    script.write_text(SPAWNS)
+    words = ("check", "reference", "py:tests.support.hanging_codecs:Hangs", *SMALL)
+    done = subprocess.run(
+        [sys.executable, script, *words], cwd=TOP, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "exit code 0: every adapter conforms" in done.stdout
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("system", HIDDEN)
+@pytest.mark.parametrize(("codec", "verdict"), [("Hangs", "TIMEOUT"), ("Dies", "CRASH")])
+def test_an_adapter_that_hangs_or_dies_is_ended_and_named(system: str, codec: str, verdict: str) -> None:
+    case = ("--run", "kafka.batch/v2/counts/int-max", "--no-families", "--timeout-scale", "0.2")
+    done = verb(system, "check", f"py:tests.support.hanging_codecs:{codec}", *case)
+    assert f"{verdict} kafka.batch/v2/counts/int-max" in done.stdout
+    assert done.returncode == 1
+
+
+# --- files ---
+
+
+REPLACES = """
+from pathlib import Path
+from wireproof.files import open_locked, replace_text
+target = Path(sys.argv[1])
+replace_text(target, "new\\n")
+with open_locked(target) as out:
+    print("locked", file=out)
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Path]:
+    """A file that a process without `fcntl` is writing."""
+    path = tmp_path / "out.jsonl"
+    path.write_text("old\n")
+    head = "import sys; from tests.support.other_system import hide; hide('win32')\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", head + REPLACES, str(path)],
+        cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield path
+
+
+def test_a_file_is_replaced_without_a_draft_left(writer: Path) -> None:
+    assert writer.read_text() == "locked\n"
+    assert [path.name for path in writer.parent.iterdir()] == [writer.name]
+
+
+def test_a_second_writer_is_refused(writer: Path) -> None:
+    text = """
+    from pathlib import Path
+    from wireproof.files import open_locked
+    with open_locked(Path(sys.argv[1])):
+        pass
+    """
+    done = python("win32", text, str(writer))
+    assert "FileInUseError" in done.stderr
+    assert "another run is writing it" in done.stderr
+    assert writer.read_text() == "locked\n"
+
+
+def test_the_hosted_workflow_runs_the_unit_tests_on_both() -> None:
+    text = (TOP / ".github" / "workflows" / "systems.yml").read_text("utf-8")
+    assert set(re.findall(r"(macos|windows)-latest", text)) == {"macos", "windows"}
