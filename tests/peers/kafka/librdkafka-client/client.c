@@ -73,7 +73,8 @@ static void show_record(const rd_kafka_message_t *r) {
     size_t size;
     cJSON *line = cJSON_CreateObject(), *headers = cJSON_CreateArray();
     show_number(line, "offset", r->offset);
-    show_number(line, "timestamp", rd_kafka_message_timestamp(r, &kind));
+    int64_t when = rd_kafka_message_timestamp(r, &kind);
+    show_number(line, "timestamp", kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : when);
     cJSON_AddItemToObject(line, "timestampType", kinds[kind] ? cJSON_CreateString(kinds[kind]) : cJSON_CreateNull());
     cJSON_AddItemToObject(line, "key", hexed(r->key, r->key_len));
     cJSON_AddItemToObject(line, "value", hexed(r->payload, r->len));
