@@ -39,6 +39,9 @@ from wireproof.cli.output_files import output_options
 @click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",
               show_default="one per core",
               help="number of processes")  # fmt: skip
+@click.option(
+    "--shard", metavar="K/N", help="only every N-th case, from the K-th on; `report` joins the runs"
+)
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
 @click.option("--min-cases", default=1, help="exit with 2 if fewer cases were judged")
 @click.option("--baseline", "known_failures", type=click.Path(exists=True, dir_okay=False, path_type=Path),

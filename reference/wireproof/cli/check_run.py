@@ -35,6 +35,7 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.families import Families, FamilyStore
+from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
     TaskEnded,
     WorkerDiedError,
@@ -172,9 +173,22 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     recording = Recording(more.pop("trace"), more.pop("stderr_folder"))
     if more["in_process"] and recording != Recording():
         raise click.UsageError("--trace and --keep-stderr record a process: leave out --in-process")
+    more["shard"] = _shard(more)
     named = Requirements(required.id, required.title, required.corrected) if required else None
     return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
                         recording=recording, requirements=named, **more)  # fmt: skip
+
+
+def _shard(more: dict[str, Any]) -> Shard | None:
+    """Return the shard of `--shard`; None without it. Examples are generated for a whole run only."""
+    if more["shard"] is None:
+        return None
+    if more["examples"]:
+        raise click.UsageError("--shard divides cases, not the examples of --property: leave one of them out")
+    try:
+        return Shard.of(more["shard"])
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _required(more: dict[str, Any], suite: Suite, name: str | None) -> RequiredCases | None:

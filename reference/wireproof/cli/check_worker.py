@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self, TypeAlias
 
-from attrs import define, field, fields, frozen
+from attrs import define, evolve, field, fields, frozen
 
 from wireproof.adapters.process_controller import HELLO_SECONDS
 from wireproof.adapters.recording import Recording
@@ -29,6 +29,7 @@ from wireproof.runner.families import Families
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.run import Selection, run
 from wireproof.runner.run_manifest import manifest_fields
+from wireproof.runner.shard import Shard
 
 BATCH: Final = 64
 """Events of derived cases that are sent at once; those of golden ones are sent one by one."""
@@ -58,6 +59,7 @@ class CheckOptions:
     known_failures: tuple[baseline.KnownFailure, ...] | None
     recording: Recording = field(factory=Recording)
     requirements: Requirements | None = None
+    shard: Shard | None = None
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
@@ -112,7 +114,8 @@ class CheckTask:
         ):
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
-                filters=asked.filters, requirements=asked.requirements, **manifest_fields(),
+                filters=asked.filters, requirements=asked.requirements, shard=str(asked.shard or ""),
+                **manifest_fields(),
             )  # fmt: skip
             yield head
             plan = self._plan(engine)
@@ -121,11 +124,14 @@ class CheckTask:
             yield EngineNotes(tuple(engine.notes))
 
     def _plan(self, engine: Engine) -> Selection:
-        """Return the plan; a requirement set has the cases of unclaimed formats too."""
+        """Return the plan or its shard; a requirement set has the cases of unclaimed formats too."""
         asked = self.asked
-        if asked.requirements:
-            return Selection(asked.cases, asked.suite.by_id, families=False)
-        return Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+        whole = (
+            Selection(asked.cases, asked.suite.by_id, families=False)
+            if asked.requirements
+            else Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+        )
+        return evolve(whole, golden=asked.shard.part(whole.golden)) if asked.shard else whole
 
     def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
@@ -134,7 +140,7 @@ class CheckTask:
         for event in run(engine, plan, self.families):
             if asked.examples:
                 seen.append(event)
-            yield event
+            yield evolve(event, seq=asked.shard.place(event.seq)) if asked.shard else event
         if not asked.examples:
             return
         today = datetime.now(tz=UTC).date()

@@ -26,18 +26,20 @@ RUN_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple[Path, ...]) -> None:
     """Write a page for each rule and each case, the fields of each format and the decision register.
 
-    RUNs are streams of `check … --out`: with them the pages show which implementations fail a rule, and which
-    answers they chose where the formats allow several.
+    RUNs are streams of `check … --out`: with them the pages show which implementations are safe for which
+    use, which of them fail a rule, and which answers they chose where the formats allow several.
     """
     try:
         from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - it needs the extra `report`
+        from wireproof.report.results_pages import results_of  # noqa: PLC0415 - as above
     except ImportError as error:
         raise click.ClickException(
             f"the pages need another package: {install_command('report')} ({error})"
         ) from None
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}
-    site = Site(suite, votes([stream for run in runs for stream in read_events(run)]), kills)
+    streams = [stream for run in runs for stream in read_events(run)]
+    site = Site(suite, votes(streams), kills, results_of(suite, streams))
     number = 0
     for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were
         replace_text(out / name, text, durable=False)

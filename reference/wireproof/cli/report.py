@@ -17,7 +17,7 @@ from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
-from wireproof.runner.event_files import EventStream, merge_shards, read_events
+from wireproof.runner.event_files import EventStream, joined, read_events
 from wireproof.runner.events import EventError
 from wireproof.runner.exit_codes import Exit, deciding_code
 
@@ -45,7 +45,7 @@ def command(
     if any(file.is_dir() for file in files):
         _tables(files, output_files_of(more))
         return Exit.CONFORMS
-    streams = _joined([stream for file in files for stream in read_events(file)])
+    streams = joined([stream for file in files for stream in read_events(file)])
     if not streams:
         raise EventError(
             f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
@@ -94,12 +94,3 @@ def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
     Console().print(f"tables in {files[0]}", soft_wrap=True)
     if views.html:
         replace_text(views.html, report_page.render_page(files[0]))
-
-
-def _joined(streams: list[EventStream]) -> list[EventStream]:
-    whole = [stream for stream in streams if not stream.run.shard]
-    shards: dict[str, list[EventStream]] = {}
-    for stream in streams:
-        if stream.run.shard:
-            shards.setdefault(stream.run.spec, []).append(stream)
-    return [*whole, *(merge_shards(parts) for parts in shards.values())]

@@ -1,4 +1,4 @@
-"""The pages of `docs`: index, documents, rules, traceability, layouts, fields, open questions, known bugs.
+"""The pages of `docs`: results, documents, rules, traceability, layouts, fields, open questions, known bugs.
 
 Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes all values.
 """
@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
@@ -27,6 +27,15 @@ from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
 from wireproof.report.known_bugs import by_project, short_link
 from wireproof.report.printed_layouts import has_layout, printed_tables
+from wireproof.report.results_pages import (
+    Results,
+    about,
+    implementation_page,
+    names_for_templates,
+    overview,
+    results_of,
+    search_index,
+)
 from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
 from wireproof.report.traceability import by_document
 from wireproof.wire.rejection import Position
@@ -48,12 +57,14 @@ class Site:
     Attributes:
         votes: of implementations whose streams were given.
         kills: by golden case; empty without a kill table.
+        results: of the same streams.
         documents: by name; those of the package if none are given.
     """
 
     suite: Suite
     votes: Votes
     kills: Kills
+    results: Results = field(default=Factory(lambda site: results_of(site.suite, ()), takes_self=True))
     documents: Mapping[str, Document] = field(factory=documents)
 
     @cached_property
@@ -122,8 +133,9 @@ def layout_page(format_id: str) -> str:
 
 def pages(site: Site) -> Pages:
     """Yield every file of the site."""
-    made = _environment(site.library)
-    yield "style.css", made.get_template("style.css").render()
+    made = _environment(site)
+    for name in ("style.css", "search.js"):
+        yield name, made.get_template(name).render()
     maps = {format_id: field_coverage_of(cases) for format_id, cases in site.by_format.items()}
     shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
     for name in ("index", "rules", "decisions"):
@@ -132,6 +144,8 @@ def pages(site: Site) -> Pages:
             "remarked": list(remark_choices(site.suite, site.votes)),
         }
         yield _page(made, name, f"{name}.html", **shared, **more)
+    yield from _result_pages(made, site)
+    yield from _search(made, site)
     yield _traceability(made, site)
     yield _page(made, "history", "history.html", **_history(site))
     for format_id, fields in maps.items():
@@ -156,6 +170,36 @@ def pages(site: Site) -> Pages:
 def _page(made: "Environment", template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
     root = "../" * path.count("/")
     return path, made.get_template(f"{template}.html").render(root=root, **more)
+
+
+def _result_pages(made: "Environment", site: Site) -> Pages:
+    """Yield the table of implementations, and the page of each."""
+    yield _page(made, "results", "results.html", site=site, **overview(site.results))
+    for one in site.results.implementations:
+        values = about(site.results, one)
+        yield _page(made, "implementation", implementation_page(one.name), site=site, **values)
+
+
+def _search(made: "Environment", site: Site) -> Pages:
+    rows = list(_findable(site))
+    yield _page(made, "search", "search.html", rows=rows)
+    yield "search-index.js", search_index(rows)
+
+
+def _findable(site: Site) -> Iterator[tuple[str, str, str, str]]:
+    """Yield kind, name, title and path of every page that the search can find."""
+    for one in site.results.implementations:
+        yield "implementation", one.name, one.newest.version, implementation_page(one.name)
+    for document in site.documents.values():
+        yield "document", document.title, "", document.page
+    for format_id in site.by_format:
+        yield "format", format_id, "", fields_page(format_id)
+    for name, covered in site.rules.items():
+        yield "rule", name, covered.rule.text, rule_page(name)
+    for bug in site.suite.history:
+        yield "known bug", bug.id, bug.title, f"history.html#{bug.id}"
+    for case in site.suite.cases:
+        yield "case", case.id, case.title, case_page(case.id)
 
 
 def _traceability(made: "Environment", site: Site) -> tuple[str, str]:
@@ -218,10 +262,11 @@ def unexercised(fields: Sequence[Field]) -> list[Field]:
     return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
 
 
-def _environment(library: Library) -> "Environment":
+def _environment(site: Site) -> "Environment":
     """Return the environment of the pages, with the links to documents, rules, cases and formats."""
     made = package_environment("templates/docs")
-    made.filters |= {"link": quote, "cite": library.cite}
+    made.filters |= {"link": quote, "cite": site.library.cite}
+    made.globals |= names_for_templates(site.results)
     made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
     made.globals |= {"layout_page": layout_page, "has_layout": has_layout}
     made.globals |= {"unexercised": unexercised}

@@ -53,10 +53,10 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
     for stream in sorted(streams, key=lambda one: one.run.started):
         adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
     for name, runs in sorted(adapters.items()):
-        yield _history(name, {version: runs[version] for version in sorted(runs, key=_age)})
+        yield _history(name, {version: runs[version] for version in sorted(runs, key=version_key)})
 
 
-def _age(version: str) -> tuple[tuple[int, int, str], ...]:
+def version_key(version: str) -> tuple[tuple[int, int, str], ...]:
     """Return the sort key of a version: numbers by value; `1.0rc1` comes before `1.0`."""
     parts = re.findall(r"\d+|[a-z]+", version.lower())
     keys = ((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)

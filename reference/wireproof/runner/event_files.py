@@ -132,6 +132,22 @@ def _ended(run: Run, cases: list[CaseEvent], footer: Footer, where: str) -> Even
     return EventStream(run, tuple(cases), footer)
 
 
+def joined(streams: Iterable[EventStream]) -> list[EventStream]:
+    """Return the streams, the shards of a run merged; a shard that is there again is of another run."""
+    whole: list[EventStream] = []
+    shards: dict[tuple[str, str], list[dict[str, EventStream]]] = {}
+    for stream in streams:
+        run = stream.run
+        if not run.shard:
+            whole.append(stream)
+            continue
+        runs = shards.setdefault((run.spec, run.version), [{}])
+        if run.shard in runs[-1]:
+            runs.append({})
+        runs[-1][run.shard] = stream
+    return [*whole, *(merge_shards(parts.values()) for runs in shards.values() for parts in runs)]
+
+
 def merge_shards(shards: Iterable[EventStream]) -> EventStream:
     """Merge the shards of shard run in plan order; raises `EventError` if they do not match."""
     parts = sorted(shards, key=lambda part: part.run.shard)

@@ -1,4 +1,4 @@
-"""`explain` of any size and any input: bounded memory, one line for what is wrong, and partial results kept."""
+"""`explain` of any size and any input: bounded memory, one line for what is wrong, partial results kept."""
 
 import os
 import random

@@ -9,9 +9,9 @@ from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
+from wireproof.kafka.family.client_program.regroup_records import Record, assign_records, split_log
 from wireproof.wire.options import Options
 from wireproof_peers.fake_kafka_broker import RecordSet
-from wireproof.kafka.family.client_program.regroup_records import Record, assign_records, split_log
 
 W01 = bytes.fromhex(
     "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"

@@ -14,6 +14,13 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
+from wireproof.kafka.family.client_program.regroup_records import (
+    Log,
+    Record,
+    assign_records,
+    log_value,
+    split_log,
+)
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
@@ -22,7 +29,6 @@ from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, FakeBroker, Par
 from wireproof_peers.librdkafka_producer import CLAIMS, Producers
 from wireproof_peers.record_fields import READS as EVERYBODY_READS
 from wireproof_peers.record_fields import observed_fields
-from wireproof.kafka.family.client_program.regroup_records import Log, Record, assign_records, log_value, split_log
 
 WAIT_FACTOR: Final = 10
 """Time limits of a request that a wait may take; the runner stops the worker sooner and reports a timeout.

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from uuid import uuid4
 
 from attrs import define, field, frozen
+from kafka.protocol.consumer import FetchRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled
@@ -19,7 +20,7 @@ from wireproof.kafka.family.client_program.program import ClientProgram, Ended, 
 from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, parse_line
 from wireproof.kafka.family.client_program.regroup_records import Record, assign_records, log_value
 from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.replies import Cluster, FetchRequest, Topic
+from wireproof.kafka.family.loopback_broker.replies import Cluster, Topic
 from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS

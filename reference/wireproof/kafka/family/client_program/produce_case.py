@@ -29,6 +29,9 @@ CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 NOBODY: Final = "-1"
 
+MOST_EARLIER: Final = 1000
+"""Records that are produced before those of the case, so that these have the sequence of the case."""
+
 
 @frozen
 class Producers:
@@ -54,7 +57,8 @@ class Producers:
     def produce(self, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
         """Return the outcome for the value of a batch."""
         nobody = value["producerId"] == NOBODY
-        log = ProducedLog(0 if nobody or self.options.lost == "nothing" else 1)
+        before = 0 if nobody else int(value["baseSequence"])
+        log = ProducedLog(before, loses=not nobody and self.options.lost == "answers")
         coordinator = Coordinator() if nobody else _coordinator(value)
         topics = {TOPIC: Topic(uuid4(), [log])}
         cluster = Cluster(topics=topics, coordinator=coordinator, software=self.software)
@@ -65,7 +69,7 @@ class Producers:
             try:
                 with ClientProgram(words, events.put) as program:
                     program.write(b"".join(_commands(value, mode)))
-                    return _answered(events, len(value["records"])) or _sent(log)
+                    return _answered(events, before + len(value["records"])) or _sent(log)
             except OSError as error:
                 return Faulty(f"{words[0]} cannot be started: {error}")
 
@@ -85,6 +89,10 @@ def _commands(value: Any, mode: str) -> Iterator[bytes]:  # noqa: ANN401 - a JSO
     """Yield the lines for the stdin of the program."""
     if mode == "transactional":
         yield _line({"begin": True})
+    if value["baseSequence"] not in (NOBODY, "0"):  # records that take the sequences before it
+        earlier = {"key": None, "value": "", "timestamp": value["baseTimestamp"], "headers": []}
+        yield _line(earlier) * int(value["baseSequence"])
+        yield _line({"flush": True})
     for record in value["records"]:
         names = [[bytes.fromhex(key).decode(), part] for key, part in record["headers"]]
         stamp = str(int(value["baseTimestamp"]) + int(record["timestampDelta"]))
@@ -122,8 +130,7 @@ def _answered(events: "Queue[LineRead | Ended]", count: int) -> Outcome | None:
 
 def _sent(log: ProducedLog) -> Outcome:
     """Return the one record set that the program sent; a retry sends the same again, which is stored once."""
-    stored = [one for one in log.stored if not one.is_marker]
-    match stored:
+    match log.stored_of_case():
         case [_] if len({bytes(data) for data in log.arrived}) == 1:
             return Accepted(data=log.arrived[0])
         case [_]:
@@ -169,6 +176,7 @@ def chosen_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
         ("records[].headers[].key", all(_is_text(name) for one in records for name, _ in one["headers"])),
         ("records[].attributes", {record["attributes"] for record in records} <= {"0"}),
         ("producerEpoch", (value["producerEpoch"] == NOBODY) == nobody),
-        ("baseSequence", value["baseSequence"] == (NOBODY if nobody else "0")),
+        ("baseSequence", nobody == (value["baseSequence"] == NOBODY)),
+        ("baseSequence", int(value["baseSequence"]) <= MOST_EARLIER),
     )
     return next((name for name, can in rules if not can), None)

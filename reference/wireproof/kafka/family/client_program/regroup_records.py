@@ -159,12 +159,13 @@ def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
 
 def _record_json(record: Record) -> dict[str, Json]:
     kind = record.timestamp_type
-    return {
+    value: dict[str, Json] = {
         "offset": str(record.offset),
         "timestamp": str(record.timestamp),
         "key": _hex(record.key),
         "value": _hex(record.value),
-    } | ({} if kind is None else {"timestampType": kind})
+    }
+    return value if kind is None else value | {"timestampType": kind}
 
 
 def _hex(data: bytes | None) -> str | None:

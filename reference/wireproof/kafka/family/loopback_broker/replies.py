@@ -214,7 +214,7 @@ def metadata(cluster: Cluster, request: Request) -> Reply:
     """Return the broker, and the topics that were asked for."""
     version = request.version
     if request.topics is None or not (version or request.topics):
-        found = [(name, topic) for name, topic in cluster.topics.items()]
+        found: list[tuple[str, Topic | None]] = list(cluster.topics.items())
     else:
         asked = request.topics
         found = [cluster.topic(one.name, one.topic_id if version >= 10 else None) for one in asked]

@@ -1,6 +1,7 @@
 """The cluster as servers on 127.0.0.1: frames, headers, connections. Nothing that a client sends ends it."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -109,6 +110,9 @@ class Server:
             return None
         except Die:
             await self.stop()
+            return None
+        except Exception as error:  # noqa: BLE001 - a request may have fields that no client sends
+            sys.stderr.write(f"loopback broker: API {key} in version {version}: {error!r}\n")
             return None
         if isinstance(request, ProduceRequest) and not request.acks:
             return b""

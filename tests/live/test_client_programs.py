@@ -1,0 +1,48 @@
+"""A real consumer gets the same records however a log is served, and whatever version of Fetch is the newest."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.live.judging import judged
+
+pytestmark = pytest.mark.live
+
+SUBSCRIBER = f"{sys.executable} -m tests.live.clients.subscriber"
+ENTRIES = "kafka.log/mixed/entries"
+CASES = [f"{ENTRIES}/three", f"{ENTRIES}/v0-v1-v2", f"{ENTRIES}/gap-at-the-end"]
+
+MANNERS = (
+    "serve=pieces",
+    "serve=cut",
+    "serve=error",
+    "serve=leader",
+    "start=subscribe",
+    "fetch=4",
+    "fetch=11",
+    "fetch=12",
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory):
+    specs = [f"{manner} side=consume {SUBSCRIBER}" for manner in MANNERS]
+    return judged(specs, tmp_path_factory.mktemp("manners"), cases=CASES, kind="kafka-client")
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_every_manner_gives_the_same_records(manner: str, run) -> None:
+    assert run.verdicts[f"{manner} side=consume {SUBSCRIBER}"] == dict.fromkeys(CASES, "pass"), run.output
+
+
+def test_a_program_that_cannot_consume_a_plain_record_is_one_line_at_the_start(tmp_path: Path) -> None:
+    found = judged(["side=consume false"], tmp_path, cases=CASES, kind="kafka-client")
+    assert found.code == 4
+    assert "kafka-client does not consume a plain record: the program ended with exit code 1" in found.output
+
+
+def test_a_command_that_does_not_exist_is_one_line_at_the_start(tmp_path: Path) -> None:
+    found = judged(["side=consume no-such-program-x"], tmp_path, cases=CASES, kind="kafka-client")
+    assert found.code == 4
+    assert "no-such-program-x cannot be started" in found.output

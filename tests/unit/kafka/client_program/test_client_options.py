@@ -1,0 +1,42 @@
+"""The name of a client program: options, then the command."""
+
+import pytest
+
+from wireproof.adapters.errors import UnknownAdapter
+from wireproof.adapters.registry import resolve
+from wireproof.kafka.family.client_program.client_options import ClientOptions, parse_spec
+
+
+def test_a_command_alone_has_the_newest_fetch_and_whole_logs() -> None:
+    options, words = parse_spec("kafka-client:node client.js 'a b'")
+    assert words == ("node", "client.js", "a b")
+    assert options == ClientOptions(fetch=17, serve="whole", start="consume", side="both", lost="nothing")
+
+
+def test_options_are_words_before_the_command() -> None:
+    options, words = parse_spec("kafka-client:fetch=11 serve=pieces side=consume ./client x=1")
+    assert words == ("./client", "x=1")
+    assert options == ClientOptions(fetch=11, serve="pieces", side="consume")
+
+
+def test_the_worker_gets_the_options_back() -> None:
+    options = ClientOptions(name="x", fetch=4, serve="leader", start="subscribe", lost="answers")
+    assert ClientOptions.of_json(options.json()) == options
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("kafka-client:", "a command is missing"),
+        ("kafka-client:fetch=11", "a command is missing"),
+        ("kafka-client:fetch=3 x", "fetch: must be from 4 to 17, not 3"),
+        ("kafka-client:fetch=newest x", "fetch: must be a number, not newest"),
+        ("kafka-client:serve=slow x", "serve: must be one of whole, pieces, cut, error, leader, not slow"),
+        ("kafka-client:speed=9 x", "no option speed: there are name, fetch, serve, start, side, lost"),
+        ("kafka-client:'x", "No closing quotation"),
+    ],
+)
+def test_another_form_is_an_error_that_says_what_there_is(spec: str, text: str) -> None:
+    with pytest.raises(UnknownAdapter) as error:
+        resolve(spec)
+    assert text in str(error.value)

@@ -1,0 +1,194 @@
+"""The loopback broker answers what clients ask for in each version, and survives what no client sends."""
+
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
+
+from kafka.protocol import consumer as messages
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest, MetadataResponse
+
+from tests.live.raw_client import RESPONSES, RawClient
+from wireproof.kafka.family.loopback_broker import server
+from wireproof.kafka.family.loopback_broker.replies import VERSIONS, Cluster, Topic
+from wireproof.kafka.family.loopback_broker.served_log import ServedLog, Serving, end_batch
+from wireproof.kafka.family.loopback_broker.server import LARGEST, running
+
+RESPONSES.update(
+    {
+        getattr(messages, f"{name}Request").API_KEY: getattr(messages, f"{name}Response")
+        for name in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch")
+    }
+    | {MetadataRequest.API_KEY: MetadataResponse}
+)
+
+TOPIC = "t"
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster(topics={TOPIC: Topic(uuid4(), [ServedLog(Serving(end_batch(0)), lambda _: None)])})
+
+
+@pytest.fixture
+def address(cluster: Cluster) -> Iterator[str]:
+    with running(cluster) as address:
+        yield address
+
+
+def span(request: type[Any]) -> range:
+    least, most = VERSIONS[request]
+    return range(least, most + 1)
+
+
+def fetch(cluster: Cluster, version: int, session: tuple[int, int] = (0, -1), *, names: bool = True) -> Any:
+    one = messages.FetchRequest.FetchTopic
+    partition = one.FetchPartition(
+        partition=0, current_leader_epoch=-1, fetch_offset=0, log_start_offset=-1, partition_max_bytes=1 << 20
+    )
+    topic = one(topic=TOPIC, topic_id=cluster.topics[TOPIC].id, partitions=[partition])
+    return messages.FetchRequest[version](
+        replica_id=-1,
+        max_wait_ms=20,
+        min_bytes=1,
+        max_bytes=1 << 20,
+        isolation_level=0,
+        session_id=session[0],
+        session_epoch=session[1],
+        topics=[topic] if names else [],
+        forgotten_topics_data=[],
+        rack_id="",
+    )
+
+
+@pytest.mark.parametrize("version", span(messages.FetchRequest))
+def test_every_version_of_fetch_returns_the_bytes(version: int, cluster: Cluster, address: str) -> None:
+    with RawClient(address) as client:
+        ((answer,),) = (one.partitions for one in client.send(fetch(cluster, version)).responses)
+    assert (answer.error_code, bytes(answer.records)) == (0, end_batch(0))
+
+
+@pytest.mark.parametrize("version", [7, 11, 12, 13, 17])
+def test_a_session_that_waits_goes_on(version: int, cluster: Cluster, address: str) -> None:
+    log = cluster.topics[TOPIC].partitions[0]
+    with RawClient(address) as client:
+        first = client.send(fetch(cluster, version, (0, 0)))
+        assert first.session_id > 0
+        assert bytes(first.responses[0].partitions[0].records) == end_batch(0)
+        log.read_from = lambda *_: b""  # type: ignore[method-assign] # nothing more comes
+        for epoch in (1, 2):
+            again = client.send(fetch(cluster, version, (first.session_id, epoch), names=False))
+            assert (again.error_code, again.session_id) == (0, first.session_id)
+    assert isinstance(log, ServedLog)
+    assert (log.fetches, log.repeated) == (3, 2)
+
+
+@pytest.mark.parametrize("version", span(MetadataRequest))
+def test_every_version_of_metadata_names_the_leader(version: int, cluster: Cluster, address: str) -> None:
+    topic = MetadataRequest.MetadataRequestTopic(name=TOPIC, topic_id=None, version=version)
+    request = MetadataRequest[version](topics=[topic], allow_auto_topic_creation=False)
+    with RawClient(address) as client:
+        reply = client.send(request)
+    assert [(one.host, one.port) for one in reply.brokers] == [("127.0.0.1", cluster.port)]
+    ((partition,),) = (one.partitions for one in reply.topics)
+    assert (reply.topics[0].error_code, partition.leader_id) == (0, 1)
+
+
+@pytest.mark.parametrize("version", span(messages.JoinGroupRequest))
+def test_the_only_member_of_a_group_leads_it(version: int, address: str) -> None:
+    protocol = messages.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
+    with RawClient(address) as client:
+        reply = client.send(
+            messages.JoinGroupRequest[version](
+                group_id="g",
+                session_timeout_ms=1000,
+                rebalance_timeout_ms=1000,
+                member_id="",
+                group_instance_id=None,
+                protocol_type="consumer",
+                protocols=[protocol],
+                reason=None,
+            )
+        )
+    assert (reply.error_code, reply.protocol_name, reply.leader) == (0, "range", reply.member_id)
+    assert [(one.member_id, bytes(one.metadata)) for one in reply.members] == [(reply.member_id, b"m")]
+
+
+@pytest.mark.parametrize("version", span(messages.OffsetFetchRequest))
+def test_a_new_group_has_committed_nothing(version: int, address: str) -> None:
+    request = messages.OffsetFetchRequest
+    if version < 8:
+        asked = [request.OffsetFetchRequestTopic(name=TOPIC, partition_indexes=[0])]
+        sent = request[version](group_id="g", topics=asked, require_stable=False)
+    else:
+        rows = [request.OffsetFetchRequestGroup.OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
+        group = request.OffsetFetchRequestGroup(group_id="g", member_id=None, member_epoch=-1, topics=rows)
+        sent = request[version](groups=[group], require_stable=False)
+    with RawClient(address) as client:
+        reply = client.send(sent)
+    topics = reply.topics if version < 8 else reply.groups[0].topics
+    ((partition,),) = (one.partitions for one in topics)
+    assert (partition.error_code, partition.committed_offset) == (0, -1)
+
+
+def test_a_version_that_is_not_announced_ends_the_connection() -> None:
+    cluster = Cluster(newest={messages.FetchRequest.API_KEY: 11})
+    cluster.topics[TOPIC] = Topic(uuid4(), [ServedLog(Serving(b""), lambda _: None)])
+    with running(cluster) as address, RawClient(address) as client, pytest.raises(ConnectionResetError):
+        client.send(fetch(cluster, 12))
+
+
+def test_another_node_leads_after_a_move(cluster: Cluster) -> None:
+    with running(cluster, nodes=2), RawClient(f"127.0.0.1:{cluster.ports[1]}") as first:
+        cluster.topics[TOPIC].move_to(2)
+        ((moved,),) = (one.partitions for one in first.send(fetch(cluster, 11)).responses)
+        with RawClient(f"127.0.0.1:{cluster.ports[2]}") as second:
+            ((found,),) = (one.partitions for one in second.send(fetch(cluster, 11)).responses)
+    assert (moved.error_code, found.error_code, bytes(found.records)) == (6, 0, end_batch(0))
+
+
+HOSTILE = {
+    "a length that is too large": struct.pack(">i", LARGEST + 1),
+    "a negative length": struct.pack(">i", -1),
+    "a length that is too small": struct.pack(">i", 7) + bytes(7),
+    "an unknown API": struct.pack(">ihhi", 10, 999, 0, 1) + b"\xff\xff",
+    "no fields": struct.pack(">ihhi", 10, messages.FetchRequest.API_KEY, 4, 1) + b"\xff\xff",
+    "an array that is too long": struct.pack(">ihhihi", 14, MetadataRequest.API_KEY, 1, 1, -1, 0x7FFFFFFF),
+    "an array of negative length": struct.pack(">ihhihi", 14, MetadataRequest.API_KEY, 1, 1, -1, -5),
+    "ApiVersions of the future": struct.pack(">ihhih", 10, ApiVersionsRequest.API_KEY, 99, 1, -1),
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+def test_bytes_that_no_client_sends_end_one_connection_only(
+    data: bytes, cluster: Cluster, address: str
+) -> None:
+    host, _, port = address.rpartition(":")
+    with RawClient(address) as other, socket.create_connection((host, int(port)), 10) as hostile:
+        hostile.sendall(data)
+        hostile.shutdown(socket.SHUT_WR)
+        while hostile.recv(4096):
+            pass
+        ((answer,),) = (one.partitions for one in other.send(fetch(cluster, 11)).responses)
+    assert answer.error_code == 0
+
+
+def test_a_request_that_cannot_be_answered_ends_one_connection_only(
+    cluster: Cluster, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise AttributeError("no such field")
+
+    monkeypatch.setitem(server.ANSWERS, messages.HeartbeatRequest.API_KEY, fail)
+    beat = messages.HeartbeatRequest[0](group_id="g", generation_id=1, member_id="m")
+    with RawClient(address) as other, RawClient(address) as client:
+        with pytest.raises(ConnectionResetError):
+            client.send(beat)
+        ((answer,),) = (one.partitions for one in other.send(fetch(cluster, 11)).responses)
+    assert answer.error_code == 0
+    assert "loopback broker: API 12 in version 0: AttributeError('no such field')" in capsys.readouterr().err
