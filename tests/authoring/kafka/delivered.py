@@ -146,6 +146,8 @@ def _transactions(s: CaseBuilder) -> None:
     twice = [data(0, (b"a",), 1000), ctl(1, 0, 1000), data(2, (b"b",), 1000), ctl(3, 1, 1000), data(4, (b"c",), 1000), ctl(5, 0, 1000)]
     accepts("aborted-unsorted", "Two aborted transactions of a producer, the later one listed first", twice, [twice[2][1]], [(1000, 4), (1000, 0)],
        "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23")
+    accepts("aborted-twice-sorted", "Two aborted transactions of a producer, and a committed one between them", twice, [twice[2][1]], [(1000, 0), (1000, 4)],
+       "@platformatic/kafka 2.12.1 keeps one aborted transaction of each producer: the records of the first are delivered.")
     kept = data(0, (b"a",), 1000, last=4)
     accepts("aborted-within-compacted", "The transaction begins behind the last record, within lastOffsetDelta", [kept, ctl(5, 0, 1000)], [], [(1000, 4)],
        "The last offset is that of the header: compaction takes records, not offsets.", "kafka.md §1.9")
