@@ -152,6 +152,7 @@ static void produce(const char *address, const char *topic, const char *codec, c
     int transactional = strcmp(mode, "transactional") == 0;
     const char *options[] = {"bootstrap.servers", address, "compression.type", codec, "linger.ms", "30000", "batch.size", "16777216",
                              "batch.num.messages", "1000000", "message.max.bytes", "33554432",
+                             "queue.buffering.max.messages", "1000000",
                              "enable.idempotence", strcmp(mode, "plain") == 0 ? "false" : "true",
                              transactional ? "transactional.id" : NULL, topic, NULL};
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
