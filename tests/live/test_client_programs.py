@@ -1,11 +1,11 @@
-"""A real consumer gets the same records however a log is served, and whatever version of Fetch is the newest."""
+"""A real consumer gets the same records however a log is served, and by every version of Fetch."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.live.judging import judged
+from tests.live.judging import Judged, judged
 
 pytestmark = pytest.mark.live
 
@@ -26,13 +26,13 @@ MANNERS = (
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory):
+def run(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     specs = [f"{manner} side=consume {SUBSCRIBER}" for manner in MANNERS]
     return judged(specs, tmp_path_factory.mktemp("manners"), cases=CASES, kind="kafka-client")
 
 
 @pytest.mark.parametrize("manner", MANNERS)
-def test_every_manner_gives_the_same_records(manner: str, run) -> None:
+def test_every_manner_gives_the_same_records(manner: str, run: Judged) -> None:
     assert run.verdicts[f"{manner} side=consume {SUBSCRIBER}"] == dict.fromkeys(CASES, "pass"), run.output
 
 

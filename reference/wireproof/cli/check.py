@@ -62,8 +62,8 @@ def command(adapters: tuple[str, ...], every: bool, **more: Any) -> int:  # noqa
     """Check each ADAPTER against the cases and print its failures and a table of verdicts.
 
     An ADAPTER is a registered name (`wireproof adapters`), `py:module:attribute`, `exec:command …`,
-    `jsonl:command …` or `kafka-broker:HOST:PORT`. Exit code: 0 conforms, 1 does not, 2 usage, 3 only stale
-    or changed baseline entries, 4 adapter, 5 a bug of the suite.
+    `jsonl:command …`, `kafka-broker:HOST:PORT` or `kafka-client:command …`. Exit code: 0 conforms, 1 does
+    not, 2 usage, 3 only stale or changed baseline entries, 4 adapter, 5 a bug of the suite.
     """
     if not (adapters or every):
         raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to check, or give --all-ready")

@@ -25,7 +25,7 @@ TIMEOUT_MS = 30_000
 
 
 class PlainProducer:
-    """A producer: it sends the records before each flush as one batch, and a second time without an answer."""
+    """A producer: it sends the records before a flush as one batch, again if there is no answer."""
 
     def __init__(self, address: str, topic: str, codec: str, mode: str) -> None:
         self.address, self.topic = address, topic

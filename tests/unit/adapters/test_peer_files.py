@@ -1,5 +1,7 @@
 """The `adapter.toml` of each peer: the rows that it gives, what is refused, and when it is read."""
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from command_line import Command
 from peer_adapters import write_peer
 
 from wireproof.adapters import packaged_folders, peers
-from wireproof.adapters.errors import AdapterFileError
+from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
 from wireproof.adapters.registry import BUILTIN, names, resolve
 
 PATHS = peers.files()
@@ -127,7 +129,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
 def test_one_adapter_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     paths: list[Path] = []
     read = peers.read
-    monkeypatch.setattr(peers, "read", lambda path: (paths.append(path), read(path))[1])
+    monkeypatch.setattr(peers, "read", lambda path, _: (paths.append(path), read(path))[1])
     assert resolve("kio").extra == "peers"
     assert [path.parent.name for path in paths] == ["kio"]
     assert set(names()) >= {*PATHS, *BUILTIN}
@@ -140,3 +142,42 @@ def test_an_object_is_imported_from_the_folder_of_its_file(folder: Path) -> None
     entry = peers.read(write_peer(folder, python="../shared_file_of_a_test.py:VALUE"))
     assert entry.object == "shared_file_of_a_test:VALUE"
     assert entry.search_path == (str(folder.parent.resolve()), str(folder.parents[1] / "_shared" / "python"))
+
+
+def test_a_client_program_is_started_by_the_worker_of_its_system(folder: Path) -> None:
+    entry = peers.read(write_peer(folder, command="{build}/client 'a b'", client=True, build=BUILD))
+    assert entry.name == "toy"
+    assert entry.command[:3] == (sys.executable, "-m", "wireproof.kafka.family.client_program.worker")
+    assert entry.command[4:] == ("{build}/client", "a b")
+    assert json.loads(entry.command[3])["name"] == "toy"
+    assert entry.prepare is not None
+    assert entry.case_seconds > 0
+
+
+def test_its_options_follow_its_name(folder: Path) -> None:
+    write_peer(folder, command="./client", client=True)
+    options = json.loads(resolve("toy:fetch=11,serve=pieces").command[3])
+    assert (options["fetch"], options["serve"], options["name"]) == (11, "pieces", "toy")
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"), [("toy:fetch=3", "fetch: must be from 4 to 17"), ("toy:speed=1", "no option speed")]
+)
+def test_a_wrong_option_of_it_is_one_line(spec: str, text: str, folder: Path) -> None:
+    write_peer(folder, command="./client", client=True)
+    with pytest.raises(UnknownAdapter, match=text):
+        resolve(spec)
+
+
+def test_an_adapter_that_is_no_client_program_has_no_options(folder: Path) -> None:
+    write_peer(folder, command="./driver")
+    with pytest.raises(UnknownAdapter, match="toy has no options: only client programs have"):
+        resolve("toy:fetch=11")
+
+
+def test_a_system_without_client_programs_has_none(folder: Path) -> None:
+    other = folder.parent.parent / "heka" / "toy"
+    with pytest.raises(
+        AdapterFileError, match="client: must have a command, and a system with client programs"
+    ):
+        peers.read(write_peer(other, command="./client", client=True))

@@ -6,21 +6,36 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+from attrs import evolve
 from faulty_runs import SHORT, around, case, cases, good, run, spec
 
+from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case, Limits
 from wireproof.cases.outcome import (
     Crashed,
     Faulty,
     TimedOut,
 )
+from wireproof.runner import engine
 from wireproof.runner.engine import Engine
 
 
 def test_a_hang_is_timed_out_and_says_how_far_it_got() -> None:
-    outcome, engine = around("hang")
+    outcome, ran = around("hang")
     assert outcome == TimedOut(SHORT, "read 0 of 4 bytes of a frame's length")
-    assert engine.deaths.count == 1
+    assert ran.deaths.count == 1
+
+
+def test_an_adapter_that_starts_a_program_for_each_case_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolved(name: str) -> Entry:
+        return evolve(resolve(name), case_seconds=1.5)
+
+    monkeypatch.setattr(engine, "resolve", resolved)
+    outcome, _ = around("hang")
+    assert isinstance(outcome, TimedOut)
+    assert outcome.ms == 1500 > SHORT
 
 
 def test_half_an_answer_is_timed_out_and_says_how_far_it_got() -> None:
@@ -40,9 +55,9 @@ def test_an_exit_midway_is_a_crash_even_with_code_0() -> None:
 
 
 def test_a_flood_on_stderr_blocks_nobody() -> None:
-    outcome, engine = around("floods-stderr")
+    outcome, ran = around("floods-stderr")
     assert outcome == good(b"floods-stderr")
-    assert engine.deaths.count == 0
+    assert ran.deaths.count == 0
 
 
 def test_a_child_left_behind_holds_up_nobody_and_is_ended() -> None:

@@ -1,5 +1,6 @@
 """What a client program is asked: a probe shows which fields, codecs and commands it knows."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from wireproof import formats
@@ -10,6 +11,8 @@ from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
 from wireproof.kafka.family.loopback_broker.served_log import Serving
+
+PROBE_ISOLATION: Final = "read_uncommitted"
 
 READS: Final = (
     *("wrapper", "partial-tail", "headers", "empty-batch", "log-append-time", "mixed-magic"),
@@ -65,49 +68,54 @@ def batch_value(codec: int = 0, offset: int = 0) -> dict[str, Any]:
 def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int) -> Hello:
     """Ask a client program what it knows, and return its hello; raise `AdapterStartError`."""
     revisions: dict[str, Claim] = {}
-    version = "unknown"
+    software: list[str] = []
     if options.side != "produce":
-        consumers = Consumers(options, words)
-        seen = _probed(consumers)
-        version = " ".join(seen.software) or version
-        fields = sum((SHOWN[name] for name in SHOWN if name in (seen.shown or ())), ())
-        revisions["kafka.log/mixed"] = Claim(
-            ("decode",), _codecs(consumers), ("reader",), (*fields, "nextOffset"), READS
-        )
+        revisions["kafka.log/mixed"] = _reads(Consumers(options, words), software)
     else:
         names = ("kafka.log/mixed", *(f"kafka.batch/v{magic}" for magic in range(3)))
         revisions |= dict.fromkeys(names, Claim(()))
-    producers = Producers(options, words)
+    producers = Producers(options, words, software)
     if options.side != "consume" and _produces(producers):
-        version = " ".join(producers.software) or version
         revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, WRITES)
-    return Hello(options.name, version, revisions, window=window, cost="slow")
+    return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
 
 
-def _probed(consumers: Consumers) -> Consumption:
+def _reads(consumers: Consumers, software: list[str]) -> Claim:
+    """Return what the program reads: it is asked for all codecs at once, and if it fails, for each alone.
+
+    Raises:
+        AdapterStartError: it does not deliver a record without compression.
+    """
+    seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), PROBE_ISOLATION)
+    codecs: tuple[str, ...] = CODECS
+    if outcome is not None or len(seen.records) != len(CODECS):
+        seen = _plain(consumers)
+        codecs = CODECS[:1] + tuple(
+            name for code, name in enumerate(CODECS) if code and _has(consumers, code)
+        )
+    software[:] = seen.software
+    fields = (field for name in SHOWN if name in (seen.shown or ()) for field in SHOWN[name])
+    return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), READS)
+
+
+def _plain(consumers: Consumers) -> Consumption:
     """Return what the program delivers of a log with one record; raise `AdapterStartError`."""
-    seen, outcome = consumers.consume(Serving(_batch(0, 0)), "read_uncommitted")
+    seen, outcome = consumers.consume(Serving(_batches([0])), PROBE_ISOLATION)
     if outcome is not None or len(seen.records) != 1:
         reason = getattr(outcome, "text", "") or f"{len(seen.records)} records of one"
         raise AdapterStartError(f"{consumers.options.name} does not consume a plain record: {reason}")
     return seen
 
 
-def _codecs(consumers: Consumers) -> tuple[str, ...]:
-    """Return the codecs that the program reads: it is asked for all at once, then for each alone."""
-    both = b"".join(_batch(codec, codec) for codec in range(len(CODECS)))
-    if _delivers(consumers, both, len(CODECS)):
-        return CODECS
-    return tuple(name for codec, name in enumerate(CODECS) if _delivers(consumers, _batch(codec, 0), 1))
+def _has(consumers: Consumers, codec: int) -> bool:
+    """Return True if the program delivers a record in a codec."""
+    seen, outcome = consumers.consume(Serving(_batches([codec])), PROBE_ISOLATION)
+    return outcome is None and len(seen.records) == 1
 
 
-def _delivers(consumers: Consumers, data: bytes, count: int) -> bool:
-    seen, outcome = consumers.consume(Serving(data), "read_uncommitted")
-    return outcome is None and len(seen.records) == count
-
-
-def _batch(codec: int, offset: int) -> bytes:
-    return formats.encode(formats.get("kafka.batch", "v2"), batch_value(codec, offset))
+def _batches(codecs: Iterable[int]) -> bytes:
+    form = formats.get("kafka.batch", "v2")
+    return b"".join(formats.encode(form, batch_value(codec, offset)) for offset, codec in enumerate(codecs))
 
 
 def _produces(producers: Producers) -> bool:

@@ -56,15 +56,16 @@ class ClientProgram:
             start_new_session=True,
         )
         self._errors: deque[str] = deque(maxlen=LAST_LINES)
-        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._read, self._read_errors)]
-        for thread in self._threads:
-            thread.start()
+        self._error_thread = threading.Thread(target=self._read_errors, daemon=True)
+        self._error_thread.start()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
 
     def _read(self) -> None:
         assert self._process.stdout
         while line := self._process.stdout.readline(LONGEST_LINE):
             self._on_event(LineRead(line))
-        self._threads[1].join()
+        self._error_thread.join()
         self._on_event(Ended(self._process.wait(), one_line(" | ".join(self._errors), LONGEST)))
 
     def _read_errors(self) -> None:
@@ -98,8 +99,7 @@ class ClientProgram:
         self._signal(signal.SIGKILL)
         self._process.wait()
         self.close_stdin()
-        for thread in self._threads:
-            thread.join()
+        self._thread.join()
         for pipe in (self._process.stdout, self._process.stderr):
             assert pipe
             pipe.close()

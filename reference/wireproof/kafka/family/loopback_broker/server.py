@@ -100,23 +100,19 @@ class Server:
             return _unsupported(node, correlation) if request_class is ApiVersionsRequest else None
         try:
             request = request_class.decode(frame, version=version, header=True)
-        except Exception:  # noqa: BLE001 - of kafka-python, for bytes that are no request
-            return None
-        try:
             reply = await self._answer(node, request)
         except Hang:
             await asyncio.Event().wait()
-        except HangUp:
-            return None
         except Die:
             await self.stop()
             return None
-        except Exception as error:  # noqa: BLE001 - a request may have fields that no client sends
+        except HangUp:
+            return None
+        except Exception as error:  # noqa: BLE001 - bytes that are no request, or fields that no client sends
             sys.stderr.write(f"loopback broker: API {key} in version {version}: {error!r}\n")
             return None
-        if isinstance(request, ProduceRequest) and not request.acks:
-            return b""
-        return _framed(reply, correlation)
+        silent = isinstance(request, ProduceRequest) and not request.acks
+        return b"" if silent else _framed(reply, correlation)
 
     @staticmethod
     async def _answer(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
