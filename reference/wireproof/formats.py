@@ -5,12 +5,13 @@ installed families.
 """
 
 import fnmatch
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof.family import PROVISIONAL_SUFFIX, Decoded, Family, Format, StreamRules
+from wireproof.format_table import FormatTable
 from wireproof.installed_families import INSTALLED
 from wireproof.suggestions import bracket_error, suggestion
 from wireproof.wire.json_values import Json, from_json, to_json
@@ -66,12 +67,10 @@ class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
     """There is no such format or revision; the message lists the nearest ones."""
 
 
-FAMILIES: Final[dict[str, Family]] = INSTALLED.families
-"""Every family, by its name."""
+FAMILIES: Final[MutableMapping[str, Family]] = INSTALLED.families
+"""Every family, by its name; it is loaded when it is asked for."""
 
-FORMATS: Final[dict[str, Format]] = {
-    fmt.format_id: fmt for family in FAMILIES.values() for fmt in family.formats
-}
+FORMATS: Final[MutableMapping[str, Format]] = FormatTable(FAMILIES)
 """Every format in every revision, by its id."""
 
 

@@ -1,15 +1,17 @@
 """Find the installed families of formats: those of this package, then those of other packages.
 
 Another package provides a family as an entry point of the group `wireproof.formats`. If its family cannot be
-used, the others still work, and `INSTALLED.faults` has one line about it.
+used, the others still work, and `INSTALLED.faults` has one line about it. A family of this package is
+imported when it is asked for, those of other packages when all are: a command often needs a single one.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from threading import RLock
+from typing import Any, Final, Protocol
 
 from attrs import frozen
 
@@ -42,9 +44,25 @@ class FamilyFault:
         return f"{self.package}: {self.text}"
 
 
+class FamiliesFound(Protocol):
+    """The families by name, what cannot be used, and the top-level modules of families of other packages."""
+
+    @property
+    def families(self) -> MutableMapping[str, Family]:
+        """Return the families by name."""
+
+    @property
+    def faults(self) -> tuple[FamilyFault, ...]:
+        """Return what cannot be used."""
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """Return the top-level modules of families of other packages."""
+
+
 @frozen
 class InstalledFamilies:
-    """The families by name, what cannot be used, and the top-level modules of families of other packages."""
+    """Families that are all loaded."""
 
     families: dict[str, Family]
     faults: tuple[FamilyFault, ...] = ()
@@ -102,22 +120,98 @@ def _provides(folder: str) -> bool:
 
 def install(providers: Iterable[Provider]) -> InstalledFamilies:
     """Load families; of two with the same name or the same format, the first one is used."""
-    families: dict[str, Family] = {}
-    faults: list[FamilyFault] = []
-    packages: set[str] = set()
-    for one in providers:
+    found = FamilyTable((), lambda: providers)
+    return InstalledFamilies(dict(found), found.faults, found.packages)
+
+
+class FamilyTable(MutableMapping[str, Family]):
+    """Families by name, in the order of their providers; each of the first ones is loaded when asked for."""
+
+    def __init__(self, first: Iterable[Provider], others: Callable[[], Iterable[Provider]]) -> None:
+        """Load nothing yet; `others` is called when a name is unknown, or all families are needed."""
+        self._first = {one.name: one for one in first}
+        self._waiting = dict(self._first)
+        self._others: Callable[[], Iterable[Provider]] | None = others
+        self._loaded: dict[str, Family] = {}
+        self._faults: list[FamilyFault] = []
+        self._packages: set[str] = set()
+        self._lock = RLock()
+
+    @property
+    def families(self) -> "FamilyTable":
+        """Return the families by name."""
+        return self
+
+    @property
+    def faults(self) -> tuple[FamilyFault, ...]:
+        """Return what cannot be used."""
+        self._load_all()
+        return tuple(self._faults)
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """Return the top-level modules of families of other packages."""
+        self._load_all()
+        return frozenset(self._packages - {"wireproof"})
+
+    def __getitem__(self, name: str) -> Family:
+        """Return a family, and load it before."""
+        if (family := self._loaded.get(name)) is not None:
+            return family
+        if name in self._first:
+            self._load_first(name)
+        else:
+            self._load_all()
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, family: Family) -> None:
+        """Add or replace a family."""
+        self._loaded[name] = family
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a family."""
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names in order; a family is loaded when its turn comes."""
+        for name in self._first:
+            self._load_first(name)
+            if name in self._loaded:
+                yield name
+        self._load_all()
+        yield from [name for name in self._loaded if name not in self._first]
+
+    def __len__(self) -> int:
+        """Return the number of families."""
+        self._load_all()
+        return len(self._loaded)
+
+    def _load_first(self, name: str) -> None:
+        with self._lock:
+            if name in self._waiting:
+                self._load(self._waiting[name])
+                self._waiting.pop(name, None)
+
+    def _load_all(self) -> None:
+        with self._lock:
+            for name in self._first:
+                self._load_first(name)
+            others, self._others = self._others, None
+            for one in others() if others is not None else ():
+                self._load(one)
+
+    def _load(self, one: Provider) -> None:
         try:
             family = one.load()
         except Exception as error:  # noqa: BLE001 - a foreign package; the others still work
             reason = one_line(f"{type(error).__name__}: {error}", MAX_REASON)
-            faults.append(FamilyFault(one.package, f"the family {one.name} cannot be loaded: {reason}"))
-            continue
-        if reason := _unfit(family, families):
-            faults.append(FamilyFault(one.package, f"the family {one.name} is not used: {reason}"))
+            self._faults.append(FamilyFault(one.package, f"the family {one.name} cannot be loaded: {reason}"))
+            return
+        if reason := _unfit(family, self._loaded):
+            self._faults.append(FamilyFault(one.package, f"the family {one.name} is not used: {reason}"))
         else:
-            families[family.name] = family
-            packages.add(one.module.partition(".")[0])
-    return InstalledFamilies(families, tuple(faults), frozenset(packages - {"wireproof"}))
+            self._loaded[family.name] = family
+            self._packages.add(one.module.partition(".")[0])
 
 
 def _unfit(family: object, known: dict[str, Family]) -> str:
@@ -138,5 +232,5 @@ def _unfit(family: object, known: dict[str, Family]) -> str:
     return ""
 
 
-INSTALLED: Final = install((*_own(), *_others(sys.path)))
+INSTALLED: Final[FamiliesFound] = FamilyTable(_own(), lambda: _others(sys.path))
 """The families of this environment."""

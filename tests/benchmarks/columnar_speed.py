@@ -14,12 +14,14 @@ from collections.abc import Callable
 
 import click
 import cramjam
+import deflate
 import numpy as np
 import zstandard
 from aiokafka.record.memory_records import MemoryRecords
 from beside import MIB, Way, best, conditions, of_process, told
 from crc32c import crc32c as in_place
 from google_crc32c import value as crc32c
+from zlib_ng import zlib_ng
 
 from wireproof import formats
 from wireproof.cases.strategies.nearly_valid_bytes import written
@@ -44,6 +46,9 @@ MOST = 64 * MIB
 SIZES = {28: "40-byte records", 100: "100-byte values", 1000: "1000-byte values"}
 BARE = {28: 0.2, 100: 0.3}
 ARROW = {28: 0.3, 100: 0.5}
+GZIP_KIB = (64, 16, 8)
+"""KiB of records in a batch: the smaller it is, the more the tables of each deflated block weigh."""
+
 CODECS = {1: ("gzip", 1.3), 2: ("snappy", 0.6), 3: ("lz4", 0.6), 4: ("zstd", 0.8)}
 
 
@@ -56,11 +61,11 @@ def batch_of(rng: random.Random, size: int, codec: int, total: int = 64 * 1024) 
     return written(V2, RecordBatch(0, 0, 2, codec, count - 1, T, T + count - 1, -1, -1, -1, records))
 
 
-def segment(size: int, mib: int, codec: int = 0) -> bytes:
-    """About so many MiB of records (before they are packed) with values of `size` bytes."""
+def segment(size: int, mib: int, codec: int = 0, kib: int = 64) -> bytes:
+    """About so many MiB of records (before they are packed) with values of `size` bytes, `kib` in a batch."""
     rng = random.Random(7)
-    pool = [batch_of(rng, size, codec) for _ in range(DISTINCT)]
-    return b"".join(pool[at % DISTINCT] for at in range(mib * 16))
+    pool = [batch_of(rng, size, codec, kib * 1024) for _ in range(DISTINCT)]
+    return b"".join(pool[at % DISTINCT] for at in range(mib * 1024 // kib))
 
 
 def spans(data: bytes) -> list[tuple[int, int]]:
@@ -169,6 +174,28 @@ def compressed(mib: int, rounds: int) -> None:
              least=2 if codec == 1 else None)  # fmt: skip
 
 
+def gzip(mib: int, rounds: int) -> None:
+    """Decompression with all checks, and that of each library alone, beside bare zlib, by size of batch."""
+    arena = Arena.of(0)
+    for kib in GZIP_KIB:
+        data = segment(100, mib, 1, kib)
+        regions = [data[start + 61 : stop] for start, stop in spans(data)]
+        sized = [(region, int.from_bytes(region[-4:], "little")) for region in regions]
+        took = ratios(
+            {
+                "zlib": lambda regions=regions: [zlib.decompress(region, 31) for region in regions],
+                "zlib-ng": lambda sized=sized: [zlib_ng.decompress(one, 31, size) for one, size in sized],
+                "libdeflate": lambda sized=sized: [deflate.gzip_decompress(one, size) for one, size in sized],
+                "ours": lambda regions=regions: [decompress_region(one, 1, MOST, arena) for one in regions],
+            },
+            rounds,
+        )
+        told(f"gzip, batches of {kib} KiB: decompression with all checks / zlib", took["zlib"] / took["ours"],
+             least=2)  # fmt: skip
+        for name in ("zlib-ng", "libdeflate"):
+            told(f"gzip, batches of {kib} KiB: {name} alone / zlib", took["zlib"] / took[name])
+
+
 def reference(mib: int, rounds: int) -> None:
     data = segment(100, max(1, mib // 32))
     ours, theirs = (lambda: columnar.scan(data)), (lambda: sum(1 for _ in formats.scan(LOG, [data])))
@@ -189,7 +216,7 @@ def heka(mib: int, rounds: int) -> None:
 
 
 PARTS: dict[str, Callable[[int, int], None]] = {
-    part.__name__: part for part in (aiokafka, checksums, columns, compressed, reference, heka)
+    part.__name__: part for part in (aiokafka, checksums, columns, compressed, gzip, reference, heka)
 }
 
 

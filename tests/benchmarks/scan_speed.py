@@ -220,12 +220,15 @@ def kafka(room: Room) -> None:
         "one": room.on("local[1]", lambda _: room.scanned(room.segments)),
         "two": room.on("local[2]", lambda _: room.scanned(room.segments)),
     }
-    took = {name: cost.seconds for name, cost in best(ways, room.rounds).items()}
-    tool = took["tool"] - took["start"]
-    told("DumpLogSegments: seconds, less its start-up", tool)
+    took = best(ways, room.rounds)
+    tool = Cost(took["tool"].seconds - took["start"].seconds, took["tool"].cpu - took["start"].cpu)
+    told("DumpLogSegments: seconds, less its start-up", tool.seconds)
+    told("DumpLogSegments: seconds of cores, less its start-up", tool.cpu)
     for name, master in (("one", "local[1]"), ("two", "local[2]")):
-        told(f"scan, {master}: seconds", took[name])
-        told(f"scan, {master} / DumpLogSegments", tool / took[name], least=5)
+        told(f"scan, {master}: seconds", took[name].seconds)
+        told(f"scan, {master} / DumpLogSegments", tool.seconds / took[name].seconds, least=5)
+        told(f"scan, {master}: seconds of cores", took[name].cpu)
+        told(f"scan, {master} / DumpLogSegments, in seconds of cores", tool.cpu / took[name].cpu)
 
 
 PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cores, shipped, kafka)}

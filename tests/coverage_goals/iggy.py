@@ -10,15 +10,17 @@ FIXED: Final = ("int8", "int128", "uint64", "float64")
 """Kinds of a fixed width, one of each sort: §2.3."""
 
 
-def _kinds(headers: HeaderMap | bytes) -> set[str]:
+def kinds(headers: HeaderMap | bytes) -> set[str]:
+    """Return the kinds of header values; none for bytes that are not a map."""
     return set() if isinstance(headers, bytes) else {value.kind for _, value in headers}
 
 
 def _of_kind(kind: str) -> Callable[[Any], bool]:
-    return lambda value: kind in _kinds(value.headers)
+    return lambda value: kind in kinds(value.headers)
 
 
-def _messages(test: Callable[[Any], object]) -> Callable[[Any], bool]:
+def messages(test: Callable[[Any], object]) -> Callable[[Any], bool]:
+    """Return a test of values in which a message passes a test."""
     return lambda value: any(test(message) for message in value.messages)
 
 
@@ -84,36 +86,36 @@ _BALANCED: Final = remarked("balanced with a value", "iggy-balanced-value")
 _NOT_BALANCED: Final = refused("balanced with a value", "bad-length", "length")
 
 
-def _message_states() -> Iterator[State]:
+def message_states() -> Iterator[State]:
     """Yield the states that the messages of every body and file share."""
     yield valued("two messages", lambda v: len(v.messages) > 1)
-    yield valued("id of 128 bits", _messages(lambda m: m.id >> 127))
-    yield valued("payload of 128 bytes and more", _messages(lambda m: len(m.payload) > 127))
-    yield valued("header", _messages(lambda m: m.headers))
-    yield valued("two headers", _messages(lambda m: isinstance(m.headers, tuple) and len(m.headers) > 1))
-    yield valued("header of a fixed width", _messages(lambda m: _kinds(m.headers) & set(FIXED)))
+    yield valued("id of 128 bits", messages(lambda m: m.id >> 127))
+    yield valued("payload of 128 bytes and more", messages(lambda m: len(m.payload) > 127))
+    yield valued("header", messages(lambda m: m.headers))
+    yield valued("two headers", messages(lambda m: isinstance(m.headers, tuple) and len(m.headers) > 1))
+    yield valued("header of a fixed width", messages(lambda m: kinds(m.headers) & set(FIXED)))
     yield remarked("key twice", "iggy-duplicate-header")
     yield remarked("size of another kind", "iggy-header-size")
 
 
 def _binary() -> Iterator[State]:
-    yield from _message_states()
+    yield from message_states()
     yield refused("header kind unknown", "bad-kind", "kind")
     yield refused("header of 0 bytes", "bad-length", "val_len")
 
 
 def _kept() -> Iterator[State]:
     """Messages from 0.7.0 on: nobody looks inside a block of headers, §5."""
-    yield from _message_states()
+    yield from message_states()
     yield remarked("block that is no map", "iggy-opaque-headers")
 
 
-def _polled(*, states: bool) -> Iterator[State]:
+def polled(*, states: bool) -> Iterator[State]:
     """Yield the states of polls and files: offsets, times, and the message state of 0.0.40."""
-    yield valued("offset beyond 63 bits", _messages(lambda m: m.offset >> 63))
+    yield valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63))
     yield remarked("empty payload", "iggy-empty-payload")
     if states:
-        yield valued("poisoned", _messages(lambda m: m.state == "poisoned"))
+        yield valued("poisoned", messages(lambda m: m.state == "poisoned"))
 
 
 _PLACED: Final = (
@@ -136,8 +138,8 @@ _INDEXED: Final = (
 
 _DELIVERED: Final = (
     *_kept(),
-    valued("offset beyond 63 bits", _messages(lambda m: m.offset >> 63)),
-    valued("empty payload", _messages(lambda m: not m.payload)),
+    valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
+    valued("empty payload", messages(lambda m: not m.payload)),
     remarked("checksum", "iggy-message-checksum"),
     remarked("fewer counted", "iggy-message-count"),
     refused("more counted", "count-mismatch", "count"),
@@ -185,8 +187,8 @@ _POLLED_110: Final = (
     *_FRAMED,
     valued("two batches", lambda v: len(v.batches) > 1),
     valued("batch sliced", lambda v: v.messages and v.messages[0].offset_delta),
-    valued("offset beyond 63 bits", _messages(lambda m: m.offset >> 63)),
-    valued("empty payload", _messages(lambda m: not m.payload)),
+    valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
+    valued("empty payload", messages(lambda m: not m.payload)),
     remarked("checksum of a frame", "iggy-message-checksum"),
     remarked("checksum of a batch", "iggy-batch-checksum"),
     remarked("another count of frames", "iggy-batch-count"),
@@ -227,8 +229,8 @@ _LOG_110: Final = (
 
 _LOG_70: Final = (
     *_kept(),
-    valued("offset beyond 63 bits", _messages(lambda m: m.offset >> 63)),
-    valued("empty payload", _messages(lambda m: not m.payload)),
+    valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
+    valued("empty payload", messages(lambda m: not m.payload)),
     refused("checksum", "crc-mismatch", "checksum"),
     partly("records before the fault"),
 )
@@ -241,18 +243,11 @@ _COUNTED: Final = (
     refused("more counted", "count-mismatch", "count"),
 )
 
-_JSON: Final = (
-    remarked("unknown member", "iggy-json-unknown-field"),
-    refused("no JSON", "bad-json"),
-    refused("member missing", "missing-field"),
-    refused("member of another type", "type-mismatch"),
-)
-
 
 def _logged(*, states: bool) -> tuple[State, ...]:
     return (
         *_binary(),
-        *_polled(states=states),
+        *polled(states=states),
         refused("checksum", "crc-mismatch", "checksum"),
         partly("records before the fault"),
     )
@@ -346,7 +341,8 @@ REPLY: Final = (
 )
 
 
-def _confirmed(test: Callable[[Any], object]) -> Callable[[Any], object]:
+def confirmed(test: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return a test of values in which a confirmation passes a test."""
     return lambda v: any(test(one) for one in v.confirmations)
 
 
@@ -354,35 +350,15 @@ REPLY_110: Final = (
     valued("none", lambda v: not v.confirmations),
     valued("one", lambda v: len(v.confirmations) == 1),
     valued("two", lambda v: len(v.confirmations) > 1),
-    valued("stream beyond 31 bits", _confirmed(lambda one: one.stream_id >> 31)),
-    valued("topic beyond 31 bits", _confirmed(lambda one: one.topic_id >> 31)),
-    valued("partition beyond 31 bits", _confirmed(lambda one: one.partition_id >> 31)),
-    valued("offset beyond 63 bits", _confirmed(lambda one: one.base_offset >> 63)),
-    valued("offset 0", _confirmed(lambda one: not one.base_offset)),
+    valued("stream beyond 31 bits", confirmed(lambda one: one.stream_id >> 31)),
+    valued("topic beyond 31 bits", confirmed(lambda one: one.topic_id >> 31)),
+    valued("partition beyond 31 bits", confirmed(lambda one: one.partition_id >> 31)),
+    valued("offset beyond 63 bits", confirmed(lambda one: one.base_offset >> 63)),
+    valued("offset 0", confirmed(lambda one: not one.base_offset)),
     refused("bytes behind", "trailing-data"),
     refused("count cut", "truncated", "count"),
     refused("last one cut", "truncated", "base_offset"),
 )
-
-_JSON_LATER: Final = (
-    *_JSON,
-    valued("two messages", lambda v: len(v.messages) > 1),
-    valued("payload of 128 bytes and more", _messages(lambda m: len(m.payload) > 127)),
-    valued("header", _messages(lambda m: m.headers)),
-    valued("header of a fixed width", _messages(lambda m: _kinds(m.headers) & set(FIXED))),
-    remarked("key twice", "iggy-duplicate-header"),
-    remarked("size of another kind", "iggy-header-size"),
-)
-
-_JSON_POLL: Final = (
-    *_JSON_LATER,
-    valued("id of 128 bits", _messages(lambda m: m.id >> 127)),
-    valued("offset beyond 63 bits", _messages(lambda m: m.offset >> 63)),
-    remarked("another length", "iggy-json-length"),
-    remarked("another count", "iggy-message-count"),
-)
-_JSON_RESERVED: Final = remarked("reserved set", "iggy-json-reserved")
-_JSON_OPAQUE: Final = remarked("block that is no map", "iggy-opaque-headers")
 
 _WAITING: Final = (
     valued("no wait", lambda v: not v.wait_us),
@@ -433,26 +409,6 @@ _FETCH: Final = (
     refused("cut", "truncated"),
 )
 
-_JSON_REPLY: Final = (
-    *_JSON,
-    valued("none", lambda v: not v.confirmations),
-    valued("one", lambda v: len(v.confirmations) == 1),
-    valued("two", lambda v: len(v.confirmations) > 1),
-    valued("partition 0", _confirmed(lambda one: one.partition_id == 0)),
-    valued("offset beyond 63 bits", _confirmed(lambda one: one.base_offset >> 63)),
-    refused("number too wide", "invalid-value"),
-)
-
-_JSON_ERROR: Final = (
-    *_JSON,
-    valued("id beyond 31 bits", lambda v: v.id >> 31),
-    valued("text beyond ASCII", lambda v: not v.reason.isascii()),
-    valued("empty text", lambda v: not v.code),
-    valued("long reason", lambda v: len(v.reason) > 8),
-    valued("code beyond ASCII", lambda v: not v.code.isascii()),
-    refused("id too wide", "invalid-value", "id"),
-)
-
 STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.headers": HEADERS,
     "iggy.headers/0.9": (*_headers(), *_KEYED, _LOOSE),
@@ -474,24 +430,11 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.send": (*_kept(), *_INDEXED),
     "iggy.send/0.0.30": (*_binary(), *_PLACED),
     "iggy.send/0.9": (*_kept(), *_INDEXED, _RESERVED),
-    "iggy.json.send": (*_message_states(), *_JSON),
-    "iggy.json.send/0.7": (*_JSON_LATER, valued("id of 64 bits", _messages(lambda m: m.id >> 63))),
-    "iggy.json.send/0.9": (*_JSON_LATER, valued("id of 128 bits", _messages(lambda m: m.id >> 127))),
-    "iggy.json.send/0.10": (
-        *_JSON_LATER,
-        valued("id of 128 bits", _messages(lambda m: m.id >> 127)),
-        _JSON_OPAQUE,
-    ),
-    "iggy.json.poll/0.7": _JSON_POLL,
-    "iggy.json.poll/0.9": (*_JSON_POLL, _JSON_RESERVED),
-    "iggy.json.poll/0.10": (*_JSON_POLL, _JSON_RESERVED, _JSON_OPAQUE),
     "iggy.poll": _DELIVERED,
-    "iggy.poll/0.0.30": (*_binary(), *_polled(states=False), *_COUNTED),
-    "iggy.poll/0.0.40": (*_binary(), *_polled(states=True), *_COUNTED),
-    "iggy.poll/0.0.60": (*_binary(), *_polled(states=True), *_COUNTED),
+    "iggy.poll/0.0.30": (*_binary(), *polled(states=False), *_COUNTED),
+    "iggy.poll/0.0.40": (*_binary(), *polled(states=True), *_COUNTED),
+    "iggy.poll/0.0.60": (*_binary(), *polled(states=True), *_COUNTED),
     "iggy.poll/0.9": (*_DELIVERED, _RESERVED),
-    "iggy.json.poll/0.0.30": (*_message_states(), *_polled(states=False), *_JSON),
-    "iggy.json.poll": (*_message_states(), *_polled(states=True), *_JSON),
     "iggy.send/0.11": _SENT_110,
     "iggy.poll/0.11": _POLLED_110,
     "iggy.log/0.0.30": _logged(states=False),
@@ -509,13 +452,6 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.deferred-poll-request": (*_WAITING, _BY_NAME),
     "iggy.fetch-request": _FETCH_REQUEST,
     "iggy.fetch": _FETCH,
-    "iggy.json.reply": _JSON_REPLY,
-    "iggy.json.error": _JSON_ERROR,
-    "iggy.json.error/0.0.40": (
-        *_JSON_ERROR,
-        valued("field", lambda v: v.field),
-        valued("no field", lambda v: v.field is None),
-    ),
     "iggy.frame/0.11.1-edge": FRAME_111,
     "iggy.send/0.11.1-edge": (*_SENT_110, *_PRODUCED, valued("producer", lambda v: v.producer is not None)),
     "iggy.poll/0.11.1-edge": (

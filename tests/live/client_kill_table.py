@@ -21,6 +21,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "ends-at-cut-tail": f"{TAIL}/60-bytes",
     "fetches-damage-for-ever": f"{DAMAGED}/first-crc",
     "hides-aborted-from-uncommitted": f"{TRANSACTIONS}/uncommitted-aborted-list",
+    "holds-last-record": f"{ENTRIES}/one",
     "jumps-over-next-batch": f"{ENTRIES}/one",
     "keeps-aborted-producer": f"{DELIVERED}/commits-after-abort",
     "loses-headers": f"{V2}/headers/five",

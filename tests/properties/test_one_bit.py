@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from subjects import FORMATS, each, read, valued, written
 
 from wireproof import formats
-from wireproof.cases.edit_bytes import CHECKSUMS
+from wireproof.cases.edit_bytes import checksums
 from wireproof.formats import Format
 from wireproof.wire.rejection import Rejected
 
@@ -22,7 +22,7 @@ def sealed_bytes(row: Format, data: bytes) -> list[int]:
     """The places of all checksums on the wire and of all that they are over."""
     found: set[int] = set()
     for span in formats.decode_with_trace(row, data).spans:
-        if span.cover is not None and span.cover.kind in CHECKSUMS and not span.space:
+        if span.cover is not None and span.cover.kind in checksums() and not span.space:
             found |= {*range(span.start, span.end), *range(span.cover.start, span.cover.end)}
     return sorted(found)
 

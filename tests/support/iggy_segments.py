@@ -63,11 +63,12 @@ def _message(rng: random.Random, revision: str, number: int) -> dict[str, Any]:
 
 
 def _retained(rng: random.Random, first: int) -> dict[str, Any]:
+    """Return a batch as server 0.4.300 writes it: all but the first one of a segment have base offset 0."""
     messages = [_message(rng, "0.2.7", first + number) for number in range(3)]
     latest = str(NOW + first + 2)
     return {
-        "base_offset": str(first),
-        "last_offset_delta": "2",
+        "base_offset": "0",
+        "last_offset_delta": str(first + 2),
         "max_timestamp": latest,
         "messages": messages,
     }

@@ -9,7 +9,16 @@ from wireproof import formats, installed_families
 from wireproof.adapters import doctor
 from wireproof.adapters.doctor import InstallationCheck
 from wireproof.family import Family, deferred
-from wireproof.installed_families import GROUP, OWN, FamilyFault, InstalledFamilies, Provider, install
+from wireproof.format_table import FormatTable
+from wireproof.installed_families import (
+    GROUP,
+    OWN,
+    FamilyFault,
+    FamilyTable,
+    InstalledFamilies,
+    Provider,
+    install,
+)
 
 KAFKA = formats.FAMILIES["kafka"]
 
@@ -106,7 +115,7 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     faults = (FamilyFault("spam-formats", "the family spam cannot be loaded: SyntaxError: no"),)
-    monkeypatch.setattr(formats, "INSTALLED", evolve(formats.INSTALLED, faults=faults))
+    monkeypatch.setattr(formats, "INSTALLED", InstalledFamilies({}, faults))
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
         formats.get("spam.frame", "v1")
     with pytest.raises(formats.UnknownFormat, match=r"spam-formats: the family spam cannot be loaded"):
@@ -145,3 +154,62 @@ def test_a_deferred_function_is_imported_at_its_first_call(folder: Path) -> None
     call = deferred("later_module:double")
     (folder / "later_module.py").write_text("def double(number, *, plus=0):\n    return 2 * number + plus\n")
     assert [call(2), call(3, plus=1)] == [4, 7]
+
+
+IGGY = formats.FAMILIES["iggy"]
+
+
+def table(loaded: list[str]) -> FamilyTable:
+    """Return a table of kafka, iggy and a family of another package, which lists what is loaded."""
+
+    def provider(family: Family) -> Provider:
+        def load() -> Family:
+            loaded.append(family.name)
+            return family
+
+        return Provider("package", family.name, load)
+
+    return FamilyTable([provider(KAFKA), provider(IGGY)], lambda: [provider(OTHER)])
+
+
+def test_a_family_is_loaded_when_it_is_asked_for() -> None:
+    loaded: list[str] = []
+    rows = FormatTable(table(loaded))
+    assert loaded == []
+    assert rows["iggy.log/0.9"] is formats.FORMATS["iggy.log/0.9"]
+    assert loaded == ["iggy"]
+    assert next(iter(rows.values())) is KAFKA.formats[0]
+    assert loaded == ["iggy", "kafka"]
+
+
+def test_all_families_are_in_their_order_whatever_was_loaded_first() -> None:
+    loaded: list[str] = []
+    families = table(loaded)
+    assert families["iggy"] is IGGY
+    assert list(families) == ["kafka", "iggy", "other"]
+    assert list(FormatTable(families)) == [
+        row.format_id for row in (*KAFKA.formats, *IGGY.formats, *OTHER.formats)
+    ]
+    assert loaded == ["iggy", "kafka", "other"]
+
+
+def test_an_unknown_family_and_format_are_missing_when_all_are_loaded() -> None:
+    loaded: list[str] = []
+    families = table(loaded)
+    rows = FormatTable(families)
+    assert "spam.frame/v1" not in rows
+    assert "spam" not in families
+    assert loaded == ["kafka", "iggy", "other"]
+    with pytest.raises(KeyError, match=r"kafka\.spam/v1"):
+        rows["kafka.spam/v1"]
+
+
+def test_a_format_is_replaced_and_added_until_it_is_removed() -> None:
+    rows = FormatTable(table([]))
+    (other,), first = OTHER.formats, KAFKA.formats[0]
+    count = len(rows)
+    rows[first.format_id] = other
+    rows["spam.frame/v1"] = first
+    assert (rows[first.format_id], rows["spam.frame/v1"], len(rows)) == (other, first, count + 1)
+    del rows[first.format_id], rows["spam.frame/v1"]
+    assert (rows[first.format_id], len(rows)) == (first, count)

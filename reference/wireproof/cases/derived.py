@@ -14,9 +14,9 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Source
 from wireproof.cases.edit_bytes import (
-    CHECKSUMS,
     SIZE_COVERS,
     EditedBytes,
+    checksums,
     encode_field,
     fix_up,
     replace_field,
@@ -47,7 +47,7 @@ APPENDED_BYTES: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
 """Bytes to append."""
 
 CLASS_BY_CHECKSUM: Final[dict[CoverKind, RejectClass]] = {
-    **dict.fromkeys(CHECKSUMS, "crc-mismatch"),
+    **dict.fromkeys(checksums(), "crc-mismatch"),
     "hmac": "auth-failed",
 }
 """The class that a flip under a checksum or signature must be rejected as, by its kind."""
@@ -189,7 +189,7 @@ def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
     """
     for span, start, end in _covered_ranges(parent.spans, CLASS_BY_CHECKSUM):
         assert span.cover is not None
-        torn = parent.fmt.scan is not None and span.cover.kind in CHECKSUMS
+        torn = parent.fmt.scan is not None and span.cover.kind in checksums()
         lengths = _lengths(parent) if torn else frozenset()
         definite = None if _may_ignore(parent, span) else Reject(CLASS_BY_CHECKSUM[span.cover.kind])
         for at in parent.positions(end):
@@ -229,7 +229,7 @@ def _may_ignore(parent: ParentCase, seal: FieldSpan) -> bool:
     if seal.cover is not None and seal.cover.kind == "hmac":
         return parent.case.options.keys is None
     return any(
-        span.space and span.cover is not None and span.cover.kind in CHECKSUMS for span in parent.spans
+        span.space and span.cover is not None and span.cover.kind in checksums() for span in parent.spans
     )
 
 
@@ -268,7 +268,7 @@ def _length_edits_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
 
 def _flips_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
     """Flip bits and fix up the checksums: now the fields themselves must be checked."""
-    if not _covered_ranges(parent.spans, CHECKSUMS):
+    if not _covered_ranges(parent.spans, checksums()):
         return
     outer = tuple(span for span in parent.spans if not span.space)
     for at in parent.positions(len(parent.whole)):

@@ -104,8 +104,11 @@ def rank_formats(
 def is_foreign(data: bytes, name: str = "") -> bool:
     """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
-    named = any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
-    return like in EMPTY_KINDS or (like not in ("", "JSON") and not named)
+    return like in EMPTY_KINDS or (like not in ("", "JSON") and not _is_named_as_log(name))
+
+
+def _is_named_as_log(name: str) -> bool:
+    return any(is_named(row, name) for row in FORMATS.values() if row.scan is not None)
 
 
 def is_identified(fit: FormatFit, data: bytes) -> bool:

@@ -4,6 +4,7 @@ Where a window has whole entries with a right checksum, the stream with most byt
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from attrs import frozen
@@ -11,7 +12,7 @@ from attrs import frozen
 from wireproof.cases.byte_source import ByteSource, zeros_end
 from wireproof.cases.detect_format import is_marked, is_named
 from wireproof.cases.log_survey import LogSurvey, bytes_needed, quick_survey, survey_log
-from wireproof.formats import FORMATS, Format, stream_rules
+from wireproof.formats import FAMILIES, Format, stream_rules
 from wireproof.wire.options import Options
 
 WINDOW_BYTES: Final = (1 << 16, 1 << 20)
@@ -22,6 +23,9 @@ OTHER_WINDOWS: Final = 3
 
 MAX_FIRST_ENTRY: Final = 1 << 24
 """Bytes of the first entry that are read where it is larger than a window."""
+
+MANY_ENTRIES: Final = 2
+"""Entries with a right checksum after which no other family is asked."""
 
 HEAD_BEFORE: Final = 64
 """Bytes before the first one that is not 0, where an entry may begin."""
@@ -37,13 +41,35 @@ class StreamFit:
 
 def detect_stream(source: ByteSource, rows: Sequence[Format], options: Options, name: str) -> list[StreamFit]:
     """Return the streams among the formats (or all) that fit, the best one first; none if none is proven."""
-    logs = [row for row in rows or FORMATS.values() if row.scan is not None]
     for data in _windows(source):
-        found = [StreamFit(row, quick_survey(row, _first_entry(row, source, data), options)) for row in logs]
-        proven = [fit for fit in found if fit.survey.proven]
-        if proven:
+        found: list[StreamFit] = []
+        for logs in _streams_by_family(rows):
+            surveyed = ((row, _first_entry(row, source, data)) for row in logs)
+            found += [StreamFit(row, quick_survey(row, read, options)) for row, read in surveyed]
+            if any(_is_certain(fit, data, name) for fit in found):
+                break
+        if any(fit.survey.proven for fit in found):
             return sorted(found, key=lambda fit: _rank(fit, name), reverse=True)
-    return _doubted(source, logs, options, name)
+    return _doubted(source, list(chain(*_streams_by_family(rows))), options, name)
+
+
+def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
+    """Yield the streams among the formats, or those of each family, which is loaded when its turn comes."""
+    if rows:
+        yield [row for row in rows if row.scan is not None]
+        return
+    for family in FAMILIES.values():
+        yield [row for row in family.formats if row.scan is not None]
+
+
+def _is_certain(fit: StreamFit, data: bytes, name: str) -> bool:
+    """Return whether no other family can fit better: many entries, and nothing else but a cut one.
+
+    Each byte before that is proven by a checksum, there is no remark, and the file has the right name.
+    """
+    survey = fit.survey
+    whole = survey.proven + survey.tail == len(data) and survey.entries >= MANY_ENTRIES
+    return whole and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
 
 
 def _windows(source: ByteSource) -> Iterator[bytes]:

@@ -4,8 +4,8 @@ Only the trace has the position of a field, and the bytes that a length or check
 outermost bytes are edited; the mutators reach bytes inside a compressed region by compressing it again.
 """
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from struct import error
 from typing import Final
 
@@ -18,18 +18,21 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 from wireproof.wire.writer import Writer
 
-CHECKSUMS: Final[dict[CoverKind, Callable[[bytes], int]]] = {
-    part.algorithm.label: part.algorithm.of
-    for fmt in FORMATS.values()
-    if fmt.layout is not None
-    for layout in all_layouts(fmt.layout)
-    for part in map(present, layout.parts)
-    if isinstance(part, Checksum)
-}
-"""The checksums over outermost bytes that can be fixed up without a key, as the layouts declare them."""
-
 SIZE_COVERS: Final[tuple[CoverKind, ...]] = ("length", "count")
 """The covers that hold a size."""
+
+
+@cache
+def checksums() -> Mapping[CoverKind, Callable[[bytes], int]]:
+    """Return the checksums over outermost bytes that can be fixed up without a key, as in the layouts."""
+    return {
+        part.algorithm.label: part.algorithm.of
+        for fmt in FORMATS.values()
+        if fmt.layout is not None
+        for layout in all_layouts(fmt.layout)
+        for part in map(present, layout.parts)
+        if isinstance(part, Checksum)
+    }
 
 
 @frozen
@@ -135,7 +138,7 @@ def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow:
 def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
     """Return the places of covering fields: lengths before checksums, small ranges first."""
     found = [
-        (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start, index)
+        (span.cover.kind in checksums(), span.cover.end - span.cover.start, index)
         for index, span in enumerate(spans)
         if span.cover is not None and not span.space
     ]
@@ -146,5 +149,5 @@ def correct_bytes(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
     """Return the correct bytes of a length or checksum; None if unknown, or if its type cannot hold it."""
     if cover.kind == "length":
         return encode_field(span, cover.end - cover.start + cover.bias)
-    check = CHECKSUMS.get(cover.kind)
+    check = checksums().get(cover.kind)
     return encode_field(span, check(data[cover.start : cover.end])) if check else None

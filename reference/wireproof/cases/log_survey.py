@@ -6,6 +6,7 @@ cut it doubts the entry's size; it also checks the order of the entries, which n
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
@@ -29,9 +30,6 @@ WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
 ZEROS_TEXT: Final = "zeros; a segment that is allocated in advance has them after its last entry"
-
-MISMATCH_REMARKS: Final = frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
-"""Remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
 
 
 @frozen
@@ -86,6 +84,12 @@ class LogSurvey:
     def whole(self) -> bool:
         """Return True if every byte belongs to a valid entry."""
         return not self.damages and not self.tail
+
+
+@cache
+def mismatch_remarks() -> frozenset[str]:
+    """Return the remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
+    return frozenset(name for name, one in formats.remark_classes().items() if one.mismatch)
 
 
 def survey_log(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
@@ -284,7 +288,7 @@ def add_damage(damages: list[DamagedRange], one: DamagedRange) -> None:
 
 def _misfits(item: Item, number: int) -> Iterator[DamagedRange]:
     for remark in item.remarks:
-        if remark.cls in MISMATCH_REMARKS:
+        if remark.cls in mismatch_remarks():
             text = "what is stored does not fit the bytes"
             yield DamagedRange(
                 item.at,

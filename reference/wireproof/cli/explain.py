@@ -1,6 +1,7 @@
 """`wireproof explain`: the entries of a stream or the fields of a value, and what is wrong with them."""
 
 import io
+import os
 import re
 import sys
 import tempfile
@@ -17,12 +18,10 @@ from wireproof.cases.byte_source import pieces, zeros_end
 from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
-from wireproof.cli import explain_directory
 from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.rare_collections import rare_collections
 from wireproof.family import deferred, object_at
 from wireproof.formats import Format
-from wireproof.report import index_file_view
 from wireproof.report.entry_output import (
     JsonOutput,
     Listed,
@@ -33,7 +32,6 @@ from wireproof.report.entry_output import (
 )
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.survey_lines import other_fit_lines, summary_lines
-from wireproof.runner import index_files
 from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
@@ -58,6 +56,16 @@ explain_value, other_lines = (
     deferred(f"wireproof.cli.explain_value:{name}") for name in ("explain_value", "other_lines")
 )
 """They import the cases, of which a large log needs none."""
+
+explain_directory = deferred("wireproof.cli.explain_directory:command_for")
+explain_other_file, explain_index_files_of = (
+    deferred(f"wireproof.cli.explain_files:{name}")
+    for name in ("explain_other_file", "explain_index_files_of")
+)
+"""They import what the families know of other files, of which a log alone needs nothing."""
+
+LOG: Final = ".log"
+"""The ending of a log, which no other kind of file has."""
 
 MODES: Final = get_args(ResyncMode)
 
@@ -176,19 +184,31 @@ def command(
 def _explain_source(source: str, request: ExplainRequest) -> Exit:
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
     if source not in ("", "-") and len(source) <= LONGEST_PATH and path.is_dir():
-        return explain_directory.command_for(path, as_json=request.as_json)
+        in_folder: Exit = explain_directory(path, as_json=request.as_json)
+        return in_folder
     is_file = source != "-" and len(source) <= LONGEST_PATH and path.is_file()
-    if is_file and not request.rows and (kind := explain_directory.kind_of_small_file(path)) is not None:
-        return explain_directory.explain_small_file(path, kind, as_json=request.as_json)
-    if is_file and not request.rows and index_files.kind_of(path):
-        return _explain_index_file(path, as_json=request.as_json)
+    if is_file and not request.rows and path.suffix != LOG:
+        known: Exit | None = explain_other_file(path, as_json=request.as_json)
+        if known is not None:
+            return known
     with _opened(source) as opened:
         if not opened.source.size:
             raise click.UsageError(f"{source} is empty: {opened.stopped or 'there is nothing to explain'}")
         own = path if is_file and not opened.packed else None
         found = evolve(opened, folder=path.resolve().parent.name if is_file else "", path=own)
         code = _explain(source, path.name if is_file else "", found, request)
-    return code if request.as_json or not is_file else deciding_code([code, _beside(path)])
+    alone = request.as_json or not is_file or not _has_neighbours(path)
+    return code if alone else deciding_code([code, explain_index_files_of(path)])
+
+
+def _has_neighbours(file: Path) -> bool:
+    """Return whether other files of its folder have the base name of a file, as index files of a log have."""
+    base = file.name.partition(".")[0]
+    try:
+        with os.scandir(file.absolute().parent) as found:
+            return any(one.name.startswith(base) and one.name != file.name for one in found)
+    except OSError:
+        return True  # a folder that may not be listed can have index files
 
 
 def _opened(source: str) -> AbstractContextManager[OpenInput]:
@@ -210,21 +230,6 @@ def _opened(source: str) -> AbstractContextManager[OpenInput]:
 def _opened_standard_input() -> Iterator[OpenInput]:
     with open_stream(sys.stdin.buffer) as found:
         yield found
-
-
-def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
-    one = index_files.check_index_file(path)
-    for line in (index_file_view.entry_json if as_json else index_file_view.entry_lines)(one):
-        click.echo(line)
-    return Exit.FAILS if one.errors else Exit.CONFORMS
-
-
-def _beside(log: Path) -> Exit:
-    """Print a line for each index file of a log and for each error in it."""
-    found = index_files.check_index_files(log)
-    for line in index_file_view.verdict_lines(found):
-        click.echo(line)
-    return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS
 
 
 # --- one input ---

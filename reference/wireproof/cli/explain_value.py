@@ -9,7 +9,7 @@ import click
 from wireproof import formats
 from wireproof.cases.detect_format import FormatFit
 from wireproof.cases.fixtures import cases_of_format
-from wireproof.cases.log_survey import MISMATCH_REMARKS
+from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.cases.similar_cases import most_similar
 from wireproof.report import damage_lines, remark_lines
 from wireproof.report.entry_output import ListingOptions, as_json, fields_json, notes_of
@@ -35,7 +35,7 @@ def explain_value(
 ) -> Exit:
     """Print a value field by field, and what is wrong with it."""
     best = fits[0]
-    misfits = [one for one in _remarks(best) if one.cls in MISMATCH_REMARKS]
+    misfits = [one for one in _remarks(best) if one.cls in mismatch_remarks()]
     wrong = list(
         damage_lines.damaged_place_lines(best.survey)
         if best.survey is not None
@@ -50,7 +50,7 @@ def explain_value(
     for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else [])):
         click.echo(line)
     _print_fields(best, shown)
-    harmless = [one for one in _remarks(best) if one.cls not in MISMATCH_REMARKS]
+    harmless = [one for one in _remarks(best) if one.cls not in mismatch_remarks()]
     for line in remark_lines.remark_text_lines(harmless):
         click.echo(line)
     other_lines(fits, data, folders)

@@ -12,7 +12,7 @@ from attrs import NOTHING, fields, frozen, has
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.derived import broken_relations, sample_derived
-from wireproof.cases.edit_bytes import CHECKSUMS, encode_field, replace_field
+from wireproof.cases.edit_bytes import checksums, encode_field, replace_field
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mutation_rules import rules_of
 from wireproof.cases.size_fields import deciding_fields, name_of
@@ -112,7 +112,7 @@ def check_uncovered_field(seen: AcceptedInput) -> Iterator[Violation]:
     """Check that a field outside of every checksum can change without a checksum error."""
     spans = formats.decode_with_trace(seen.fmt, seen.data, seen.case.options).spans
     free = [span for span in spans if isinstance(span.value, int) and _is_free(seen.fmt, span, spans)]
-    if not free or not any(span.cover is not None and span.cover.kind in CHECKSUMS for span in spans):
+    if not free or not any(span.cover is not None and span.cover.kind in checksums() for span in spans):
         return
     span = free[seen.number % len(free)]
     new = encode_field(span, int(span.value) ^ 1)
@@ -131,7 +131,7 @@ def _is_free(fmt: Format, span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool
     """Return whether no checksum covers the field, and it does not decide what a checksum covers."""
     if span.space or span.cover is not None or name_of(span) in deciding_fields(fmt.layout):
         return False
-    covers = [other.cover for other in spans if other.cover is not None and other.cover.kind in CHECKSUMS]
+    covers = [other.cover for other in spans if other.cover is not None and other.cover.kind in checksums()]
     return not any(cover.start < span.end and span.start < cover.end for cover in covers)
 
 

@@ -97,14 +97,19 @@ class RecordLayout:
         layout: of a record.
         read: reads one record.
         write: writes one record.
-        offset: the field with the offset of its first message.
+        offset_at: the position of the offset of its first message; None for the field `base_offset`.
     """
 
     name: str
     layout: Layout
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
-    offset: str = "base_offset"
+    offset_at: int | None = None
+
+    @cached_property
+    def first_offset_at(self) -> int:
+        """Return the position of the u64 that is the offset of its first message."""
+        return self.layout.offset("base_offset") if self.offset_at is None else self.offset_at
 
     @cached_property
     def _extent(self) -> Extent:
@@ -125,7 +130,7 @@ def _write_message(rules: MessageRules, writer: Writer, message: Any) -> None:  
 
 def _message_record(rules: MessageRules) -> RecordLayout:
     read, write = partial(_read_message, rules), partial(_write_message, rules)
-    return RecordLayout("messages", rules.layout, read, write, "offset")
+    return RecordLayout("messages", rules.layout, read, write, rules.layout.offset("offset"))
 
 
 def _read_batch(rules: BatchRules, value: type[Any], reader: Reader) -> Any:  # noqa: ANN401 - `value`
@@ -162,7 +167,13 @@ REVISIONS: Final[dict[str, LogRevision]] = {
     "0.0.30": _revision(_message_record(STORED_RULES_30), Log30),
     "0.0.40": _revision(_message_record(STORED_RULES_40), Log40),
     "0.2.7": _revision(
-        RecordLayout("batches", retained_batch.LAYOUT, retained_batch.read_batch, retained_batch.write_batch),
+        RecordLayout(
+            "batches",
+            retained_batch.LAYOUT,
+            retained_batch.read_batch,
+            retained_batch.write_batch,
+            retained_batch.FIRST_OFFSET_AT,
+        ),
         Log27,
     ),
     "0.7": _revision(_message_record(STORED_RULES_70), Log70),

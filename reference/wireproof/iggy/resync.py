@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final
 
 from wireproof.iggy.log import LogRevision
+from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -51,7 +52,7 @@ def damaged_length(revision: LogRevision, data: bytes, length: int, before: int 
 
 def _candidates(revision: LogRevision, data: bytes, length: int, before: int) -> Iterator[int]:
     """Yield the positions of valid records that another record follows."""
-    at_offset, (empty, _) = _offset_at(revision), revision.record.extent(bytes(LOOKAHEAD))
+    at_offset, (empty, _) = revision.record.first_offset_at, revision.record.extent(bytes(LOOKAHEAD))
     candidates = _near_offsets(max(before, 0)).finditer(data, at_offset + 1, length + at_offset + 8)
     for match in islice(candidates, MAX_CANDIDATES):
         at = match.start() - at_offset
@@ -106,17 +107,15 @@ def _read(revision: LogRevision, record: bytes) -> Any:  # noqa: ANN401 - a revi
 
 
 def _offset(revision: LogRevision, data: bytes, at: int) -> int:
-    start = at + _offset_at(revision)
+    start = at + revision.record.first_offset_at
     return int.from_bytes(data[start : start + 8], "little")
-
-
-def _offset_at(revision: LogRevision) -> int:
-    """Return the position of the u64 offset in a record."""
-    return revision.record.layout.offset(revision.record.offset)
 
 
 def first_offset(record: Any) -> int:  # noqa: ANN401 - a revision's record
     """Return the offset of a record; for a batch, the offset of its first message."""
+    match record:
+        case RetainedBatch(messages=[first, *_]):
+            return int(first.offset)
     return int(record.base_offset if hasattr(record, "base_offset") else record.offset)
 
 

@@ -30,7 +30,7 @@ MESSAGE: Final = evolve(STORED_27, parts=(Length("length", "uint32le", of=REST),
 LAYOUT: Final = Layout(
     "RetainedBatch",
     (
-        Number("base_offset", "uint64le", meaning="offset of the first message"),
+        Number("base_offset", "uint64le", meaning="offset of the first message, or 0"),
         Length("length", "uint32le", of="messages"),
         Number("last_offset_delta", "uint32le", meaning="last offset minus base_offset"),
         Number("max_timestamp", "uint64le", meaning="microseconds"),
@@ -39,6 +39,9 @@ LAYOUT: Final = Layout(
     value=RetainedBatch,
     cites="iggy.md §7",
 )
+
+FIRST_OFFSET_AT: Final = LAYOUT.fixed_size + MESSAGE.offset("offset")
+"""The position of the offset of the first message; `base_offset` is 0 in most batches of server 0.4.300."""
 
 (_HEADER,) = iggy_runs(LAYOUT)
 (_LENGTH, *_) = iggy_runs(MESSAGE, "length")

@@ -1,6 +1,7 @@
 """The entries of a stream as text or as JSON lines, in the order in which they are read."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TextIO
 
@@ -69,7 +70,7 @@ class Listed:
 
 
 @define
-class EntryOutput:
+class EntryOutput(ABC):
     """Writes entries as they come.
 
     Attributes:
@@ -111,9 +112,9 @@ class EntryOutput:
         self.out.write(f"{text}\n")
         self.lines += counted
 
+    @abstractmethod
     def write_entry(self, one: ListedEntry) -> None:
         """Write an entry with its records or fields."""
-        raise NotImplementedError
 
     def _is_begun(self, one: ListedEntry) -> bool:
         begin = self.shown.begin

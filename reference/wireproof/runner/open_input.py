@@ -3,25 +3,19 @@
 What cannot be read at any position is copied to a temporary file, up to a limit.
 """
 
-import bz2
-import gzip
-import lzma
 import os
 import select
 import stat
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self, cast
+from typing import BinaryIO, Final, cast
 
-import zstandard
-from attrs import define, field, frozen
+from attrs import frozen
 
 from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource
-from wireproof.cases.file_signatures import looks_like
-from wireproof.runner.framed_files import FRAME_FILES
+from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
 
 MAX_COPIED: Final = 2 << 30
 """Bytes of a pipe or of a decompressed file that are read: Kafka's largest segment has no more."""
@@ -32,58 +26,6 @@ FIRST_WAIT: Final = 2.0
 """Seconds for which a named pipe may have no writer."""
 
 SIGNATURE_BYTES: Final = 64
-
-MAX_WINDOW: Final = 128 << 20
-"""Memory for the window of zstd."""
-
-ZSTD_STEP: Final = 512
-"""Compressed bytes that are taken at a time: a block of 4 bytes may give 128 KiB."""
-
-
-@define
-class ZstdFrames:
-    """Reads the frames of zstd, one after another; the library's own reader takes a cut frame as the end."""
-
-    file: BinaryIO
-    _frame: Any = field(default=None, init=False)
-    _rest: bytes = field(default=b"", init=False)
-
-    def __enter__(self) -> Self:
-        """Return the reader."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the file open."""
-
-    def read(self, _: int) -> bytes:
-        """Return the next bytes, empty at the end.
-
-        Raises:
-            EOFError: the end cuts a frame.
-        """
-        while packed := self._rest or self.file.read(ZSTD_STEP):
-            if self._frame is None:
-                self._frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
-            data: bytes = self._frame.decompress(packed)
-            self._rest = self._frame.unused_data if self._frame.eof else b""
-            self._frame = None if self._frame.eof else self._frame
-            if data:
-                return data
-        if self._frame is not None:
-            raise EOFError("the end cuts a frame")
-        return b""
-
-
-UNPACKERS: Final[dict[str, Callable[[BinaryIO], Any]]] = {
-    "gzip": lambda file: gzip.GzipFile(fileobj=file),
-    "bzip2": bz2.BZ2File,
-    "xz": lzma.LZMAFile,
-    "zstd": ZstdFrames,
-    **FRAME_FILES,
-}
-"""The compressions of whole files that are opened, by the name of their signature."""
-
-FAILURES: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
 @frozen
@@ -157,20 +99,25 @@ def _unpacked(file: BinaryIO) -> Iterator[OpenInput]:
     if not kind:
         yield OpenInput(FileSource.of(file))
         return
+    from wireproof.runner import compressed_files  # noqa: PLC0415 - few inputs need these libraries
+
     file.seek(0)
-    with tempfile.TemporaryFile() as copy, UNPACKERS[kind](file) as packed:
+    with tempfile.TemporaryFile() as copy, compressed_files.UNPACKERS[kind](file) as packed:
         read = packed.read1 if hasattr(packed, "read1") else packed.read
         target = cast("BinaryIO", copy)
-        stopped = _copy(lambda: read(COPY_BYTES), target, f"what is compressed with {kind}")
+        what = f"what is compressed with {kind}"
+        stopped = _copy(lambda: read(COPY_BYTES), target, what, compressed_files.FAILURES)
         yield OpenInput(FileSource.of(target), kind, stopped)
 
 
 def _compression(head: bytes) -> str:
     like = looks_like(head[:SIGNATURE_BYTES])
-    return like if like in UNPACKERS else ""
+    return like if like in COMPRESSED_KINDS else ""
 
 
-def _copy(read: Callable[[], bytes], file: BinaryIO, what: str) -> str:
+def _copy(
+    read: Callable[[], bytes], file: BinaryIO, what: str, failures: tuple[type[Exception], ...] = (OSError,)
+) -> str:
     """Copy to a file up to the limit; return why the copy is not whole."""
     size, stopped = 0, ""
     try:
@@ -180,7 +127,7 @@ def _copy(read: Callable[[], bytes], file: BinaryIO, what: str) -> str:
             if size >= MAX_COPIED:
                 stopped = f"{what} is larger than {MAX_COPIED} bytes; the rest is not read"
                 break
-    except FAILURES as error:
+    except failures as error:
         stopped = f"{what} is damaged or cut: {size} bytes were read ({_first_line(error)})"
     file.flush()
     return stopped

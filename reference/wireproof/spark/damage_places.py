@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from attrs import define, field
 
-from wireproof.cases.log_survey import MISMATCH_REMARKS
+from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.wire.scan_items import Item
 
 MAX_PLACES: Final = 1000
@@ -57,7 +57,7 @@ class SpanDamage:
         """Add the errors of an item."""
         if item.kind == "garbage":
             self.add(item.at, item.length, item.cls or "other")
-        for cls in dict.fromkeys(remark.cls for remark in item.remarks if remark.cls in MISMATCH_REMARKS):
+        for cls in dict.fromkeys(remark.cls for remark in item.remarks if remark.cls in mismatch_remarks()):
             self.add(item.at, item.length, cls)
 
     def add_entry(self, item: Item, order: tuple[int, int, int]) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve, frozen
 
-from wireproof.cases.log_survey import MISMATCH_REMARKS
+from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.runner.signature import Signature
 from wireproof.spark import damage_places, scan_tables
 from wireproof.spark.adapter_session import AdapterSession
@@ -171,7 +171,7 @@ class VerdictRows:
         found = self.part.damages
         remarked = entries.filter(pc.greater(pc.list_value_length(entries.column("remarks")), 0))
         for row in remarked.select(["position", "length", "remarks"]).to_pylist():
-            for cls in sorted(MISMATCH_REMARKS.intersection(row["remarks"])):
+            for cls in sorted(mismatch_remarks().intersection(row["remarks"])):
                 found.add(row["position"], row["length"], cls)
         if "offset" in entries.schema.names:
             is_batch = pc.and_(pc.equal(entries.column("magic"), 2), pc.is_null(entries.column("fault")))

@@ -5,6 +5,7 @@
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from attrs import frozen
@@ -98,12 +99,12 @@ def bodies() -> Iterator[Body]:
         yield Body("iggy.send", edition.revision, "iggy.md §5", "iggy.send.headed.layout", partial(_headed_send, edition))
         yield Body("iggy.poll", edition.revision, "iggy.md §5", "iggy.poll.headed.layout", partial(_headed_poll, edition))
         yield Body("iggy.log", edition.revision, "iggy.md §7", "iggy.log.headed.layout", partial(_headed_log, edition))
-    yield Body("iggy.send", "0.11", "iggy.md §6", "iggy.send.batch.layout", _batch_send)
-    yield Body("iggy.poll", "0.11", "iggy.md §6", "iggy.poll.batch.layout", _batch_poll)
-    yield Body("iggy.log", "0.11", "iggy.md §6, §7", "iggy.log.batch.layout", _batch_log)
-    yield Body("iggy.send", edge.REVISION, edge.DOC, "iggy.send.producer.layout", _edge_send)
-    yield Body("iggy.poll", edge.REVISION, edge.DOC, "iggy.poll.producer.layout", _edge_poll)
-    yield Body("iggy.log", edge.REVISION, "iggy.md §6.1, §7", "iggy.log.producer.layout", _edge_log)
+    yield Body("iggy.send", "0.11", "iggy.md §6", "iggy.send.batch.layout", partial(_batch_send, batches))
+    yield Body("iggy.poll", "0.11", "iggy.md §6", "iggy.poll.batch.layout", partial(_batch_poll, batches))
+    yield Body("iggy.log", "0.11", "iggy.md §6, §7", "iggy.log.batch.layout", partial(_batch_log, batches))
+    yield Body("iggy.send", edge.REVISION, edge.DOC, "iggy.send.producer.layout", partial(_batch_send, edge))
+    yield Body("iggy.poll", edge.REVISION, edge.DOC, "iggy.poll.producer.layout", partial(_batch_poll, edge))
+    yield Body("iggy.log", edge.REVISION, "iggy.md §6.1, §7", "iggy.log.producer.layout", partial(_batch_log, edge))
     for revision in ("0.0.30", "0.7", "0.8", "0.9", "0.10"):
         yield Body("iggy.json.send", revision, "iggy.md §8.1", "iggy.json.base64", partial(_json_send, revision))
     for revision in ("0.0.30", "0.0.40", "0.0.60"):
@@ -177,36 +178,24 @@ def _frame_values(rows: Sequence[Row]) -> list[Any]:
     return [batches.sent_value(number, payload, *headers) for number, (payload, headers) in enumerate(rows, 1)]
 
 
-def _batch_send(rows: Sequence[Row]) -> Made:
-    return batches.sent(*_frames(rows)[0]), batches.sends(*_frame_values(rows))
+def _batch_send(layout: ModuleType, rows: Sequence[Row]) -> Made:
+    return layout.sent(*_frames(rows)[0]), layout.sends(*_frame_values(rows))
 
 
-def _batch_poll(rows: Sequence[Row]) -> Made:
+def _batch_poll(layout: ModuleType, rows: Sequence[Row]) -> Made:
     data, values = _frames(rows)
-    one = batches.batch(*data)
-    return batches.poll(len(rows), one), batches.polls([batches.head(one, len(rows))], values)
+    one = layout.batch(*data)
+    return layout.poll(len(rows), one), layout.polls([HEADS[layout](one, len(rows))], values)
 
 
-def _batch_log(rows: Sequence[Row]) -> Made:
+def _batch_log(layout: ModuleType, rows: Sequence[Row]) -> Made:
     data, values = _frames(rows)
-    one = batches.batch(*data)
-    return one, {"batches": [_record(batches.head(one, 0), values)]}
+    one = layout.batch(*data)
+    return one, {"batches": [_record(HEADS[layout](one, 0), values)]}
 
 
-def _edge_send(rows: Sequence[Row]) -> Made:
-    return edge.sent(*_frames(rows)[0]), edge.sends(*_frame_values(rows))
-
-
-def _edge_poll(rows: Sequence[Row]) -> Made:
-    data, values = _frames(rows)
-    one = edge.batch(*data)
-    return edge.poll(len(rows), one), edge.polls([edge.headed(one, len(rows))], values)
-
-
-def _edge_log(rows: Sequence[Row]) -> Made:
-    data, values = _frames(rows)
-    one = edge.batch(*data)
-    return one, {"batches": [_record(edge.headed(one, 0), values)]}
+HEADS: dict[ModuleType, Callable[[bytes, int], dict[str, Any]]] = {batches: batches.head, edge: edge.headed}
+"""The value of the header of a batch, by the module that has the layout of the revision."""
 
 
 def _record(fields: dict[str, Any], values: list[Any]) -> dict[str, Any]:

@@ -1,10 +1,18 @@
 """What a broker does with the batches of an idempotent producer: `kafka.log/mixed/idempotence`, kafka.md §1.13."""
 
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.steps import Batch, Sequences, delete, fetch, idempotent, plain, produce
+from tests.authoring.kafka.steps import (
+    OLD_EPOCH,
+    TOO_EARLY,
+    Batch,
+    Sequences,
+    delete,
+    fetch,
+    idempotent,
+    plain,
+    produce,
+)
 
-TOO_EARLY = "OUT_OF_ORDER_SEQUENCE_NUMBER"
-OLD_EPOCH = "INVALID_PRODUCER_EPOCH"
 LAST = (1 << 31) - 1
 
 RETRY = "A producer sends a batch again when it got no answer: the records must not be in the log twice."

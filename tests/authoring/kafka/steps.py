@@ -14,6 +14,9 @@ Answer = dict[str, Any]
 FUTURE = 4_000_000_000_000
 """The time of all records, in 2096: a broker forgets producers by the times of their batches."""
 
+TOO_EARLY, OLD_EPOCH = "OUT_OF_ORDER_SEQUENCE_NUMBER", "INVALID_PRODUCER_EPOCH"
+"""The errors of a sequence that is not the next one, and of an epoch that is not the last one."""
+
 LIMITS = {"ms": 60_000}
 """A case waits until its topic is created, and for the markers of its transactions."""
 

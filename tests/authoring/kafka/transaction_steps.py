@@ -3,12 +3,21 @@
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.steps import Producer, Sequences, fetch, marker, offset_of, plain, produce
+from tests.authoring.kafka.steps import (
+    OLD_EPOCH,
+    TOO_EARLY,
+    Producer,
+    Sequences,
+    fetch,
+    marker,
+    offset_of,
+    plain,
+    produce,
+)
 
 COMMITTED: dict[str, Any] = {"isolation": "read_committed"}
 A, B = Producer(7001, "a"), Producer(7002, "b")
 FENCED, BAD_STATE, WRONG_ID = "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"
-OLD_EPOCH, TOO_EARLY = "INVALID_PRODUCER_EPOCH", "OUT_OF_ORDER_SEQUENCE_NUMBER"
 LATEST = -1
 
 ATOMIC = "Either all records of a transaction are seen or none of them is."
@@ -206,10 +215,9 @@ def _fencing(cases: Sequences) -> None:
         "An idempotent producer goes on after an error, and its answer may be lost.", [INIT],
         A.init(0), A.init(1, epoch=0), A.init(1, epoch=0), A.init(2, epoch=1),
     )  # fmt: skip
-    fenced = {"either": {"fenced": {"error": FENCED}, "epoch": {"error": OLD_EPOCH}}}
     cases.case(
         "epoch-raised-late", "an older instance raises its epoch when a newer one has begun", ZOMBIE, [INIT, FENCING],
-        A.init(0), A.init(1), A.init(2), A.init(fenced, epoch=0), A.init(3), twin="epoch-raised",
+        A.init(0), A.init(1), A.init(2), A.init(either, epoch=0), A.init(3), twin="epoch-raised",
     )  # fmt: skip
 
 

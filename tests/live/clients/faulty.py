@@ -173,6 +173,17 @@ class NullsOfOldMessages(PlainConsumer):
         yield from (row | old for row in super().rows_of(entry))
 
 
+class HoldsLastRecord(PlainConsumer):
+    """Delivers a record when the next one comes."""
+
+    held: Row | None = None
+
+    def show(self, row: Row) -> None:
+        if self.held is not None:
+            super().show(self.held)
+        self.held = row
+
+
 # --- damage ---
 
 

@@ -131,6 +131,22 @@ def test_explain_of_a_log_imports_no_cases(tmp_path: Path) -> None:
     assert not heavy(modules, "wireproof.cases.fixtures", "wireproof.cases.case", *ELSEWHERE)
 
 
+def test_explain_of_a_log_imports_no_other_family_and_nothing_about_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(b"".join(logs.batch(bytes(9_000), n) for n in range(9)))
+    modules = imported("explain", str(path))
+    assert "wireproof.kafka.family" in modules
+    assert not heavy(
+        modules,
+        "wireproof.iggy",
+        "wireproof.heka",
+        "wireproof.data_files",
+        "wireproof.segment_files",
+        "wireproof.runner.data_directory",
+        "cattrs",
+    )
+
+
 def test_the_import_of_a_verb_leaves_the_search_for_cycles_as_it_was(wireproof: Command) -> None:
     before = gc.get_threshold()
     assert wireproof("explain", BATCH).out

@@ -10,6 +10,7 @@ from attrs import evolve
 from wireproof.iggy.batch import Batch, Batch111, BatchMessage
 from wireproof.iggy.headers import key_bytes
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
+from wireproof.iggy.resync import first_offset
 from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.spark.columns import (
     RAW,
@@ -70,7 +71,7 @@ def _count(record: Any) -> int:  # noqa: ANN401 - as above
 
 
 _HEADER: Final = (
-    _of("offset", UNSIGNED, _number("offset", "base_offset")),
+    _of("offset", UNSIGNED, lambda record: Decimal(first_offset(record))),
     _of("timestamp", UNSIGNED, _number("timestamp", "base_timestamp", "max_timestamp")),
     _of("id", pa.string(), lambda record: str(record.id) if hasattr(record, "id") else None),
     _of("state", pa.string(), lambda message: getattr(message, "state", None)),

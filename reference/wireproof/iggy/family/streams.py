@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from wireproof.family import Format, StreamRules
 from wireproof.iggy import log, resync
+from wireproof.iggy.family.record_order import RecordOrder
 from wireproof.wire.options import Options
 
 
@@ -20,6 +21,10 @@ def _bytes_needed(fmt: Format, tail: bytes) -> int:
 
 STREAMS: Final = {
     "iggy.log": StreamRules(
-        damaged_length=_damaged_length, lookahead=resync.LOOKAHEAD, bytes_needed=_bytes_needed, unlimited=True
+        damaged_length=_damaged_length,
+        lookahead=resync.LOOKAHEAD,
+        bytes_needed=_bytes_needed,
+        order=RecordOrder,
+        unlimited=True,
     )
 }

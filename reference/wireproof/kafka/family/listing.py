@@ -9,13 +9,14 @@ from attrs import define, field
 from wireproof.family import EntryListing
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, wrap64
 from wireproof.kafka.control_types import CONTROL_TYPES
-from wireproof.kafka.family import entry_cells, first_entry
+from wireproof.kafka.family import entry_cells
 from wireproof.kafka.family.entry_cells import (
     BASE_OFFSET,
     CONTROL_TYPE,
     IS_TRANSACTIONAL,
     PRODUCER,
 )
+from wireproof.kafka.family.head_offsets import head_offsets
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.json_values import Json
@@ -304,7 +305,7 @@ LISTING: Final = EntryListing(
     offsets=_offsets,
     fast="wireproof.kafka.family.fast_listing:list_entries",
     headers="wireproof.kafka.family.header_listing:list_headers",
-    head_offsets=first_entry.head_offsets,
+    head_offsets=head_offsets,
     indexed="wireproof.kafka.family.first_entry:indexed",
     meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,

@@ -32,7 +32,7 @@ TOPIC = "t"
 
 @pytest.fixture
 def cluster() -> Cluster:
-    return Cluster(topics={TOPIC: Topic(uuid4(), [ServedLog(Serving(end_batch(0)), lambda _: None)])})
+    return Cluster(topics={TOPIC: Topic(uuid4(), [ServedLog(Serving(end_batch(0)), lambda *_: None)])})
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_a_new_group_has_committed_nothing(version: int, address: str) -> None:
 
 def test_a_version_that_is_not_announced_ends_the_connection() -> None:
     cluster = Cluster(newest={messages.FetchRequest.API_KEY: 11})
-    cluster.topics[TOPIC] = Topic(uuid4(), [ServedLog(Serving(b""), lambda _: None)])
+    cluster.topics[TOPIC] = Topic(uuid4(), [ServedLog(Serving(b""), lambda *_: None)])
     with running(cluster) as address, RawClient(address) as client, pytest.raises(ConnectionResetError):
         client.send(fetch(cluster, 12))
 

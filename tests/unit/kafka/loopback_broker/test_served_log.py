@@ -30,7 +30,7 @@ LAST = Serving(THREE).log.entries[-1].last
 
 
 def served(data: bytes = THREE, **settings: object) -> ServedLog:
-    return ServedLog(Serving(data, **settings), lambda _: None)  # type: ignore[arg-type] # settings of a test
+    return ServedLog(Serving(data, **settings), lambda *_: None)  # type: ignore[arg-type] # settings of a test
 
 
 def answer(partition: ServedLog, offset: int) -> bytes:

@@ -50,9 +50,10 @@ PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "F
 
 @frozen
 class Fetched:
-    """The client asked for an offset, for which it had asked so many times before."""
+    """The client asked for an offset: how often it was asked for before, and if it is another than before."""
 
     repeated: int
+    is_new: bool
 
 
 Event: TypeAlias = LineRead | Ended | Fetched
@@ -92,9 +93,9 @@ class Consumption:
                     deadline = time.monotonic() + QUIET_SECONDS
                 case Ended(code, stderr):
                     return self._ended(code, stderr)
-                case Fetched(repeated) if repeated >= REPEATS or self.served.fetches >= MOST_FETCHES:
+                case Fetched(repeated, _) if repeated >= REPEATS or self.served.fetches >= MOST_FETCHES:
                     return self._repeating()
-                case Fetched(0):
+                case Fetched(_, True):
                     deadline = time.monotonic() + QUIET_SECONDS
 
     def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
@@ -187,7 +188,7 @@ class Consumers:
     def consume(self, serving: Serving, isolation: str) -> tuple[Consumption, Outcome | None]:
         """Let the program consume a log; return what it delivered and how it ended: None if all was well."""
         events: Queue[Event] = Queue()
-        served = ServedLog(serving, lambda repeated: events.put(Fetched(repeated)))
+        served = ServedLog(serving, lambda *fetched: events.put(Fetched(*fetched)))
         topic = served.topic = Topic(uuid4(), [served])
         cluster = Cluster(newest={FetchRequest.API_KEY: self.options.fetch}, topics={TOPIC: topic})
         seen = Consumption(served, events, software=cluster.software)

@@ -114,8 +114,8 @@ class ServedLog(Partition):
         end_at: the offset of the record after the log; None before it was served.
     """
 
-    def __init__(self, serving: Serving, on_fetch: Callable[[int], None]) -> None:
-        """Serve a log; `on_fetch` is called with `repeated` for each offset that is asked for."""
+    def __init__(self, serving: Serving, on_fetch: Callable[[int, bool], None]) -> None:
+        """Serve a log; `on_fetch` is called for each Fetch: `repeated`, and if the offset is new."""
         super().__init__(TopicSettings())
         self.serving = serving
         self.topic: Topic | None = None
@@ -135,13 +135,13 @@ class ServedLog(Partition):
     def note_fetch(self, offset: int) -> None:
         """Choose the answer for an offset."""
         waits = self.end_at is not None and offset > self.end_at
-        again = self.fetches > 0 and offset == self.offset and not waits
-        self.repeated = self.repeated + 1 if again else 0
+        again = self.fetches > 0 and offset == self.offset
+        self.repeated = self.repeated + 1 if again and not waits else 0
         self.since = self.since if again else time.monotonic()
         self.fetches += 1
         self.offset = offset
         self._error, self._answer = self._next(offset)
-        self._on_fetch(self.repeated)
+        self._on_fetch(self.repeated, not again)
 
     def _next(self, offset: int) -> tuple[ErrorCode, bytes]:
         serving = self.serving

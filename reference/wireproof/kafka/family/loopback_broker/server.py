@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from inspect import isawaitable
 from struct import Struct
 from typing import Any, Final
 
@@ -116,11 +117,8 @@ class Server:
 
     @staticmethod
     async def _answer(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
-        return (
-            await _fetch(node, request)
-            if isinstance(request, FetchRequest)
-            else ANSWERS[request.API_KEY](node, request)
-        )
+        reply = ANSWERS[request.API_KEY](node, request)
+        return await reply if isawaitable(reply) else reply
 
 
 async def _fetch(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
