@@ -85,7 +85,7 @@ def test_a_template_delivers_what_it_produced_at_the_loopback_broker(template: A
 @pytest.mark.brokers
 @pytest.mark.needs("java", "mvn", "[peers]")
 def test_the_templates_deliver_the_same_records_at_kafka_s_own_broker(tmp_path: Path) -> None:
-    """@platformatic/kafka 2.12.1 delivers the aborted record there, with read_committed: why is not known yet."""
+    """@platformatic/kafka 2.12.1 delivers the aborted record there with read_committed: why is not known."""
     departs = {}
     with BROKERS["kafka-4.4"].running(tmp_path, 0) as address:
         admin = KafkaAdminClient(bootstrap_servers=address)
