@@ -3,6 +3,8 @@
 Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
 named with the command that brings them in. Of Kafka's peers in Go, Rust and JavaScript one each is run: each
 takes a quarter of a minute and more. `.ci/full` builds all of them and derives the families too.
+
+A client program is checked against the cases of delivery: each starts the program anew.
 """
 
 import sys
@@ -19,6 +21,11 @@ from wireproof.adapters.registry import entries
 from wireproof.runner.exit_codes import Exit
 
 BUILT_HERE = ("kafka-clients",)
+
+PYTHON_CLIENTS = ("confluent-kafka-client", "kafka-python-client", "aiokafka-client")
+"""Their build copies one file."""
+
+DELIVERED = ("--run", "kafka.log/mixed/delivered/*")
 
 QUICK = "kio"
 
@@ -57,8 +64,9 @@ def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     if name in ELSEWHERE:
         leave_out(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
     stands = ready(entries()[name])
-    if stands.state != "ready" and name not in BUILT_HERE:
+    if stands.state != "ready" and name not in {*BUILT_HERE, *PYTHON_CLIENTS}:
         leave_out(f"{name} is left out: {stands.fix}")
     words = ["check", name, "--no-families", "--timeout-scale", "3", "--baseline", BASELINES[name]]
+    words += DELIVERED if name.endswith("-client") else ()
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]

@@ -149,6 +149,8 @@ def _transactions(s: CaseBuilder) -> None:
     empty = [ctl(0, 0, 1000), data(1, (b"a",), 1000), ctl(2, 0, 1000)]
     accepts("abort-unlisted-then-listed", "An aborted transaction of no records, then one with records", empty, [], [(1000, 1)],
        "librdkafka #3369: the marker that is not listed used up the entry of the next transaction.", "kafka.md §1.9")
+    accepts("aborted-twice-sorted", "Two aborted transactions of a producer, and a committed one between them", twice, [twice[2][1]], [(1000, 0), (1000, 4)],
+       "@platformatic/kafka 2.12.1 keeps one aborted transaction of each producer: the records of the first are delivered.")
     kept = data(0, (b"a",), 1000, last=4)
     accepts("aborted-within-compacted", "The transaction begins behind the last record, within lastOffsetDelta", [kept, ctl(5, 0, 1000)], [], [(1000, 4)],
        "The last offset is that of the header: compaction takes records, not offsets.", "kafka.md §1.9")

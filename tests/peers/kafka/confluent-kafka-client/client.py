@@ -44,7 +44,8 @@ def consume(address: str, topic: str, isolation: str, offset: str) -> None:
 def produce(address: str, topic: str, codec: str, mode: str) -> None:
     """Hand the records of stdin to the producer; print the answers at each flush."""
     options = {"compression.type": codec, "enable.idempotence": mode != "plain", "linger.ms": 30_000}
-    sizes = {"batch.size": 1 << 24, "batch.num.messages": 1_000_000, "message.max.bytes": 1 << 25}
+    sizes = {"batch.size": 1 << 24, "message.max.bytes": 1 << 25}
+    sizes |= dict.fromkeys(("batch.num.messages", "queue.buffering.max.messages"), 1_000_000)
     identity = {"transactional.id": topic} if mode == "transactional" else {}
     producer = Producer({"bootstrap.servers": address, **options, **sizes, **identity})
     if identity:

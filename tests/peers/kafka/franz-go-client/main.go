@@ -53,7 +53,7 @@ func consume(address, topic, isolation, offset string) {
 func produce(address, topic, codec, mode string) {
 	client := must(kgo.NewClient(append(map[string][]kgo.Opt{"plain": {kgo.DisableIdempotentWrite()}, "transactional": {kgo.TransactionalID(topic)}}[mode],
 		kgo.SeedBrokers(address), kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(time.Minute),
-		kgo.ProducerBatchCompression(codecs[codec]), kgo.ProducerBatchMaxBytes(1<<24), kgo.BrokerMaxWriteBytes(1<<26))...))
+		kgo.ProducerBatchCompression(codecs[codec]), kgo.ProducerBatchMaxBytes(1<<24), kgo.BrokerMaxWriteBytes(1<<26), kgo.MaxBufferedRecords(1_000_000))...))
 	for lines := json.NewDecoder(os.Stdin); lines.More(); {
 		l := line{}
 		check(lines.Decode(&l))

@@ -73,7 +73,8 @@ static void show_record(const rd_kafka_message_t *r) {
     size_t size;
     cJSON *line = cJSON_CreateObject(), *headers = cJSON_CreateArray();
     show_number(line, "offset", r->offset);
-    show_number(line, "timestamp", rd_kafka_message_timestamp(r, &kind));
+    int64_t when = rd_kafka_message_timestamp(r, &kind);
+    show_number(line, "timestamp", kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : when);
     cJSON_AddItemToObject(line, "timestampType", kinds[kind] ? cJSON_CreateString(kinds[kind]) : cJSON_CreateNull());
     cJSON_AddItemToObject(line, "key", hexed(r->key, r->key_len));
     cJSON_AddItemToObject(line, "value", hexed(r->payload, r->len));
@@ -151,6 +152,7 @@ static void produce(const char *address, const char *topic, const char *codec, c
     int transactional = strcmp(mode, "transactional") == 0;
     const char *options[] = {"bootstrap.servers", address, "compression.type", codec, "linger.ms", "30000", "batch.size", "16777216",
                              "batch.num.messages", "1000000", "message.max.bytes", "33554432",
+                             "queue.buffering.max.messages", "1000000",
                              "enable.idempotence", strcmp(mode, "plain") == 0 ? "false" : "true",
                              transactional ? "transactional.id" : NULL, topic, NULL};
     rd_kafka_conf_t *conf = rd_kafka_conf_new();

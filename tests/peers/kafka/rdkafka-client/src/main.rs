@@ -57,7 +57,8 @@ impl ProducerContext for Answers {
 fn produce(address: &str, topic: &str, codec: &str, mode: &str) -> Failing<()> {
     let mut options = ClientConfig::new();
     options.set("bootstrap.servers", address).set("compression.type", codec).set("linger.ms", "30000").set("batch.size", "16777216");
-    options.set("batch.num.messages", "1000000").set("message.max.bytes", "33554432").set("enable.idempotence", (mode != "plain").to_string());
+    options.set("batch.num.messages", "1000000").set("queue.buffering.max.messages", "1000000").set("message.max.bytes", "33554432");
+    options.set("enable.idempotence", (mode != "plain").to_string());
     if mode == "transactional" {
         options.set("transactional.id", topic);
     }
