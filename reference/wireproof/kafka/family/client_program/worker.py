@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
+from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Frames, Packet
 from wireproof.adapters.object_worker import end_with_parent
-from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.request_json import hello_packet
 from wireproof.adapters.threaded_answers import Answers, Runs, answer_request
 from wireproof.kafka.family.client_program.claims import hello_of_client
