@@ -19,7 +19,7 @@ from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
 from wireproof.kafka.family.loopback_broker import replies
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
 from wireproof.runner.event_files import read_events
 
 pytestmark = pytest.mark.live
@@ -109,7 +109,7 @@ def test_a_cluster_that_forbids_topics_is_one_line(
     code: ErrorCode, text: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise Refused(code, text)
+        raise AppendRefused(code, text)
 
     monkeypatch.setattr(replies, "_check_new", refuse)
     with running() as address, pytest.raises(AdapterStartError) as error:

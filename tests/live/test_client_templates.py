@@ -11,8 +11,8 @@ from machine import needs
 from tests.live.brokers.table import BROKERS
 from tests.live.client_programs import command, delivered, stored
 from wireproof.adapters.templates import CLIENT_TEMPLATES, AdapterTemplate
-from wireproof.kafka.family.loopback_broker.partition import Partition
-from wireproof.kafka.family.loopback_broker.replies import Cluster, Topic
+from wireproof.kafka.family.loopback_broker.partition import ServedPartition
+from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.server import running
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 
@@ -76,8 +76,10 @@ def wanted(shown: list[list[dict[str, object]]]) -> list[list[dict[str, object]]
 @pytest.mark.tools
 @pytest.mark.parametrize("template", PROGRAMS)
 def test_a_template_delivers_what_it_produced_at_the_loopback_broker(template: AdapterTemplate) -> None:
-    topics = {name: Topic(uuid4(), [Partition(TopicSettings())]) for name in ("plain", "transactions")}
-    with running(Cluster(topics=topics)) as address:
+    topics = {
+        name: ServedTopic(uuid4(), [ServedPartition(TopicSettings())]) for name in ("plain", "transactions")
+    }
+    with running(LoopbackCluster(topics=topics)) as address:
         shown = check(template, address, ("plain", "transactions"))
     assert shown == wanted(shown)
 

@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 
 from wireproof import __version__
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.registry_entry import Ecosystem, Library
+from wireproof.adapters.registry_entry import Ecosystem, PeerLibrary
 from wireproof.release_order import age, is_final
 
 SECONDS: Final = 120
@@ -33,7 +33,7 @@ CRATES: Final = "https://index.crates.io"
 MAVEN: Final = "https://repo1.maven.org/maven2"
 
 
-def releases(library: Library) -> tuple[str, ...]:
+def releases(library: PeerLibrary) -> tuple[str, ...]:
     """Return the releases of a library without its pre-releases, the oldest first.
 
     Raises `AdapterError` if the registry does not answer.

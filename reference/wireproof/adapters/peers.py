@@ -14,7 +14,7 @@ from attrs import Factory, evolve, field, frozen
 
 from wireproof.adapters import live_servers, packaged_folders
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
-from wireproof.adapters.registry_entry import Build, Entry, Library, Pin
+from wireproof.adapters.registry_entry import Build, Entry, PeerLibrary, Pin
 from wireproof.formats import FORMATS
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
@@ -81,7 +81,7 @@ class AdapterFile:
     extra: str = ""
     requires: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()
-    library: Library | None = None
+    library: PeerLibrary | None = None
 
 
 def files() -> dict[str, Path]:
@@ -232,7 +232,7 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
     return Build(owner, steps, table.shared)
 
 
-def _library(folder: Path, file: AdapterFile) -> Library | None:
+def _library(folder: Path, file: AdapterFile) -> PeerLibrary | None:
     """Return the library of the adapter, or of the one whose build it uses."""
     if file.library or not file.driver:
         return file.library

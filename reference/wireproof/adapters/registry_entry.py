@@ -54,7 +54,7 @@ class Variant:
 
 
 @frozen
-class Library:
+class PeerLibrary:
     """The library behind an adapter: its name in the registry of packages that has its releases.
 
     Attributes:
@@ -80,7 +80,7 @@ class Library:
 class Pin:
     """A release of a library in place of the one that the adapter's own lock file names."""
 
-    library: Library
+    library: PeerLibrary
     version: str
 
     @property
@@ -155,7 +155,7 @@ class Entry:
     case_seconds: float = 0
     reserves: int = 0
     relay: str = ""
-    library: Library | None = None
+    library: PeerLibrary | None = None
     packages: str = ""
     absent: str = ""
     modules: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from wireproof.cases.fixtures import fixtures_folder, load
 from wireproof.cli.case_names import find_named
 from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
-from wireproof.fuzz.pull_request import Finding, pull_request
+from wireproof.fuzz.pull_request import PromotedFinding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.summaries import short_expect
 
@@ -48,7 +48,7 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, text: Path 
     if promoted.case.twin:
         click.echo(f"twin  {promoted.case.twin}{' (made)' if promoted.twin else ''}")
     if text is not None:
-        finding = Finding(adapter or found.adapter, None if adapter else found.signature, redact)
+        finding = PromotedFinding(adapter or found.adapter, None if adapter else found.signature, redact)
         replace_text(text, pull_request(promoted, finding, suite, target))
     for path in (*promoted.files, *([text] if text is not None else [])):
         click.echo(f"wrote {path}")

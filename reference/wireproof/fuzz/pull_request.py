@@ -24,7 +24,7 @@ LICENCE: Final = "The bytes are mine to give, or their licence permits it, and I
 
 
 @frozen
-class Finding:
+class PromotedFinding:
     """The origin of a promoted case.
 
     Attributes:
@@ -38,7 +38,7 @@ class Finding:
     redacted: bool = False
 
 
-def pull_request(promoted: Promoted, finding: Finding, suite: Suite, root: Path) -> str:
+def pull_request(promoted: Promoted, finding: PromotedFinding, suite: Suite, root: Path) -> str:
     """Return the text; `root` is the folder of fixtures, to which the files are relative."""
     case = promoted.case
     parts = {
@@ -53,7 +53,7 @@ def pull_request(promoted: Promoted, finding: Finding, suite: Suite, root: Path)
     )
 
 
-def _what(promoted: Promoted, finding: Finding) -> Iterator[str]:
+def _what(promoted: Promoted, finding: PromotedFinding) -> Iterator[str]:
     case = promoted.case
     yield f"{case.title}. {case.why}"
     yield ""
@@ -78,7 +78,7 @@ def _sources(case: Case, new: Sequence[Rule], suite: Suite) -> Iterator[str]:
         yield f"- `{name}`: {rule.text} {rule.document} {rule.section}{f': {links}' if links else ''}"
 
 
-def _origin(case: Case, finding: Finding) -> Iterator[str]:
+def _origin(case: Case, finding: PromotedFinding) -> Iterator[str]:
     filler = "replaced by filler; the failure is the same" if finding.redacted else "as it was found"
     yield f"- origin of the bytes: {case.source.document}; their payload is {filler}"
     yield f"- [ ] {LICENCE}"
@@ -86,7 +86,7 @@ def _origin(case: Case, finding: Finding) -> Iterator[str]:
         yield "- [ ] They contain nothing that must stay private (`promote --redact` replaces a payload)."
 
 
-def _checks(case: Case, finding: Finding) -> Iterator[str]:
+def _checks(case: Case, finding: PromotedFinding) -> Iterator[str]:
     yield "The reference gave the same answer in three fresh processes, and `lint` accepted the new fixtures."
     if finding.adapter:
         yield ""

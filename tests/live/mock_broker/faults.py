@@ -15,7 +15,7 @@ from tests.live.mock_broker import refusal_faults, sequence_faults, storage_faul
 from tests.live.mock_broker.batch_edits import (
     with_numbers,
 )
-from wireproof.kafka.family.loopback_broker.partition import Appended, Partition
+from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.server import Die, Hang
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import RecordBatch
@@ -29,7 +29,7 @@ LARGE: Final = 3
 # --- faults in offsets, and in what is answered ---
 
 
-class DropsData(Partition):
+class DropsData(ServedPartition):
     """Answers success and stores nothing; the high watermark moves."""
 
     def keep(self, form: Form, _: bytes) -> None:
@@ -37,7 +37,7 @@ class DropsData(Partition):
         self.end += form.header.last_offset_delta + 1
 
 
-class StoresTwice(Partition):
+class StoresTwice(ServedPartition):
     """Stores each batch twice, with offsets of their own."""
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -46,7 +46,7 @@ class StoresTwice(Partition):
         super().keep(form, with_numbers(data, baseOffset=self.end))
 
 
-class LeavesGap(Partition):
+class LeavesGap(ServedPartition):
     """Leaves an offset out after each batch."""
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -55,7 +55,7 @@ class LeavesGap(Partition):
         self.end += 1
 
 
-class AnswersNextOffset(Partition):
+class AnswersNextOffset(ServedPartition):
     """Answers the offset after the batch instead of the first one of it."""
 
     def answer(self, form: Form, now: int) -> Appended:
@@ -64,7 +64,7 @@ class AnswersNextOffset(Partition):
         return evolve(answer, base_offset=answer.base_offset + form.header.last_offset_delta + 1)
 
 
-class AnswersOtherPartition(Partition):
+class AnswersOtherPartition(ServedPartition):
     """Answers the offset that another partition has: the number of all appends of the broker."""
 
     appends = 0
@@ -75,7 +75,7 @@ class AnswersOtherPartition(Partition):
         return evolve(super().answer(form, now), base_offset=AnswersOtherPartition.appends)
 
 
-class AnswersOtherTime(Partition):
+class AnswersOtherTime(ServedPartition):
     """Answers another append time than it stores."""
 
     def answer(self, form: Form, now: int) -> Appended:
@@ -83,7 +83,7 @@ class AnswersOtherTime(Partition):
         return super().answer(form, now + DAY_MS)
 
 
-class AppendTimeOfYesterday(Partition):
+class AppendTimeOfYesterday(ServedPartition):
     """Stores and answers an append time that is a day old."""
 
     def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
@@ -91,7 +91,7 @@ class AppendTimeOfYesterday(Partition):
         return super().append(data, version, transactional_id, now - DAY_MS)
 
 
-class ReadsFromNextBatch(Partition):
+class ReadsFromNextBatch(ServedPartition):
     """Answers a Fetch inside a batch with the next batch."""
 
     def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
@@ -100,7 +100,7 @@ class ReadsFromNextBatch(Partition):
         return super().read_from(later[0].base_offset, max_bytes, bound) if later else b""
 
 
-class StoresDuplicate(Partition):
+class StoresDuplicate(ServedPartition):
     """Stores the batch of an idempotent producer again when it is sent again."""
 
     def known_producer(self, batch: RecordBatch) -> None:
@@ -110,7 +110,7 @@ class StoresDuplicate(Partition):
 # --- faults of the server ---
 
 
-class Hangs(Partition):
+class Hangs(ServedPartition):
     """Does not answer a Produce of three records or more."""
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -120,7 +120,7 @@ class Hangs(Partition):
         super().keep(form, data)
 
 
-class Dies(Partition):
+class Dies(ServedPartition):
     """Ends at a Produce of three records or more: every connection is closed, and nobody listens."""
 
     def keep(self, form: Form, data: bytes) -> None:
@@ -130,17 +130,19 @@ class Dies(Partition):
         super().keep(form, data)
 
 
-def _named() -> Mapping[str, type[Partition]]:
+def _named() -> Mapping[str, type[ServedPartition]]:
     modules = (storage_faults, refusal_faults, sequence_faults, sys.modules[__name__])
     found = (member for module in modules for member in getmembers(module, isclass))
-    faulty = [(name, one) for name, one in found if issubclass(one, Partition) and one is not Partition]
+    faulty = [
+        (name, one) for name, one in found if issubclass(one, ServedPartition) and one is not ServedPartition
+    ]
     return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in faulty}
 
 
-FAULTS: Final[Mapping[str, type[Partition]]] = _named()
+FAULTS: Final[Mapping[str, type[ServedPartition]]] = _named()
 """The faulty partitions by name, such as `stores-wrong-crc`."""
 
 
-def partition_class(fault: str | None) -> type[Partition]:
+def partition_class(fault: str | None) -> type[ServedPartition]:
     """Return the partition with this fault, the right one for None; raises `KeyError`."""
-    return FAULTS[fault] if fault else Partition
+    return FAULTS[fault] if fault else ServedPartition

@@ -8,15 +8,15 @@ from tests.live.mock_broker.batch_edits import first_size, is_sound, with_number
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.batch import HEADER, peek_header
 from wireproof.kafka.family.loopback_broker import append_rules, stored_form
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.partition import Appended, Partition
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode
+from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import Record, RecordBatch
 
 ANY: Final = 1 << 63
 
 
-class AcceptsBadCrc(Partition):
+class AcceptsBadCrc(ServedPartition):
     """Accepts a batch with a wrong CRC and stores it with a right one."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -25,7 +25,7 @@ class AcceptsBadCrc(Partition):
         return super().read(with_right_crc(data) if whole else data, version)
 
 
-class IgnoresControlBit(Partition):
+class IgnoresControlBit(ServedPartition):
     """Accepts a control batch of a producer and stores it as data."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -35,7 +35,7 @@ class IgnoresControlBit(Partition):
         return super().read(data, version)
 
 
-class AcceptsBaseOffset(Partition):
+class AcceptsBaseOffset(ServedPartition):
     """Accepts a batch with a baseOffset other than 0."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -43,7 +43,7 @@ class AcceptsBaseOffset(Partition):
         return super().read(with_numbers(data, baseOffset=0) if is_sound(data) else data, version)
 
 
-class TrustsCount(Partition):
+class TrustsCount(ServedPartition):
     """Moves the high watermark by the count of the producer, and takes any lastOffsetDelta."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -53,7 +53,7 @@ class TrustsCount(Partition):
         return super().read(data, version)
 
 
-class TrustsLastOffsetDelta(Partition):
+class TrustsLastOffsetDelta(ServedPartition):
     """Moves the high watermark by the lastOffsetDelta of the producer, and takes any count."""
 
     def __init__(self, *settings: object) -> None:
@@ -78,7 +78,7 @@ class TrustsLastOffsetDelta(Partition):
         return evolve(form, header=evolve(form.header, last_offset_delta=self._delta))
 
 
-class AcceptsSeveralBatches(Partition):
+class AcceptsSeveralBatches(ServedPartition):
     """Accepts a record set of several batches and stores the first."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -86,7 +86,7 @@ class AcceptsSeveralBatches(Partition):
         return super().read(data[: first_size(data)], version)
 
 
-class AcceptsEmpty(Partition):
+class AcceptsEmpty(ServedPartition):
     """Accepts a batch without records, stores it and moves the high watermark by one."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -108,7 +108,7 @@ class AcceptsEmpty(Partition):
         super().keep(evolve(form, header=header), data)
 
 
-class AcceptsNoSequence(Partition):
+class AcceptsNoSequence(ServedPartition):
     """Accepts a producer id without a sequence."""
 
     def read(self, data: bytes, version: int) -> Arrival:
@@ -119,7 +119,7 @@ class AcceptsNoSequence(Partition):
         return super().read(data, version)
 
 
-class AcceptsKeyless(Partition):
+class AcceptsKeyless(ServedPartition):
     """Accepts a record without a key in a compacted topic."""
 
     def check(self, arrival: Arrival, now: int) -> None:
@@ -127,7 +127,7 @@ class AcceptsKeyless(Partition):
         append_rules.check_records(arrival, evolve(self.settings, compacted=False), now)
 
 
-class AcceptsAnySize(Partition):
+class AcceptsAnySize(ServedPartition):
     """Accepts a batch above `max.message.bytes`."""
 
     def __init__(self, *settings: object) -> None:
@@ -136,7 +136,7 @@ class AcceptsAnySize(Partition):
         self.settings = evolve(self.settings, max_bytes=1 << 31)
 
 
-class AcceptsAnyTime(Partition):
+class AcceptsAnyTime(ServedPartition):
     """Accepts timestamps outside the bounds of the topic."""
 
     def check(self, arrival: Arrival, now: int) -> None:
@@ -144,35 +144,35 @@ class AcceptsAnyTime(Partition):
         append_rules.check_records(arrival, evolve(self.settings, before_ms=ANY, after_ms=ANY), now)
 
 
-class RefusesLeaderEpoch(Partition):
+class RefusesLeaderEpoch(ServedPartition):
     """Refuses a batch whose partitionLeaderEpoch is not -1: kfake did, franz-go#1229."""
 
     def check(self, arrival: Arrival, now: int) -> None:
         """Check the epoch too."""
         super().check(arrival, now)
         if arrival.batch.partition_leader_epoch != -1:
-            raise Refused(ErrorCode.CORRUPT_MESSAGE, "the leader epoch is not -1")
+            raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, "the leader epoch is not -1")
 
 
-class AnswersNoError(Partition):
+class AnswersNoError(ServedPartition):
     """Answers every refused record set with success, and drops it."""
 
     def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
         """Answer success."""
         try:
             return super().append(data, version, transactional_id, now)
-        except Refused:
+        except AppendRefused:
             return Appended(self.end)
 
 
-class AppendsHalfOfRefused(Partition):
+class AppendsHalfOfRefused(ServedPartition):
     """Refuses a set for one of its records, and has stored the records before."""
 
     def check(self, arrival: Arrival, now: int) -> None:
         """Store the records before the first wrong one, and refuse."""
         try:
             super().check(arrival, now)
-        except Refused as refused:
+        except AppendRefused as refused:
             if refused.records and (good := arrival.batch.records[: refused.records[0][0]]):
                 self._keep_first(arrival.batch, good, now)
             raise
@@ -185,27 +185,27 @@ class AppendsHalfOfRefused(Partition):
         self.keep(form, super().finish(form, arrival))
 
 
-class StoresRefused(Partition):
+class StoresRefused(ServedPartition):
     """Refuses a record set and has stored it: the checks come too late."""
 
     def check(self, arrival: Arrival, now: int) -> None:
         """Store before the check."""
         try:
             super().check(arrival, now)
-        except Refused:
+        except AppendRefused:
             form = self.form(arrival, now)
             self.keep(form, self.finish(form, arrival))
             raise
 
 
-class RefusalCutsLog(Partition):
+class RefusalCutsLog(ServedPartition):
     """Cuts the last batch off the log when it refuses a record set."""
 
     def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
         """Cut on the way out."""
         try:
             return super().append(data, version, transactional_id, now)
-        except Refused:
+        except AppendRefused:
             if self.stored:
                 self.end = self.stored.pop().base_offset
             raise

@@ -3,24 +3,30 @@
 Each class overrides one step of a partition.
 """
 
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.partition import SEQUENCES, Aborted, Appended, Partition, Producer
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.partition import (
+    SEQUENCES,
+    Aborted,
+    Appended,
+    KnownProducer,
+    ServedPartition,
+)
 from wireproof.kafka.values import RecordBatch
 
 # --- producers ---
 
 
-class AcceptsGap(Partition):
+class AcceptsGap(ServedPartition):
     """Accepts a batch whose sequence does not follow the last one."""
 
-    def check_sequence(self, known: Producer, first: int) -> None:
+    def check_sequence(self, known: KnownProducer, first: int) -> None:
         """Check nothing."""
 
 
-class RemembersOneBatch(Partition):
+class RemembersOneBatch(ServedPartition):
     """Knows the last batch of a producer only, and refuses a retry of the one before it."""
 
-    def known_producer(self, batch: RecordBatch) -> Producer | Appended | None:
+    def known_producer(self, batch: RecordBatch) -> KnownProducer | Appended | None:
         """Forget all batches but the last one."""
         known = self._producers.get(batch.producer_id)
         while known is not None and len(known.batches) > 1:
@@ -28,36 +34,36 @@ class RemembersOneBatch(Partition):
         return super().known_producer(batch)
 
 
-class AnswersRetryWithEnd(Partition):
+class AnswersRetryWithEnd(ServedPartition):
     """Does not store a batch again, and answers the end of the log for it."""
 
-    def known_producer(self, batch: RecordBatch) -> Producer | Appended | None:
+    def known_producer(self, batch: RecordBatch) -> KnownProducer | Appended | None:
         """Answer the end."""
         known = super().known_producer(batch)
         return Appended(self.end) if isinstance(known, Appended) else known
 
 
-class SequencesDoNotWrap(Partition):
+class SequencesDoNotWrap(ServedPartition):
     """Expects 2147483648 after 2147483647."""
 
-    def check_sequence(self, known: Producer, first: int) -> None:
+    def check_sequence(self, known: KnownProducer, first: int) -> None:
         """Count on."""
         if known.batches and known.batches[-1][1] == SEQUENCES - 1:
-            raise Refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "sequence 0, expected 2147483648")
+            raise AppendRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "sequence 0, expected 2147483648")
         super().check_sequence(known, first)
 
 
-class AcceptsOldEpoch(Partition):
+class AcceptsOldEpoch(ServedPartition):
     """Accepts a batch of an older epoch, as if it were of the latest one."""
 
-    def check_epoch(self, known: Producer, epoch: int) -> None:
+    def check_epoch(self, known: KnownProducer, epoch: int) -> None:
         """Check nothing."""
 
 
-class NewEpochIsRetry(Partition):
+class NewEpochIsRetry(ServedPartition):
     """Takes the same sequences in a new epoch for a retry."""
 
-    def known_producer(self, batch: RecordBatch) -> Producer | Appended | None:
+    def known_producer(self, batch: RecordBatch) -> KnownProducer | Appended | None:
         """Look at the sequences alone."""
         known = self._producers.get(batch.producer_id)
         last = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
@@ -67,7 +73,7 @@ class NewEpochIsRetry(Partition):
         return super().known_producer(batch)
 
 
-class ForgetsDeletedProducer(Partition):
+class ForgetsDeletedProducer(ServedPartition):
     """Forgets its producers when records are deleted, as brokers before KIP-360."""
 
     def delete_before(self, offset: int) -> int:
@@ -79,7 +85,7 @@ class ForgetsDeletedProducer(Partition):
 # --- transactions ---
 
 
-class StableOffsetIsEnd(Partition):
+class StableOffsetIsEnd(ServedPartition):
     """Returns records of open transactions to consumers of committed ones."""
 
     def last_stable_offset(self) -> int:
@@ -87,7 +93,7 @@ class StableOffsetIsEnd(Partition):
         return self.end
 
 
-class StableOffsetOfLast(Partition):
+class StableOffsetOfLast(ServedPartition):
     """Takes the latest open transaction for the bound, and not the first one."""
 
     def last_stable_offset(self) -> int:
@@ -95,7 +101,7 @@ class StableOffsetOfLast(Partition):
         return max(self.open.values(), default=self.end)
 
 
-class StableOffsetOfEnded(Partition):
+class StableOffsetOfEnded(ServedPartition):
     """Moves the stable offset to the end with every marker, whoever else is in a transaction."""
 
     def write_marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> None:
@@ -104,7 +110,7 @@ class StableOffsetOfEnded(Partition):
         self.open.clear()
 
 
-class NamesNoAborted(Partition):
+class NamesNoAborted(ServedPartition):
     """Names no aborted transactions."""
 
     def aborted_between(self, offset: int, end: int) -> list[Aborted]:
@@ -112,7 +118,7 @@ class NamesNoAborted(Partition):
         return super().aborted_between(offset, end)[:0]
 
 
-class NamesAllAborted(Partition):
+class NamesAllAborted(ServedPartition):
     """Names every aborted transaction of the log, also those before the fetched range."""
 
     def aborted_between(self, offset: int, end: int) -> list[Aborted]:
@@ -120,7 +126,7 @@ class NamesAllAborted(Partition):
         return super().aborted_between(min(offset, 0), end)
 
 
-class CommitIsAbort(Partition):
+class CommitIsAbort(ServedPartition):
     """Names each committed transaction as aborted."""
 
     def write_marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> None:
@@ -131,7 +137,7 @@ class CommitIsAbort(Partition):
             self.aborted.append(Aborted(producer, first, self.end - 1))
 
 
-class MarkerKeepsEpoch(Partition):
+class MarkerKeepsEpoch(ServedPartition):
     """Writes the marker of a transaction with the epoch of its batches, also with transactions v2."""
 
     def write_marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> None:
@@ -140,7 +146,7 @@ class MarkerKeepsEpoch(Partition):
         super().write_marker(producer, known.epoch if known else epoch, commit=commit, now=now)
 
 
-class AcceptsPlainInTransaction(Partition):
+class AcceptsPlainInTransaction(ServedPartition):
     """Accepts a batch without the transactional bit while a transaction of its producer is open."""
 
     def check_transaction(self, batch: RecordBatch) -> None:
@@ -150,7 +156,7 @@ class AcceptsPlainInTransaction(Partition):
 # --- fetches ---
 
 
-class RefusesLargeFirstBatch(Partition):
+class RefusesLargeFirstBatch(ServedPartition):
     """Returns nothing if the first batch is larger than the limit."""
 
     def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
@@ -159,7 +165,7 @@ class RefusesLargeFirstBatch(Partition):
         return found if len(found) <= max_bytes else b""
 
 
-class ReadsDeleted(Partition):
+class ReadsDeleted(ServedPartition):
     """Returns deleted records for as long as they are in its file."""
 
     def check_range(self, offset: int) -> None:
@@ -171,7 +177,7 @@ class ReadsDeleted(Partition):
             self.start = start
 
 
-class WaitsPastEnd(Partition):
+class WaitsPastEnd(ServedPartition):
     """Returns nothing for an offset past the end, as if it came later."""
 
     def check_range(self, offset: int) -> None:
@@ -179,7 +185,7 @@ class WaitsPastEnd(Partition):
         super().check_range(min(offset, self.end))
 
 
-class ReusesDeletedOffsets(Partition):
+class ReusesDeletedOffsets(ServedPartition):
     """Begins at offset 0 again when all records are deleted."""
 
     def delete_before(self, offset: int) -> int:

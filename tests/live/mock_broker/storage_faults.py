@@ -9,13 +9,13 @@ from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.batch import HEADER
 from wireproof.kafka.family.loopback_broker import stored_form
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival
-from wireproof.kafka.family.loopback_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 
 GZIP: Final = 1
 
 
-class StoresWrongCrc(Partition):
+class StoresWrongCrc(ServedPartition):
     """Stores each batch with a CRC that is off by one."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -24,7 +24,7 @@ class StoresWrongCrc(Partition):
         return with_crc(data, HEADER.peek(data, 0)[4] ^ 1)
 
 
-class AppendTimeWithoutCrc(Partition):
+class AppendTimeWithoutCrc(ServedPartition):
     """Sets LogAppendTime and its time, and leaves the CRC of the producer."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -33,7 +33,7 @@ class AppendTimeWithoutCrc(Partition):
         return with_crc(data, HEADER.peek(arrival.data, 0)[4]) if self.settings.append_time else data
 
 
-class KeepsBaseOffset(Partition):
+class KeepsBaseOffset(ServedPartition):
     """Stores the baseOffset of the producer, 0, instead of the next offset."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -42,7 +42,7 @@ class KeepsBaseOffset(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class LosesLeaderEpoch(Partition):
+class LosesLeaderEpoch(ServedPartition):
     """Stores the partitionLeaderEpoch of the producer."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -51,7 +51,7 @@ class LosesLeaderEpoch(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class LosesLastOffsetDelta(Partition):
+class LosesLastOffsetDelta(ServedPartition):
     """Stores lastOffsetDelta 0, whatever the number of records."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -59,7 +59,7 @@ class LosesLastOffsetDelta(Partition):
         return super().finish(evolve(form, header=evolve(form.header, last_offset_delta=0)), arrival)
 
 
-class ForgetsMaxTimestamp(Partition):
+class ForgetsMaxTimestamp(ServedPartition):
     """Stores maxTimestamp -1."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -67,7 +67,7 @@ class ForgetsMaxTimestamp(Partition):
         return super().finish(evolve(form, header=evolve(form.header, max_timestamp=-1)), arrival)
 
 
-class KeepsMaxTimestamp(Partition):
+class KeepsMaxTimestamp(ServedPartition):
     """Stores the maxTimestamp of the producer, also if none of the records has it."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -78,7 +78,7 @@ class KeepsMaxTimestamp(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class LosesProducer(Partition):
+class LosesProducer(ServedPartition):
     """Stores the batch of an idempotent producer without producer id, epoch and sequence."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -87,7 +87,7 @@ class LosesProducer(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class KeepsAppendTimeBit(Partition):
+class KeepsAppendTimeBit(ServedPartition):
     """Stores the LogAppendTime bit of a producer in a topic with CreateTime."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -97,7 +97,7 @@ class KeepsAppendTimeBit(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class IgnoresAppendTime(Partition):
+class IgnoresAppendTime(ServedPartition):
     """Stores the times of the producer in a topic with LogAppendTime, and answers its own time."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -107,7 +107,7 @@ class IgnoresAppendTime(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class ShiftsTimestamps(Partition):
+class ShiftsTimestamps(ServedPartition):
     """Stores the time of the append as baseTimestamp under CreateTime: each record gets another time."""
 
     def finish(self, form: Form, arrival: Arrival) -> bytes:
@@ -116,7 +116,7 @@ class ShiftsTimestamps(Partition):
         return super().finish(evolve(form, header=header), arrival)
 
 
-class DropsHeaders(Partition):
+class DropsHeaders(ServedPartition):
     """Stores records without their headers."""
 
     def form(self, arrival: Arrival, now: int) -> Form:
@@ -125,7 +125,7 @@ class DropsHeaders(Partition):
         return with_records(form, tuple(evolve(record, headers=()) for record in form.header.records))
 
 
-class EmptiesTombstones(Partition):
+class EmptiesTombstones(ServedPartition):
     """Stores a null value as an empty one."""
 
     def form(self, arrival: Arrival, now: int) -> Form:
@@ -136,7 +136,7 @@ class EmptiesTombstones(Partition):
         )
 
 
-class ReordersRecords(Partition):
+class ReordersRecords(ServedPartition):
     """Stores the records of a batch in the opposite order, with the deltas in order."""
 
     def form(self, arrival: Arrival, now: int) -> Form:
@@ -148,7 +148,7 @@ class ReordersRecords(Partition):
         )
 
 
-class RecompressesWrongly(Partition):
+class RecompressesWrongly(ServedPartition):
     """Writes the codec of the topic into the attributes and leaves the records as they were."""
 
     def form(self, arrival: Arrival, now: int) -> Form:
@@ -158,7 +158,7 @@ class RecompressesWrongly(Partition):
         return form if source == target else evolve(form, body=arrival.data[BODY:])
 
 
-class IgnoresCompressionType(Partition):
+class IgnoresCompressionType(ServedPartition):
     """Stores the codec of the producer, whatever `compression.type` says."""
 
     def form(self, arrival: Arrival, now: int) -> Form:
@@ -167,7 +167,7 @@ class IgnoresCompressionType(Partition):
         return stored_form.stored_form(arrival, settings, self.end, now)
 
 
-class AlwaysGzip(Partition):
+class AlwaysGzip(ServedPartition):
     """Stores every batch with gzip, although the topic asks for the codec of the producer."""
 
     def form(self, arrival: Arrival, now: int) -> Form:

@@ -14,9 +14,9 @@ from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAd
 from wireproof.adapters.library_pins import ManifestError, pin_manifest, renamed_steps
 from wireproof.adapters.library_releases import near, releases
 from wireproof.adapters.registry import open_adapter, resolve
-from wireproof.adapters.registry_entry import Build, FormerName, Library, Pin, Rename, Variant
+from wireproof.adapters.registry_entry import Build, FormerName, PeerLibrary, Pin, Rename, Variant
 
-GO = Library("go", "example.org/new/lib", (FormerName("example.org/old/lib", "2.0.0"),))
+GO = PeerLibrary("go", "example.org/new/lib", (FormerName("example.org/old/lib", "2.0.0"),))
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_version_in_the_name_chooses_a_release_of_the_library(toy: Path) -> No
     entry = resolve("toy@1.2.3")
     assert entry.name == "toy@1.2.3"
     assert entry.prepare
-    assert entry.prepare.pin == Pin(Library("go", "a/b"), "1.2.3")
+    assert entry.prepare.pin == Pin(PeerLibrary("go", "a/b"), "1.2.3")
     assert resolve("toy").prepare != entry.prepare
 
 
@@ -82,7 +82,7 @@ def test_the_adapters_of_one_driver_share_its_library(toy: Path) -> None:
     write_peer(toy.with_name("other"), command="b", driver="toy")
     entry = resolve("other@1.0")
     assert entry.prepare
-    assert entry.prepare.pin == Pin(Library("go", "a/b"), "1.0")
+    assert entry.prepare.pin == Pin(PeerLibrary("go", "a/b"), "1.0")
     assert entry.prepare.source == toy
 
 
@@ -91,30 +91,35 @@ def test_the_adapters_of_one_driver_share_its_library(toy: Path) -> None:
 MANIFESTS = [
     (
         "go.mod",
-        Library("go", "a.org/lib"),
+        PeerLibrary("go", "a.org/lib"),
         "module m\n\ngo 1.26.0\n\nrequire (\n\ta.org/lib v1.9.0\n\tb.org/x v1.0.0\n)\n",
         "module m\ngo 1.26.0\nrequire a.org/lib v1.2.3\n",
     ),
     (
         "Cargo.toml",
-        Library("cargo", "some-lib"),
+        PeerLibrary("cargo", "some-lib"),
         '[dependencies]\nserde = "1"\nsome-lib = { path = "x", version = "=9.0", features = ["a"] }\n',
         '[dependencies]\nserde = "1"\nsome-lib = { path = "x", version = "=1.2.3", features = ["a"] }\n',
     ),
-    ("Cargo.toml", Library("cargo", "lib"), 'lib = "=9.0"\nlib-2 = "7"\n', 'lib = "=1.2.3"\nlib-2 = "7"\n'),
+    (
+        "Cargo.toml",
+        PeerLibrary("cargo", "lib"),
+        'lib = "=9.0"\nlib-2 = "7"\n',
+        'lib = "=1.2.3"\nlib-2 = "7"\n',
+    ),
     (
         "pom.xml",
-        Library("maven", "g:a"),
+        PeerLibrary("maven", "g:a"),
         "<properties>\n  <library.version>9</library.version>\n</properties>\n",
         "<properties>\n  <library.version>1.2.3</library.version>\n</properties>\n",
     ),
-    ("requirements.txt", Library("pypi", "lib"), "lib==9.0\nother==2.0\n", "other==2.0\nlib==1.2.3\n"),
+    ("requirements.txt", PeerLibrary("pypi", "lib"), "lib==9.0\nother==2.0\n", "other==2.0\nlib==1.2.3\n"),
 ]
 
 
 @pytest.mark.parametrize(("name", "library", "before", "after"), MANIFESTS)
 def test_the_manifest_names_the_release_exactly(
-    tmp_path: Path, name: str, library: Library, before: str, after: str
+    tmp_path: Path, name: str, library: PeerLibrary, before: str, after: str
 ) -> None:
     (tmp_path / name).write_text(before)
     pin_manifest(tmp_path, Pin(library, "1.2.3"))
@@ -124,7 +129,7 @@ def test_the_manifest_names_the_release_exactly(
 def test_npm_writes_the_lock_file_of_the_release_anew(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text(json.dumps({"dependencies": {"lib": "9.0.0", "plug-in": "1.0.0"}}))
     (tmp_path / "package-lock.json").write_text("{}")
-    pin_manifest(tmp_path, Pin(Library("npm", "lib"), "1.2.3"))
+    pin_manifest(tmp_path, Pin(PeerLibrary("npm", "lib"), "1.2.3"))
     table = json.loads((tmp_path / "package.json").read_text())
     assert table == {"dependencies": {"lib": "1.2.3", "plug-in": "1.0.0"}}
     assert not (tmp_path / "package-lock.json").exists()
@@ -139,7 +144,7 @@ def test_a_manifest_that_does_not_name_the_library_is_an_error(
 ) -> None:
     (tmp_path / name).write_text("{}")
     with pytest.raises(ManifestError):
-        pin_manifest(tmp_path, Pin(Library(ecosystem, "lib"), "1.0"))  # type: ignore[arg-type] - a parameter
+        pin_manifest(tmp_path, Pin(PeerLibrary(ecosystem, "lib"), "1.0"))  # type: ignore[arg-type] - a parameter
 
 
 def test_a_release_with_another_name_gets_it_in_sources_and_steps(tmp_path: Path) -> None:
@@ -156,7 +161,7 @@ def test_a_release_with_another_name_gets_it_in_sources_and_steps(tmp_path: Path
 
 
 def test_an_old_release_gets_the_files_and_names_that_fit_it(tmp_path: Path) -> None:
-    library = Library(
+    library = PeerLibrary(
         "maven",
         "g:a",
         renames=(Rename("4.0", "pkg.internal.", "pkg."),),
@@ -180,7 +185,7 @@ def test_an_old_release_gets_the_files_and_names_that_fit_it(tmp_path: Path) -> 
 
 
 def _build(script: str, version: str) -> Build:
-    return Build("toys/toy", ((sys.executable, "-c", script),), pin=Pin(Library("maven", "g:a"), version))
+    return Build("toys/toy", ((sys.executable, "-c", script),), pin=Pin(PeerLibrary("maven", "g:a"), version))
 
 
 def test_each_release_has_a_build_of_its_own(toy: Path) -> None:
@@ -209,9 +214,9 @@ def test_a_release_that_does_not_exist_is_one_line_with_near_ones(
 
 @pytest.mark.parametrize("listed", [lambda _: ("1.9",), None])
 def test_a_release_that_the_driver_does_not_fit_is_one_line_with_the_first_problem(
-    toy: Path, monkeypatch: pytest.MonkeyPatch, listed: Callable[[Library], tuple[str, ...]] | None
+    toy: Path, monkeypatch: pytest.MonkeyPatch, listed: Callable[[PeerLibrary], tuple[str, ...]] | None
 ) -> None:
-    def unreachable(_: Library) -> tuple[str, ...]:
+    def unreachable(_: PeerLibrary) -> tuple[str, ...]:
         raise AdapterError("the registry does not answer")
 
     (toy / "pom.xml").write_text("<library.version>9</library.version>\n")
@@ -262,7 +267,7 @@ def test_the_releases_of_each_registry_go_by_their_numbers_without_pre_releases(
 
     monkeypatch.setattr(library_releases, "_printed", answer)
     monkeypatch.setattr(library_releases, "_fetched", answer)
-    assert releases(Library(ecosystem, "lib")) == ("1.9.0", "1.10.0")  # type: ignore[arg-type] - a parameter
+    assert releases(PeerLibrary(ecosystem, "lib")) == ("1.9.0", "1.10.0")  # type: ignore[arg-type] - a parameter
     assert any("lib" in word for word in asked)
 
 
@@ -284,14 +289,14 @@ def test_a_crate_is_looked_up_in_the_index_by_its_lower_case_name(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(library_releases, "_fetched", lambda address: asked.append(address) or "")
-    assert releases(Library("cargo", crate)) == ()
+    assert releases(PeerLibrary("cargo", crate)) == ()
     assert asked == [f"https://index.crates.io/{path}"]
 
 
 def test_a_client_that_is_missing_or_fails_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(AdapterError, match=r"the releases cannot be listed: `go list -m -versions lib`"):
-        releases(Library("go", "lib"))
+        releases(PeerLibrary("go", "lib"))
 
 
 def test_near_releases_are_those_around_an_unknown_one() -> None:

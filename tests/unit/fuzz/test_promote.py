@@ -23,7 +23,7 @@ from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import Promoted, PromotionError, promote
-from wireproof.fuzz.pull_request import LICENCE, Finding, pull_request
+from wireproof.fuzz.pull_request import LICENCE, PromotedFinding, pull_request
 from wireproof.fuzz.rule_proposal import propose_rules
 from wireproof.wire.options import Options
 
@@ -222,7 +222,7 @@ def test_the_verb_takes_a_token_and_says_what_it_wrote(tmp_path: Path) -> None:
     assert "wrote" in said.output
 
 
-def _pull_request(finding: Finding, case: Case) -> str:
+def _pull_request(finding: PromotedFinding, case: Case) -> str:
     """The text about a case as it is promoted."""
     twin = evolve(case, id=f"{case.id}-twin", input=Data(_fixture("kafka.batch/v2/headers/five")))
     case = evolve(
@@ -234,7 +234,7 @@ def _pull_request(finding: Finding, case: Case) -> str:
 
 
 def test_the_text_of_a_pull_request_names_expectation_rules_and_bytes() -> None:
-    text = _pull_request(Finding(), _found(_broken()))
+    text = _pull_request(PromotedFinding(), _found(_broken()))
     assert text.startswith("# New case: kafka.batch/v2/fuzz/one\n")
     assert "A late bit. It is delivered." in text
     assert "- expected: refuse crc-mismatch at 17" in text
@@ -248,7 +248,7 @@ def test_the_text_of_a_pull_request_names_expectation_rules_and_bytes() -> None:
 
 def test_it_has_the_parts_of_the_template_and_the_command_that_shows_the_failure() -> None:
     adapter = "py:tests.mutants.kafka_batch:CrcSkip"
-    text = _pull_request(Finding(adapter), _found(_broken()))
+    text = _pull_request(PromotedFinding(adapter), _found(_broken()))
     template = (TOP / ".github" / "PULL_REQUEST_TEMPLATE.md").read_text("utf-8")
     assert re.findall("^## .*", text, re.MULTILINE) == re.findall("^## .*", template, re.MULTILINE)
     assert LICENCE in text
@@ -257,7 +257,9 @@ def test_it_has_the_parts_of_the_template_and_the_command_that_shows_the_failure
 
 
 def test_it_asks_about_private_data_that_was_not_redacted() -> None:
-    plain, redacted = (_pull_request(Finding(redacted=one), _found(_broken())) for one in (False, True))
+    plain, redacted = (
+        _pull_request(PromotedFinding(redacted=one), _found(_broken())) for one in (False, True)
+    )
     assert "must stay private" in plain
     assert "must stay private" not in redacted
     assert "replaced by filler; the failure is the same" in redacted

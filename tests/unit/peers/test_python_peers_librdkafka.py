@@ -9,7 +9,7 @@ from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
-from wireproof.kafka.family.client_program.regroup_records import Record, assign_records, split_log
+from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, split_log
 from wireproof.wire.options import Options
 from wireproof_peers.fake_kafka_broker import RecordSet
 
@@ -63,13 +63,13 @@ def test_librdkafka_delivers_the_records_of_each_entry(client: Any) -> None:
 
 def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
     over = W01[:23] + pack(">i", 9) + W01[27:]  # lastOffsetDelta
-    first, second = (Record(offset, T, b"k", b"v") for offset in (0, 1))
+    first, second = (SeenRecord(offset, T, b"k", b"v") for offset in (0, 1))
     log = split_log(over + moved(W01, 1))
     assert [entry.records for entry in assign_records(log, [first, second])] == [[first], [second]]
 
 
 def test_records_beyond_what_a_batch_counts_stay_with_it_where_no_other_spans_them() -> None:
-    records = [Record(offset, T, b"k", b"v") for offset in (0, 0)]
+    records = [SeenRecord(offset, T, b"k", b"v") for offset in (0, 0)]
     assert assign_records(split_log(W01), records)[0].records == records
 
 

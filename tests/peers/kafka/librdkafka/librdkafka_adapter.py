@@ -16,8 +16,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.kafka.family.client_program.regroup_records import (
-    Log,
-    Record,
+    RegroupedLog,
+    SeenRecord,
     assign_records,
     log_value,
     split_log,
@@ -141,7 +141,7 @@ class _Events:
     """The events of a consumer: records, at most one error, and whether it reached the end."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[SeenRecord] = []
         self.error: KafkaError | None = None
         self.ended = False
 
@@ -164,12 +164,12 @@ def _polled(consumer: Any, seconds: float) -> _Events:  # noqa: ANN401 - of the 
     return events
 
 
-def _record(message: Any) -> Record:  # noqa: ANN401 - of the library
+def _record(message: Any) -> SeenRecord:  # noqa: ANN401 - of the library
     """Return a record; without a timestamp the kind is 0 and the time 0 or less, which Kafka reads as -1."""
     kind, stamp = message.timestamp()
     headers = tuple((_bytes(key), part) for key, part in message.headers() or ())
     time = stamp if kind else -1
-    return Record(message.offset(), time, message.key(), message.value(), headers, TIMESTAMP_TYPES[kind])
+    return SeenRecord(message.offset(), time, message.key(), message.value(), headers, TIMESTAMP_TYPES[kind])
 
 
 def _bytes(key: str) -> bytes:
@@ -191,7 +191,7 @@ def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
     return Accepted(value=_value(log, events, following, whole=whole))
 
 
-def _value(log: Log, events: _Events, following: str | None, *, whole: bool) -> Json:
+def _value(log: RegroupedLog, events: _Events, following: str | None, *, whole: bool) -> Json:
     value = log_value(assign_records(log, events.records), whole=whole)
     assert isinstance(value, dict)
     return value | {"nextOffset": following}

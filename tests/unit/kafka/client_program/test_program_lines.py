@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, Stored, parse_line
-from wireproof.kafka.family.client_program.regroup_records import Record
+from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, StoredRecord, parse_line
+from wireproof.kafka.family.client_program.regroup_records import SeenRecord
 
 ROW = {
     "offset": "5",
@@ -23,13 +23,13 @@ def line(row: object) -> bytes:
 
 def test_a_record_has_all_fields() -> None:
     headers = ((b"name", b"\x01"), (b"name", None))
-    record = Record(5, 1_700_000_000_000, None, b"\x00\xff", headers, "log-append")
+    record = SeenRecord(5, 1_700_000_000_000, None, b"\x00\xff", headers, "log-append")
     assert parse_line(line(ROW)) == Delivered(record, frozenset(ROW))
 
 
 def test_a_field_that_is_left_out_is_not_shown() -> None:
     found = parse_line(line({"offset": "5", "value": "76"}))
-    assert found == Delivered(Record(5, -1, None, b"v"), frozenset({"offset", "value"}))
+    assert found == Delivered(SeenRecord(5, -1, None, b"v"), frozenset({"offset", "value"}))
 
 
 def test_no_timestamp_type_is_that_of_v0() -> None:
@@ -40,7 +40,7 @@ def test_no_timestamp_type_is_that_of_v0() -> None:
 
 def test_an_error_and_an_answer_to_a_producer() -> None:
     assert parse_line(line({"error": "bad CRC"})) == Failed("bad CRC")
-    assert parse_line(line({"offset": "7"})) == Stored(7)
+    assert parse_line(line({"offset": "7"})) == StoredRecord(7)
 
 
 @pytest.mark.parametrize(

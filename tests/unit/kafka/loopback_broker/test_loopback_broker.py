@@ -15,7 +15,7 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest, Metadat
 
 from tests.live.raw_client import RESPONSES, RawClient
 from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.replies import VERSIONS, Cluster, Topic
+from wireproof.kafka.family.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.served_log import ServedLog, Serving, end_batch
 from wireproof.kafka.family.loopback_broker.server import LARGEST, running
 
@@ -31,12 +31,14 @@ TOPIC = "t"
 
 
 @pytest.fixture
-def cluster() -> Cluster:
-    return Cluster(topics={TOPIC: Topic(uuid4(), [ServedLog(Serving(end_batch(0)), lambda *_: None)])})
+def cluster() -> LoopbackCluster:
+    return LoopbackCluster(
+        topics={TOPIC: ServedTopic(uuid4(), [ServedLog(Serving(end_batch(0)), lambda *_: None)])}
+    )
 
 
 @pytest.fixture
-def address(cluster: Cluster) -> Iterator[str]:
+def address(cluster: LoopbackCluster) -> Iterator[str]:
     with running(cluster) as address:
         yield address
 
@@ -46,7 +48,9 @@ def span(request: type[Any]) -> range:
     return range(least, most + 1)
 
 
-def fetch(cluster: Cluster, version: int, session: tuple[int, int] = (0, -1), *, names: bool = True) -> Any:
+def fetch(
+    cluster: LoopbackCluster, version: int, session: tuple[int, int] = (0, -1), *, names: bool = True
+) -> Any:
     one = messages.FetchRequest.FetchTopic
     partition = one.FetchPartition(
         partition=0, current_leader_epoch=-1, fetch_offset=0, log_start_offset=-1, partition_max_bytes=1 << 20
@@ -67,14 +71,16 @@ def fetch(cluster: Cluster, version: int, session: tuple[int, int] = (0, -1), *,
 
 
 @pytest.mark.parametrize("version", span(messages.FetchRequest))
-def test_every_version_of_fetch_returns_the_bytes(version: int, cluster: Cluster, address: str) -> None:
+def test_every_version_of_fetch_returns_the_bytes(
+    version: int, cluster: LoopbackCluster, address: str
+) -> None:
     with RawClient(address) as client:
         ((answer,),) = (one.partitions for one in client.send(fetch(cluster, version)).responses)
     assert (answer.error_code, bytes(answer.records)) == (0, end_batch(0))
 
 
 @pytest.mark.parametrize("version", [7, 11, 12, 13, 17])
-def test_a_session_that_waits_goes_on(version: int, cluster: Cluster, address: str) -> None:
+def test_a_session_that_waits_goes_on(version: int, cluster: LoopbackCluster, address: str) -> None:
     log = cluster.topics[TOPIC].partitions[0]
     with RawClient(address) as client:
         first = client.send(fetch(cluster, version, (0, 0)))
@@ -89,7 +95,9 @@ def test_a_session_that_waits_goes_on(version: int, cluster: Cluster, address: s
 
 
 @pytest.mark.parametrize("version", span(MetadataRequest))
-def test_every_version_of_metadata_names_the_leader(version: int, cluster: Cluster, address: str) -> None:
+def test_every_version_of_metadata_names_the_leader(
+    version: int, cluster: LoopbackCluster, address: str
+) -> None:
     topic = MetadataRequest.MetadataRequestTopic(name=TOPIC, topic_id=None, version=version)
     request = MetadataRequest[version](topics=[topic], allow_auto_topic_creation=False)
     with RawClient(address) as client:
@@ -137,13 +145,13 @@ def test_a_new_group_has_committed_nothing(version: int, address: str) -> None:
 
 
 def test_a_version_that_is_not_announced_ends_the_connection() -> None:
-    cluster = Cluster(newest={messages.FetchRequest.API_KEY: 11})
-    cluster.topics[TOPIC] = Topic(uuid4(), [ServedLog(Serving(b""), lambda *_: None)])
+    cluster = LoopbackCluster(newest={messages.FetchRequest.API_KEY: 11})
+    cluster.topics[TOPIC] = ServedTopic(uuid4(), [ServedLog(Serving(b""), lambda *_: None)])
     with running(cluster) as address, RawClient(address) as client, pytest.raises(ConnectionResetError):
         client.send(fetch(cluster, 12))
 
 
-def test_another_node_leads_after_a_move(cluster: Cluster) -> None:
+def test_another_node_leads_after_a_move(cluster: LoopbackCluster) -> None:
     with running(cluster, nodes=2), RawClient(f"127.0.0.1:{cluster.ports[1]}") as first:
         cluster.topics[TOPIC].move_to(2)
         ((moved,),) = (one.partitions for one in first.send(fetch(cluster, 11)).responses)
@@ -166,7 +174,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_bytes_that_no_client_sends_end_one_connection_only(
-    data: bytes, cluster: Cluster, address: str
+    data: bytes, cluster: LoopbackCluster, address: str
 ) -> None:
     host, _, port = address.rpartition(":")
     with RawClient(address) as other, socket.create_connection((host, int(port)), 10) as hostile:
@@ -179,7 +187,10 @@ def test_bytes_that_no_client_sends_end_one_connection_only(
 
 
 def test_a_request_that_cannot_be_answered_ends_one_connection_only(
-    cluster: Cluster, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cluster: LoopbackCluster,
+    address: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(*_: object) -> None:
         raise AttributeError("no such field")

@@ -7,7 +7,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 from tests.support.goldens import load
 from wireproof.cases.case import Case, Data
 from wireproof.kafka import log
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
 from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving, abort_of
 from wireproof.kafka.values import RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -92,7 +92,7 @@ def test_bytes_that_are_no_entry_are_served_again_and_again() -> None:
 
 def test_the_error_comes_first_and_once() -> None:
     partition = served(manner="error")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(AppendRefused) as refused:
         answer(partition, 0)
     assert (refused.value.code, partition.refuses) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, True)
     assert answer(partition, 0) == THREE

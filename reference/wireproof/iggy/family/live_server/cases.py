@@ -12,7 +12,7 @@ from wireproof.iggy.family.live_server.entry import HTTP
 from wireproof.iggy.family.live_server.http_case import HttpSendCases
 from wireproof.iggy.family.live_server.http_server import HttpServer
 from wireproof.iggy.family.live_server.send_case import SendCases
-from wireproof.iggy.family.live_server.sequence_case import SequenceCases
+from wireproof.iggy.family.live_server.sequence_case import PollSequences
 from wireproof.iggy.family.live_server.server import Server
 
 AnyServer: TypeAlias = Server | HttpServer
@@ -24,7 +24,7 @@ class TcpCases:
     def __init__(self, server: Server, names: str) -> None:
         """Use streams whose names begin with the prefix and `names`."""
         self._sends = SendCases(server, names)
-        self._sequences = SequenceCases(server, names)
+        self._sequences = PollSequences(server, names)
         self.check = self._sends.check
 
     def run(self, request: Request) -> Outcome:

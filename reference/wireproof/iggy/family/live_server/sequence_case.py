@@ -32,7 +32,7 @@ class NotSuccessfulError(Exception):
 
 
 @define
-class Session:
+class PollSession:
     """The state of one case: its stream, its topic, and a connection, which is a client of its own."""
 
     server: Server
@@ -64,7 +64,7 @@ class Session:
         return who + self.place() + flag + number
 
 
-class SequenceCases:
+class PollSequences:
     """Runs cases with steps, one after another."""
 
     def __init__(self, server: Server, names: str) -> None:
@@ -94,7 +94,7 @@ class SequenceCases:
         try:
             topic = self._server.create_topic(stream, self._topic(request))
             with self._server.connected() as connection:
-                session = Session(self._server, connection, name, stream, topic)
+                session = PollSession(self._server, connection, name, stream, topic)
                 return Accepted({"steps": list(_answers(session, request))})
         finally:
             with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
@@ -115,7 +115,7 @@ def consumer(fields: Fields) -> Json:
     return {"kind": "string", "value": name.encode().hex()}
 
 
-def _answers(session: Session, request: Request) -> Iterator[Json]:
+def _answers(session: PollSession, request: Request) -> Iterator[Json]:
     for step in request.steps:
         try:
             yield _OPS[str(step["op"])](session, step)
@@ -126,13 +126,13 @@ def _answers(session: Session, request: Request) -> Iterator[Json]:
 # --- the ops ---
 
 
-def _send(session: Session, fields: Fields) -> Json:
+def _send(session: PollSession, fields: Fields) -> Json:
     data = with_stream(session.server.protocol, bytes.fromhex(fields["hex"]), session.stream, session.name)
     session.ask(commands.SEND_MESSAGES, data)
     return {"sent": True}
 
 
-def _poll(session: Session, fields: Fields) -> Json:
+def _poll(session: PollSession, fields: Fields) -> Json:
     value = int(fields.get("value", 0))
     if "timestampOf" in fields:
         named = {"strategy": "offset", "partition": fields.get("partition"), "count": "1"}
@@ -149,7 +149,7 @@ def _poll(session: Session, fields: Fields) -> Json:
     return {**head, "messages": messages, **sorted_too}
 
 
-def _polled(session: Session, fields: Fields, value: int) -> Any:  # noqa: ANN401 - of the revision
+def _polled(session: PollSession, fields: Fields, value: int) -> Any:  # noqa: ANN401 - of the revision
     """Return the decoded answer to a poll; raise `Rejected`, `NotSuccessfulError`."""
     protocol = session.server.protocol
     number, commit = int(fields.get("count", COUNT)), bytes((bool(fields.get("autoCommit")),))
@@ -158,13 +158,13 @@ def _polled(session: Session, fields: Fields, value: int) -> Any:  # noqa: ANN40
     return formats.decode(protocol.poll_format, session.ask(commands.POLL_MESSAGES, body)).value
 
 
-def _store_offset(session: Session, fields: Fields) -> Json:
+def _store_offset(session: PollSession, fields: Fields) -> Json:
     body = session.about(fields) + commands.U64.pack(int(fields["offset"]))
     session.ask(commands.STORE_CONSUMER_OFFSET, body)
     return {"stored": True}
 
 
-def _get_offset(session: Session, fields: Fields) -> Json:
+def _get_offset(session: PollSession, fields: Fields) -> Json:
     body = session.ask(commands.GET_CONSUMER_OFFSET, session.about(fields))
     if not body:
         return {"offset": None}
@@ -172,12 +172,12 @@ def _get_offset(session: Session, fields: Fields) -> Json:
     return {"partition": str(partition), "currentOffset": str(current), "offset": str(stored)}
 
 
-def _delete_offset(session: Session, fields: Fields) -> Json:
+def _delete_offset(session: PollSession, fields: Fields) -> Json:
     session.ask(commands.DELETE_CONSUMER_OFFSET, session.about(fields))
     return {"deleted": True}
 
 
-def _join_group(session: Session, fields: Fields) -> Json:
+def _join_group(session: PollSession, fields: Fields) -> Json:
     """Join a group, which the first step that names it creates."""
     name = str(fields["consumer"])
     if name not in session.groups:
@@ -193,7 +193,7 @@ def _join_group(session: Session, fields: Fields) -> Json:
 
 _STRATEGIES: Final = {"offset": 1, "timestamp": 2, "first": 3, "last": 4, "next": 5}
 
-_OPS: Final[Mapping[str, Callable[[Session, Fields], Json]]] = {
+_OPS: Final[Mapping[str, Callable[[PollSession, Fields], Json]]] = {
     "send": _send,
     "poll": _poll,
     "store-offset": _store_offset,

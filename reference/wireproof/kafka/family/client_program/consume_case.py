@@ -18,9 +18,9 @@ from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused,
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
 from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, parse_line
-from wireproof.kafka.family.client_program.regroup_records import Record, assign_records, log_value
+from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, log_value
 from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.replies import Cluster, Topic
+from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -73,7 +73,7 @@ class Consumption:
 
     served: ServedLog
     events: "Queue[Event]"
-    records: list[Record] = field(factory=list)
+    records: list[SeenRecord] = field(factory=list)
     shown: frozenset[str] | None = None
     software: list[str] = field(factory=list)
 
@@ -113,7 +113,7 @@ class Consumption:
                 return self._record(record, shown)
         return True, Faulty("a record must show more than its offset")
 
-    def _record(self, record: Record, shown: frozenset[str]) -> tuple[bool, Outcome | None]:
+    def _record(self, record: SeenRecord, shown: frozenset[str]) -> tuple[bool, Outcome | None]:
         """Take a record; the one after the log is the last one."""
         if record.value == END and record.offset == self.served.end_at:
             return True, None
@@ -189,8 +189,8 @@ class Consumers:
         """Let the program consume a log; return what it delivered and how it ended: None if all was well."""
         events: Queue[Event] = Queue()
         served = ServedLog(serving, lambda *fetched: events.put(Fetched(*fetched)))
-        topic = served.topic = Topic(uuid4(), [served])
-        cluster = Cluster(newest={FetchRequest.API_KEY: self.options.fetch}, topics={TOPIC: topic})
+        topic = served.topic = ServedTopic(uuid4(), [served])
+        cluster = LoopbackCluster(newest={FetchRequest.API_KEY: self.options.fetch}, topics={TOPIC: topic})
         seen = Consumption(served, events, software=cluster.software)
         nodes = 2 if serving.manner == "leader" else 1
         with server.running(cluster, nodes=nodes) as address:

@@ -15,10 +15,10 @@ from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import LONGEST, PANICS, TOPIC
 from wireproof.kafka.family.client_program.produced_log import ProducedLog
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
-from wireproof.kafka.family.client_program.program_lines import Failed, Stored, parse_line
+from wireproof.kafka.family.client_program.program_lines import Failed, StoredRecord, parse_line
 from wireproof.kafka.family.loopback_broker import server
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.replies import Cluster, Topic
+from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.wire.safe_text import one_line
 
 SECONDS: Final = 30.0
@@ -60,8 +60,8 @@ class Producers:
         before = 0 if nobody else int(value["baseSequence"])
         log = ProducedLog(before, loses=not nobody and self.options.lost == "answers")
         coordinator = Coordinator() if nobody else _coordinator(value)
-        topics = {TOPIC: Topic(uuid4(), [log])}
-        cluster = Cluster(topics=topics, coordinator=coordinator, software=self.software)
+        topics = {TOPIC: ServedTopic(uuid4(), [log])}
+        cluster = LoopbackCluster(topics=topics, coordinator=coordinator, software=self.software)
         events: Queue[LineRead | Ended] = Queue()
         codec, mode = CODECS[int(value["attributes"]) & CODEC_MASK], _mode(value)
         with server.running(cluster) as address:
@@ -123,7 +123,7 @@ def _answered(events: "Queue[LineRead | Ended]", count: int) -> Outcome | None:
             return Faulty(f"not a line of a client program: {error}")
         if isinstance(line, Failed):
             return Refused(text=one_line(line.text, LONGEST))
-        if line != Stored(done):
+        if line != StoredRecord(done):
             return Refused(cls="bad-offset", text=f"the record is reported as {line}, but stored at {done}")
     return None
 

@@ -1,13 +1,13 @@
 """A partition that keeps what a producer sends, and appends it as Kafka does."""
 
-from wireproof.kafka.family.loopback_broker.partition import Appended, Partition, Stored
+from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition, StoredEntry
 from wireproof.kafka.family.loopback_broker.server import HangUp
 from wireproof.kafka.family.loopback_broker.topic_settings import INT64_MAX, TopicSettings
 
 LARGEST = (1 << 31) - 1
 
 
-class ProducedLog(Partition):
+class ProducedLog(ServedPartition):
     """A partition to which a program produces.
 
     Attributes:
@@ -34,6 +34,6 @@ class ProducedLog(Partition):
             raise HangUp
         return answer
 
-    def stored_of_case(self) -> list[Stored]:
+    def stored_of_case(self) -> list[StoredEntry]:
         """Return the batches of the case, without the marker of their transaction."""
         return [one for one in self.stored if one.base_offset >= self.before and not one.is_marker]

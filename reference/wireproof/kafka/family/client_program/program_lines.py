@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from wireproof.kafka.family.client_program.regroup_records import Record
+from wireproof.kafka.family.client_program.regroup_records import SeenRecord
 
 TIMESTAMP_TYPES: Final = {"CreateTime": "create", "LogAppendTime": "log-append", None: "none"}
 
@@ -23,7 +23,7 @@ FIELDS: Final = ("offset", "timestamp", "timestampType", "key", "value", "header
 class Delivered:
     """A record, and the names of the fields that were printed of it."""
 
-    record: Record
+    record: SeenRecord
     shown: frozenset[str]
 
 
@@ -35,13 +35,13 @@ class Failed:
 
 
 @frozen
-class Stored:
+class StoredRecord:
     """The answer to a record that was produced."""
 
     offset: int
 
 
-Line: TypeAlias = Delivered | Failed | Stored
+Line: TypeAlias = Delivered | Failed | StoredRecord
 
 
 def parse_line(text: bytes) -> Line:
@@ -52,20 +52,20 @@ def parse_line(text: bytes) -> Line:
     if "error" in row:
         return Failed(str(row["error"]))
     if set(row) == {"offset"}:
-        return Stored(_number(row, "offset"))
+        return StoredRecord(_number(row, "offset"))
     unknown = set(row) - set(FIELDS)
     if unknown:
         raise ValueError(f"unknown field {min(unknown)}")
     return Delivered(_record(row), frozenset(row))
 
 
-def _record(row: Mapping[str, object]) -> Record:
+def _record(row: Mapping[str, object]) -> SeenRecord:
     kind = row.get("timestampType")
     if kind is not None and kind not in TIMESTAMP_TYPES:
         raise ValueError("timestampType: must be CreateTime, LogAppendTime or null")
     assert kind is None or isinstance(kind, str)
     time = NO_TIME if row.get("timestamp") is None else _number(row, "timestamp")
-    return Record(
+    return SeenRecord(
         _number(row, "offset"),
         time,
         _bytes(row.get("key")),

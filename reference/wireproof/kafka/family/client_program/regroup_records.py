@@ -41,7 +41,7 @@ _NEWEST: Final = 2
 
 
 @frozen
-class Record:
+class SeenRecord:
     """A delivered record; `timestamp_type` is None if the consumer does not report one."""
 
     offset: int
@@ -68,7 +68,7 @@ class ServedEntry:
     magic: int
     first: int | None
     last: int
-    records: list[Record] = field(factory=list)
+    records: list[SeenRecord] = field(factory=list)
     count: int | None = None
 
     def spans(self, offset: int) -> bool:
@@ -82,7 +82,7 @@ class ServedEntry:
 
 
 @frozen
-class Log:
+class RegroupedLog:
     """A log as a broker sees it.
 
     Attributes:
@@ -98,7 +98,7 @@ class Log:
         return self.sound and (not self.entries or upto > self.entries[-1].last)
 
 
-def split_log(data: bytes) -> Log:
+def split_log(data: bytes) -> RegroupedLog:
     """Split `data` into its entries, up to the first size that no entry can have."""
     entries: list[ServedEntry] = []
     at = 0
@@ -107,14 +107,14 @@ def split_log(data: bytes) -> Log:
         whole = size + _OVERHEAD
         magic = data[at + _MAGIC_AT] if len(data) - at > _MAGIC_AT else 0
         if size < _SMALLEST or magic not in _LEAST:
-            return Log(tuple(entries), sound=False)
+            return RegroupedLog(tuple(entries), sound=False)
         if whole > len(data) - at:
             break
         if whole < _LEAST[magic]:
-            return Log(tuple(entries), sound=False)
+            return RegroupedLog(tuple(entries), sound=False)
         entries.append(_served_entry(data[at : at + whole], magic, base))
         at += whole
-    return Log(tuple(entries), sound=True)
+    return RegroupedLog(tuple(entries), sound=True)
 
 
 def _served_entry(data: bytes, magic: int, base: int) -> ServedEntry:
@@ -124,7 +124,7 @@ def _served_entry(data: bytes, magic: int, base: int) -> ServedEntry:
     return ServedEntry(data, magic, base, last, count=_COUNT.unpack_from(data, _COUNT_AT)[0])
 
 
-def assign_records(log: Log, records: Sequence[Record]) -> tuple[ServedEntry, ...]:
+def assign_records(log: RegroupedLog, records: Sequence[SeenRecord]) -> tuple[ServedEntry, ...]:
     """Return the entries with each record added to the entry that spans its offset, in the order of the log.
 
     A record belongs to a later entry, if one spans its offset, when the offset does not grow or the current
@@ -157,7 +157,7 @@ def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
             yield from (_record_json(record) | {"messages": None} for record in entry.records)
 
 
-def _record_json(record: Record) -> dict[str, Json]:
+def _record_json(record: SeenRecord) -> dict[str, Json]:
     kind = record.timestamp_type
     value: dict[str, Json] = {
         "offset": str(record.offset),
@@ -172,7 +172,7 @@ def _hex(data: bytes | None) -> str | None:
     return None if data is None else data.hex()
 
 
-def _headers(record: Record) -> dict[str, Json]:
+def _headers(record: SeenRecord) -> dict[str, Json]:
     return {"headers": [[key.hex(), _hex(part)] for key, part in record.headers]}
 
 

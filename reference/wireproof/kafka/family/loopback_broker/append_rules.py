@@ -52,7 +52,7 @@ class ErrorCode(IntEnum):
     TRANSACTION_ABORTABLE = 120
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not an error of the broker
+class AppendRefused(Exception):  # noqa: N818 - an answer, not an error of the broker
     """The broker refuses a record set.
 
     Attributes:
@@ -106,7 +106,9 @@ def check_transaction(data: bytes, transactional_id: str | None) -> None:
         return
     header = batch_format.peek_header(data, 0)
     if header.magic == MAGIC and header.attributes & TRANSACTIONAL:
-        raise Refused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without an id")
+        raise AppendRefused(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without an id"
+        )
 
 
 def one_batch(data: bytes, version: int) -> bytes:
@@ -121,18 +123,18 @@ def one_batch(data: bytes, version: int) -> bytes:
     try:
         while prefix := peek_whole_entry(reader, len(data)):
             if prefix.magic != MAGIC:
-                raise Refused(ErrorCode.INVALID_RECORD, f"magic {prefix.magic}")
+                raise AppendRefused(ErrorCode.INVALID_RECORD, f"magic {prefix.magic}")
             reader.pos += prefix.total
             ends.append(reader.pos)
     except Rejected as rejected:
-        raise Refused(ErrorCode.CORRUPT_MESSAGE, str(rejected)) from None
+        raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, str(rejected)) from None
     if len(ends) != 1:
-        raise Refused(ErrorCode.INVALID_RECORD, f"{len(ends)} batches, but one must be")
+        raise AppendRefused(ErrorCode.INVALID_RECORD, f"{len(ends)} batches, but one must be")
     header = batch_format.peek_header(data, 0)
     if header.attributes & CODEC_MASK == ZSTD and version < ZSTD_SINCE:
-        raise Refused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
+        raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce version {version}")
     if header.base_offset:
-        raise Refused(ErrorCode.INVALID_RECORD, f"baseOffset {header.base_offset}")
+        raise AppendRefused(ErrorCode.INVALID_RECORD, f"baseOffset {header.base_offset}")
     return data[: ends[0]]
 
 
@@ -144,7 +146,7 @@ def check_size(size: int, settings: TopicSettings) -> None:
     """
     if size > settings.max_bytes:
         text = f"the batch has {size} bytes, at most {settings.max_bytes}"
-        raise Refused(ErrorCode.MESSAGE_TOO_LARGE, text)
+        raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, text)
 
 
 def read_batch(data: bytes) -> Arrival:
@@ -158,20 +160,20 @@ def read_batch(data: bytes) -> Arrival:
     except Rejected as rejected:
         raise _refused(data, rejected) from None
     if not isinstance(batch, RecordBatch):
-        raise Refused(ErrorCode.INVALID_RECORD, "the magic is not 2")
+        raise AppendRefused(ErrorCode.INVALID_RECORD, "the magic is not 2")
     return Arrival(data, batch)
 
 
-def _refused(data: bytes, rejected: Rejected) -> Refused:
+def _refused(data: bytes, rejected: Rejected) -> AppendRefused:
     codes = {
         "crc-mismatch": ErrorCode.CORRUPT_MESSAGE,
         "unknown-codec": ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
     }
     if not rejected.path.endswith("maxTimestamp"):
-        return Refused(codes.get(rejected.cls, ErrorCode.INVALID_RECORD), str(rejected))
+        return AppendRefused(codes.get(rejected.cls, ErrorCode.INVALID_RECORD), str(rejected))
     (batch,) = log.decode(Reader(data), DEFAULT_OPTIONS).batches
     records = tuple((index, APPEND_TIME_SET) for index, _ in enumerate(batch.records))  # type: ignore[union-attr]
-    return Refused(ErrorCode.INVALID_TIMESTAMP, APPEND_TIME_SET, records)
+    return AppendRefused(ErrorCode.INVALID_TIMESTAMP, APPEND_TIME_SET, records)
 
 
 def check_records(arrival: Arrival, settings: TopicSettings, now: int) -> None:
@@ -193,7 +195,7 @@ def check_records(arrival: Arrival, settings: TopicSettings, now: int) -> None:
         code = (
             ErrorCode.INVALID_TIMESTAMP if ErrorCode.INVALID_TIMESTAMP in codes else ErrorCode.INVALID_RECORD
         )
-        raise Refused(code, wrong[0][2], tuple((index, text) for index, _, text in wrong))
+        raise AppendRefused(code, wrong[0][2], tuple((index, text) for index, _, text in wrong))
 
 
 def _wrong_time(timestamp: int, settings: TopicSettings, now: int, *, append: bool) -> str:

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from attrs import Factory, define
 
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 
 State = Literal["empty", "ongoing", "committed", "aborted"]
 
@@ -34,7 +34,7 @@ class Transactional:
     last_epoch: int = NO_EPOCH
     state: State = "empty"
     raised: bool = False
-    partitions: dict[Place, Partition] = Factory(dict)
+    partitions: dict[Place, ServedPartition] = Factory(dict)
 
 
 @define
@@ -59,7 +59,7 @@ class Coordinator:
             return self.given, self.first_epoch
         one = self._ids[name]
         if known != NOBODY and (known[0] != one.producer or known[1] not in (one.epoch, one.last_epoch)):
-            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {known[1]}, but {one.epoch} is the latest")
+            raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {known[1]}, but {one.epoch} is the latest")
         if known != NOBODY and known[1] == one.last_epoch:
             return one.producer, one.epoch
         if one.state == "ongoing":
@@ -72,14 +72,14 @@ class Coordinator:
     def _checked(self, name: str, producer: tuple[int, int]) -> Transactional:
         one = self._ids.get(name)
         if one is None or one.producer != producer[0]:
-            raise Refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "another producer id")
+            raise AppendRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "another producer id")
         return one
 
-    def add(self, name: str, producer: tuple[int, int], places: dict[Place, Partition]) -> None:
+    def add(self, name: str, producer: tuple[int, int], places: dict[Place, ServedPartition]) -> None:
         """Add partitions to a transaction: handleAddPartitionsToTransaction; raises `Refused`."""
         one = self._checked(name, producer)
         if one.epoch != producer[1]:
-            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
+            raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
         one.state = "ongoing"
         one.partitions |= places
 
@@ -87,9 +87,9 @@ class Coordinator:
         """Check that a partition is part of a transaction: handleVerifyPartitionsInTransaction."""
         one = self._checked(name, producer)
         if one.epoch != producer[1]:
-            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
+            raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
         if place not in one.partitions:
-            raise Refused(ErrorCode.TRANSACTION_ABORTABLE, f"{place} was not added")
+            raise AppendRefused(ErrorCode.TRANSACTION_ABORTABLE, f"{place} was not added")
 
     def end(
         self, name: str, producer: tuple[int, int], now: int, *, commit: bool, raises: bool
@@ -101,12 +101,12 @@ class Coordinator:
         one = self._checked(name, producer)
         again = one.raised and one.state != "ongoing" and one.epoch == producer[1] + 1
         if not again and one.epoch != producer[1]:
-            raise Refused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
+            raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {producer[1]}, not {one.epoch}")
         if one.state == "ongoing":
             one.epoch, one.raised = one.epoch + int(raises), raises
             self._finish(one, commit=commit, now=now)
         elif one.state != ("committed" if commit else "aborted") or one.raised != again:
-            raise Refused(ErrorCode.INVALID_TXN_STATE, f"the transaction is {one.state}")
+            raise AppendRefused(ErrorCode.INVALID_TXN_STATE, f"the transaction is {one.state}")
         return one.producer, one.epoch
 
     def _finish(self, one: Transactional, *, commit: bool, now: int) -> None:

@@ -6,9 +6,9 @@ from typing import Any, Final
 from attrs import define
 from kafka.protocol.consumer import FetchResponse
 
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.fetch_sessions import Session, is_news
-from wireproof.kafka.family.loopback_broker.replies import READ_COMMITTED, Cluster, Reply, Request
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.fetch_sessions import FetchSession, is_news
+from wireproof.kafka.family.loopback_broker.replies import READ_COMMITTED, LoopbackCluster, Reply, Request
 
 SESSION: Final = 7
 """The version of Fetch from which on there are sessions: KIP-227."""
@@ -28,14 +28,14 @@ class Fetching:
         rows: topic and partition that are asked for, by their key.
     """
 
-    cluster: Cluster
+    cluster: LoopbackCluster
     request: Request
     number: int
-    session: Session | None
+    session: FetchSession | None
     rows: dict[Any, tuple[Request, Request]]
 
     @classmethod
-    def begin(cls, cluster: Cluster, request: Request) -> "Fetching":
+    def begin(cls, cluster: LoopbackCluster, request: Request) -> "Fetching":
         """Take a Fetch, and note the offset of each partition; raises `Refused` for its session."""
         asked = {
             (_topic_key(topic), one.partition): (topic, one)
@@ -91,7 +91,7 @@ class Fetching:
             partition = self.cluster.partition(topic.topic, topic.topic_id, asked.partition)
             ends = partition.end, partition.last_stable_offset(), partition.start
             partition.check_range(offset)
-        except Refused as refused:
+        except AppendRefused as refused:
             code = refused.code
         else:
             committed = request.isolation_level == READ_COMMITTED
@@ -115,7 +115,7 @@ class Fetching:
         )
 
 
-def refused_fetch(request: Request, refused: Refused) -> Reply:
+def refused_fetch(request: Request, refused: AppendRefused) -> Reply:
     """Return the answer to a Fetch whose session is refused."""
     return FetchResponse[request.version](
         throttle_time_ms=0, error_code=refused.code, session_id=0, responses=[]

@@ -20,8 +20,8 @@ from kafka.protocol.consumer import (
     SyncGroupResponse,
 )
 
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.replies import Cluster, Reply, Request
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, Reply, Request
 
 MEMBERS_SINCE: Final = 3
 """The version of LeaveGroup from which on it has several members: KIP-345."""
@@ -32,7 +32,7 @@ GROUPS_SINCE: Final = 8
 NOT_COMMITTED: Final = -1
 
 
-def join_group(cluster: Cluster, request: Request) -> Reply:
+def join_group(cluster: LoopbackCluster, request: Request) -> Reply:
     """Make the client the leader and only member of its group."""
     group = cluster.groups.join(request.group_id, request.member_id)
     chosen = request.protocols[0] if request.protocols else None
@@ -56,7 +56,7 @@ def join_group(cluster: Cluster, request: Request) -> Reply:
     )
 
 
-def sync_group(_: Cluster, request: Request) -> Reply:
+def sync_group(_: LoopbackCluster, request: Request) -> Reply:
     """Return the assignment that the leader, who is the only member, chose for itself."""
     own = [one.assignment for one in request.assignments if one.member_id == request.member_id]
     return SyncGroupResponse[request.version](
@@ -68,12 +68,12 @@ def sync_group(_: Cluster, request: Request) -> Reply:
     )
 
 
-def heartbeat(_: Cluster, request: Request) -> Reply:
+def heartbeat(_: LoopbackCluster, request: Request) -> Reply:
     """Answer that nothing changed."""
     return HeartbeatResponse[request.version](throttle_time_ms=0, error_code=0)
 
 
-def leave_group(_: Cluster, request: Request) -> Reply:
+def leave_group(_: LoopbackCluster, request: Request) -> Reply:
     """Let every member go."""
     member = LeaveGroupResponse.MemberResponse
     rows = [
@@ -88,7 +88,7 @@ def leave_group(_: Cluster, request: Request) -> Reply:
     return LeaveGroupResponse[request.version](throttle_time_ms=0, error_code=0, members=rows)
 
 
-def commit_offsets(cluster: Cluster, request: Request) -> Reply:
+def commit_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
     """Keep the offsets of a group."""
     group, result = cluster.groups.of(request.group_id), OffsetCommitResponse.OffsetCommitResponseTopic
     topics = []
@@ -107,7 +107,7 @@ def commit_offsets(cluster: Cluster, request: Request) -> Reply:
     return OffsetCommitResponse[request.version](throttle_time_ms=0, topics=topics)
 
 
-def committed_offsets(cluster: Cluster, request: Request) -> Reply:
+def committed_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the offsets of one group, or of several."""
     version = request.version
     if version < GROUPS_SINCE:
@@ -126,7 +126,7 @@ def committed_offsets(cluster: Cluster, request: Request) -> Reply:
     return OffsetFetchResponse[version](throttle_time_ms=0, groups=rows)
 
 
-def _committed(cluster: Cluster, name: str, asked: Request, version: int) -> list[Reply]:
+def _committed(cluster: LoopbackCluster, name: str, asked: Request, version: int) -> list[Reply]:
     """Return the committed offsets of a group; of all partitions that have one, if no topic is named."""
     committed = cluster.groups.of(name).committed
     if asked.topics is None:
@@ -159,7 +159,7 @@ def _committed(cluster: Cluster, name: str, asked: Request, version: int) -> lis
     ]
 
 
-def leader_epochs(cluster: Cluster, request: Request) -> Reply:
+def leader_epochs(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the end of the log as the end of whatever epoch: nothing of a log is ever cut off."""
     version, result = request.version, OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
     topics = [
@@ -173,11 +173,11 @@ def leader_epochs(cluster: Cluster, request: Request) -> Reply:
     return OffsetForLeaderEpochResponse[version](throttle_time_ms=0, topics=topics)
 
 
-def _end_of_epoch(cluster: Cluster, name: str, asked: Request, version: int) -> Reply:
+def _end_of_epoch(cluster: LoopbackCluster, name: str, asked: Request, version: int) -> Reply:
     code, end = ErrorCode.NONE, -1
     try:
         end = cluster.partition(name, None, asked.partition).end
-    except Refused as refused:
+    except AppendRefused as refused:
         code = refused.code
     return OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult.EpochEndOffset(
         error_code=code,
@@ -188,7 +188,7 @@ def _end_of_epoch(cluster: Cluster, name: str, asked: Request, version: int) -> 
     )
 
 
-ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
+ANSWERS: Final[Mapping[int, Callable[[LoopbackCluster, Request], Reply]]] = {
     JoinGroupRequest.API_KEY: join_group,
     SyncGroupRequest.API_KEY: sync_group,
     HeartbeatRequest.API_KEY: heartbeat,

@@ -7,7 +7,7 @@ from attrs import Factory, define, evolve, frozen
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.family.loopback_broker import append_rules, markers, stored_form
-from wireproof.kafka.family.loopback_broker.append_rules import Arrival, ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, Arrival, ErrorCode
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import RecordBatch
@@ -32,7 +32,7 @@ class Appended:
 
 
 @frozen
-class Stored:
+class StoredEntry:
     """A batch in the log, from its first offset to its last one; a marker ends a transaction."""
 
     base_offset: int
@@ -52,7 +52,7 @@ class Aborted:
 
 
 @define
-class Producer:
+class KnownProducer:
     """What is known of a producer: its epoch, and (first, last sequence, answer) of its last batches.
 
     The answer to a duplicate has the batch's maxTimestamp as append time, also under CreateTime:
@@ -63,7 +63,7 @@ class Producer:
     batches: deque[tuple[int, int, Appended]] = Factory(lambda: deque(maxlen=KNOWN_BATCHES))
 
 
-class Partition:
+class ServedPartition:
     """The log of a partition.
 
     Attributes:
@@ -78,12 +78,12 @@ class Partition:
     def __init__(self, settings: TopicSettings) -> None:
         """Begin with an empty log."""
         self.settings = settings
-        self.stored: list[Stored] = []
+        self.stored: list[StoredEntry] = []
         self.end = 0
         self.start = 0
         self.open: dict[int, int] = {}
         self.aborted: list[Aborted] = []
-        self._producers: dict[int, Producer] = {}
+        self._producers: dict[int, KnownProducer] = {}
 
     def append(self, data: bytes, version: int, transactional_id: str | None, now: int) -> Appended:
         """Append the record set of a Produce request of this version at the time `now`.
@@ -139,12 +139,12 @@ class Partition:
     def keep(self, form: Form, data: bytes) -> None:
         """Add the bytes to the log."""
         last = self.end + form.header.last_offset_delta
-        self.stored.append(Stored(self.end, last, form.header.max_timestamp, data))
+        self.stored.append(StoredEntry(self.end, last, form.header.max_timestamp, data))
         self.end = last + 1
 
     # --- producers ---
 
-    def known_producer(self, batch: RecordBatch) -> Producer | Appended | None:
+    def known_producer(self, batch: RecordBatch) -> KnownProducer | Appended | None:
         """Return the state of the batch's producer, the answer to a duplicate, or None without a producer.
 
         Raises:
@@ -154,7 +154,7 @@ class Partition:
             return None
         known = self._producers.get(batch.producer_id)
         if known is None:
-            known = self._producers[batch.producer_id] = Producer(NO_EPOCH)
+            known = self._producers[batch.producer_id] = KnownProducer(NO_EPOCH)
         self.check_epoch(known, batch.producer_epoch)
         first = batch.base_sequence
         begins = batch.producer_epoch > known.epoch
@@ -170,17 +170,17 @@ class Partition:
             self.check_sequence(known, first)
         return known
 
-    def check_epoch(self, known: Producer, epoch: int) -> None:
+    def check_epoch(self, known: KnownProducer, epoch: int) -> None:
         """Check that an epoch is not older than the last one; raises `Refused`."""
         if epoch < known.epoch:
-            raise Refused(ErrorCode.INVALID_PRODUCER_EPOCH, f"epoch {epoch} after {known.epoch}")
+            raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH, f"epoch {epoch} after {known.epoch}")
 
-    def check_new_epoch(self, known: Producer, first: int) -> None:
+    def check_new_epoch(self, known: KnownProducer, first: int) -> None:
         """Check that the first batch of a new epoch begins at 0; raises `Refused`."""
         if first and known.epoch != NO_EPOCH:
             raise _out_of_order(first, 0)
 
-    def check_sequence(self, known: Producer, first: int) -> None:
+    def check_sequence(self, known: KnownProducer, first: int) -> None:
         """Check that a sequence follows the last one; raises `Refused`."""
         expected = (known.batches[-1][1] + 1) % SEQUENCES if known.batches else 0
         if first != expected:
@@ -191,11 +191,11 @@ class Partition:
     def check_transaction(self, batch: RecordBatch) -> None:
         """Check that a producer with an open transaction writes no other batch; raises `Refused`."""
         if batch.producer_id in self.open and not batch.attributes & TRANSACTIONAL:
-            raise Refused(ErrorCode.INVALID_TXN_STATE, "a transaction of the producer is open")
+            raise AppendRefused(ErrorCode.INVALID_TXN_STATE, "a transaction of the producer is open")
 
     def write_marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> None:
         """End the transaction of a producer: appendEndTxnMarker."""
-        known = self._producers.setdefault(producer, Producer(epoch))
+        known = self._producers.setdefault(producer, KnownProducer(epoch))
         if epoch > known.epoch:
             known.batches.clear()
         known.epoch = max(known.epoch, epoch)
@@ -203,7 +203,7 @@ class Partition:
         first = self.open.pop(producer, None)
         if first is not None and not commit:
             self.aborted.append(Aborted(producer, first, self.end))
-        Partition.keep(self, form, stored_form.finished(form))
+        ServedPartition.keep(self, form, stored_form.finished(form))
         self.stored[-1] = evolve(self.stored[-1], is_marker=True)
 
     def last_stable_offset(self) -> int:
@@ -228,14 +228,16 @@ class Partition:
         """
         wanted = self.end if offset == END_OF_LOG else offset
         if wanted > self.end:
-            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{wanted} is past {self.end}")
+            raise AppendRefused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{wanted} is past {self.end}")
         self.start = max(self.start, wanted)
         return self.start
 
     def check_range(self, offset: int) -> None:
         """Check the offset of a fetch: UnifiedLog.read; raises `Refused`."""
         if not self.start <= offset <= self.end:
-            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not in [{self.start}, {self.end}]")
+            raise AppendRefused(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not in [{self.start}, {self.end}]"
+            )
 
     # --- reading ---
 
@@ -258,10 +260,10 @@ class Partition:
             found += stored.data
         return found
 
-    def first_after(self, timestamp: int) -> Stored | None:
+    def first_after(self, timestamp: int) -> StoredEntry | None:
         """Return the first batch with a record of this time or a later one."""
         return next((stored for stored in self.stored if stored.max_timestamp >= timestamp), None)
 
 
-def _out_of_order(found: int, expected: int) -> Refused:
-    return Refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, f"sequence {found}, expected {expected}")
+def _out_of_order(found: int, expected: int) -> AppendRefused:
+    return AppendRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, f"sequence {found}, expected {expected}")

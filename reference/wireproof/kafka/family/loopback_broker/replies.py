@@ -43,11 +43,11 @@ from kafka.protocol.producer import (
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, ErrorCode, Refused
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, ErrorCode
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.fetch_sessions import Sessions
 from wireproof.kafka.family.loopback_broker.groups import Groups
-from wireproof.kafka.family.loopback_broker.partition import Partition
+from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.stored_form import LEADER_EPOCH
 from wireproof.kafka.family.loopback_broker.topic_settings import InvalidSettingError, TopicSettings
 
@@ -100,11 +100,11 @@ class ListedTime(IntEnum):
 
 
 @define
-class Topic:
+class ServedTopic:
     """A topic: its id, its partitions, and the node that leads them since `leader_epoch`."""
 
     id: UUID
-    partitions: list[Partition]
+    partitions: list[ServedPartition]
     leader: int = NODE
     leader_epoch: int = LEADER_EPOCH
 
@@ -114,7 +114,7 @@ class Topic:
 
 
 @define
-class Cluster:
+class LoopbackCluster:
     """A cluster, as one of its nodes sees it; the nodes share all but their number and their sessions.
 
     Attributes:
@@ -129,11 +129,11 @@ class Cluster:
         software: name and version of the last client that said them: KIP-511.
     """
 
-    partition_class: type[Partition] = Partition
+    partition_class: type[ServedPartition] = ServedPartition
     newest: Mapping[int, int] = Factory(dict)
     node: int = NODE
     ports: dict[int, int] = Factory(dict)
-    topics: dict[str, Topic] = Factory(dict)
+    topics: dict[str, ServedTopic] = Factory(dict)
     coordinator: Coordinator = Factory(Coordinator)
     groups: Groups = Factory(Groups)
     sessions: Sessions = Factory(Sessions)
@@ -155,7 +155,7 @@ class Cluster:
             for one, (least, most) in VERSIONS.items()
         }
 
-    def topic(self, name: str | None, number: UUID | None) -> tuple[str, Topic | None]:
+    def topic(self, name: str | None, number: UUID | None) -> tuple[str, ServedTopic | None]:
         """Return name and topic by its name or its id."""
         if name:
             return name, self.topics.get(name)
@@ -163,7 +163,7 @@ class Cluster:
             ((known, topic) for known, topic in self.topics.items() if topic.id == number), ("", None)
         )
 
-    def partition(self, name: str | None, number: UUID | None, index: int) -> Partition:
+    def partition(self, name: str | None, number: UUID | None, index: int) -> ServedPartition:
         """Return a partition by the name or the id of its topic.
 
         Raises:
@@ -171,11 +171,11 @@ class Cluster:
         """
         _, topic = self.topic(name, number)
         if topic is None and not name:
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, "no topic with this id")
+            raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_ID, "no topic with this id")
         if topic is None or not 0 <= index < len(topic.partitions):
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such partition")
+            raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such partition")
         if topic.leader != self.node:
-            raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"node {topic.leader} leads")
+            raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"node {topic.leader} leads")
         return topic.partitions[index]
 
 
@@ -185,7 +185,7 @@ Request = Any
 Reply = Any
 
 
-def api_versions(cluster: Cluster, request: Request) -> Reply:
+def api_versions(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the versions of each API; remember what the client is."""
     if request.version >= FEATURES_SINCE:
         cluster.software[:] = [str(request.client_software_name), str(request.client_software_version)]
@@ -210,11 +210,11 @@ def _features(version: int) -> dict[str, Any]:
     return {"finalized_features_epoch": 0, "finalized_features": [feature]}
 
 
-def metadata(cluster: Cluster, request: Request) -> Reply:
+def metadata(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the broker, and the topics that were asked for."""
     version = request.version
     if request.topics is None or not (version or request.topics):
-        found: list[tuple[str, Topic | None]] = list(cluster.topics.items())
+        found: list[tuple[str, ServedTopic | None]] = list(cluster.topics.items())
     else:
         asked = request.topics
         found = [cluster.topic(one.name, one.topic_id if version >= 10 else None) for one in asked]
@@ -231,7 +231,7 @@ def metadata(cluster: Cluster, request: Request) -> Reply:
     )
 
 
-def _topic_metadata(name: str, topic: Topic | None, version: int) -> Reply:
+def _topic_metadata(name: str, topic: ServedTopic | None, version: int) -> Reply:
     known = MetadataResponse.MetadataResponseTopic
     if topic is None:
         return known(
@@ -253,24 +253,24 @@ def _topic_metadata(name: str, topic: Topic | None, version: int) -> Reply:
     return known(error_code=0, name=name, topic_id=topic.id, partitions=partitions, version=version)
 
 
-def create_topics(cluster: Cluster, request: Request) -> Reply:
+def create_topics(cluster: LoopbackCluster, request: Request) -> Reply:
     """Create topics with their settings."""
     results = [_created(cluster, wanted, request) for wanted in request.topics]
     return CreateTopicsResponse[request.version](throttle_time_ms=0, topics=results)
 
 
-def _created(cluster: Cluster, wanted: Request, request: Request) -> Reply:
+def _created(cluster: LoopbackCluster, wanted: Request, request: Request) -> Reply:
     result = CreateTopicsResponse.CreatableTopicResult
     count = 1 if wanted.num_partitions == -1 else wanted.num_partitions
     try:
         _check_new(cluster, wanted, count)
         settings = TopicSettings.parse({one.name: one.value for one in wanted.configs})
-    except Refused as refused:
+    except AppendRefused as refused:
         code, text = refused.code, refused.text
     except InvalidSettingError as error:
         code, text = ErrorCode.INVALID_CONFIG, str(error)
     else:
-        topic = Topic(uuid4(), [cluster.partition_class(settings) for _ in range(count)])
+        topic = ServedTopic(uuid4(), [cluster.partition_class(settings) for _ in range(count)])
         if not request.validate_only:
             cluster.topics[wanted.name] = topic
         return result(
@@ -286,17 +286,17 @@ def _created(cluster: Cluster, wanted: Request, request: Request) -> Reply:
     return result(name=wanted.name, error_code=code, error_message=text, version=request.version)
 
 
-def _check_new(cluster: Cluster, wanted: Request, count: int) -> None:
+def _check_new(cluster: LoopbackCluster, wanted: Request, count: int) -> None:
     """Check that a topic can be created; raises `Refused`."""
     if wanted.name in cluster.topics:
-        raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
+        raise AppendRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {wanted.name} exists")
     if count < 1:
-        raise Refused(ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
+        raise AppendRefused(ErrorCode.INVALID_PARTITIONS, f"{count} partitions")
     if wanted.replication_factor not in (-1, 1):
-        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "there is one broker")
+        raise AppendRefused(ErrorCode.INVALID_REPLICATION_FACTOR, "there is one broker")
 
 
-def delete_topics(cluster: Cluster, request: Request) -> Reply:
+def delete_topics(cluster: LoopbackCluster, request: Request) -> Reply:
     """Delete topics by their names or ids."""
     version = request.version
     if version >= 6:
@@ -317,7 +317,7 @@ def delete_topics(cluster: Cluster, request: Request) -> Reply:
     return DeleteTopicsResponse[version](throttle_time_ms=0, responses=responses)
 
 
-def produce(cluster: Cluster, request: Request) -> Reply:
+def produce(cluster: LoopbackCluster, request: Request) -> Reply:
     """Append the record sets, each to its partition."""
     version, topic_response = request.version, ProduceResponse.TopicProduceResponse
     responses = [
@@ -332,7 +332,7 @@ def produce(cluster: Cluster, request: Request) -> Reply:
     return ProduceResponse[version](responses=responses, throttle_time_ms=0)
 
 
-def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request) -> Reply:
+def _appended(cluster: LoopbackCluster, request: Request, topic: Request, asked: Request) -> Reply:
     result, version = ProduceResponse.TopicProduceResponse.PartitionProduceResponse, request.version
     now = time.time_ns() // 1_000_000
     try:
@@ -341,7 +341,7 @@ def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request
         name, _ = cluster.topic(topic.name, topic.topic_id)
         _join_transaction(cluster, partition, (name, asked.index), request, data)
         answer = partition.append(data, version, request.transactional_id, now)
-    except Refused as refused:
+    except AppendRefused as refused:
         errors = [
             result.BatchIndexAndErrorMessage(
                 batch_index=index, batch_index_error_message=text, version=version
@@ -372,7 +372,11 @@ def _appended(cluster: Cluster, request: Request, topic: Request, asked: Request
 
 
 def _join_transaction(
-    cluster: Cluster, partition: Partition, place: tuple[str, int], request: Request, data: bytes
+    cluster: LoopbackCluster,
+    partition: ServedPartition,
+    place: tuple[str, int],
+    request: Request,
+    data: bytes,
 ) -> None:
     """Add the partition to the transaction of a batch, or check that it is part of it; raises `Refused`.
 
@@ -389,13 +393,13 @@ def _join_transaction(
             cluster.coordinator.add(request.transactional_id, producer, {place: partition})
         elif header.producer_id not in partition.open:
             cluster.coordinator.verify(request.transactional_id, producer, place)
-    except Refused as refused:
+    except AppendRefused as refused:
         if refused.code != ErrorCode.PRODUCER_FENCED:
             raise
-        raise Refused(ErrorCode.INVALID_PRODUCER_EPOCH, refused.text) from None
+        raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH, refused.text) from None
 
 
-def list_offsets(cluster: Cluster, request: Request) -> Reply:
+def list_offsets(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the offsets for times."""
     version, topic_response = request.version, ListOffsetsResponse.ListOffsetsTopicResponse
     isolation = request.isolation_level if version >= 2 else 0
@@ -412,12 +416,12 @@ def list_offsets(cluster: Cluster, request: Request) -> Reply:
     return ListOffsetsResponse[version](throttle_time_ms=0, topics=topics)
 
 
-def _offset(cluster: Cluster, version: int, name: str, asked: Request, isolation: int) -> Reply:
+def _offset(cluster: LoopbackCluster, version: int, name: str, asked: Request, isolation: int) -> Reply:
     code, found = ErrorCode.NONE, (-1, -1)
     try:
         partition = cluster.partition(name, None, asked.partition_index)
         found = _time_and_offset(partition, asked.timestamp, committed=isolation == READ_COMMITTED)
-    except Refused as refused:
+    except AppendRefused as refused:
         code = refused.code
     return ListOffsetsResponse.ListOffsetsTopicResponse.ListOffsetsPartitionResponse(
         partition_index=asked.partition_index,
@@ -429,7 +433,7 @@ def _offset(cluster: Cluster, version: int, name: str, asked: Request, isolation
     )
 
 
-def _time_and_offset(partition: Partition, timestamp: int, *, committed: bool) -> tuple[int, int]:
+def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: bool) -> tuple[int, int]:
     match timestamp:
         case ListedTime.LATEST:
             return -1, partition.last_stable_offset() if committed else partition.end
@@ -442,7 +446,7 @@ def _time_and_offset(partition: Partition, timestamp: int, *, committed: bool) -
     return (stored.max_timestamp, stored.base_offset) if stored else (-1, -1)
 
 
-ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
+ANSWERS: Final[Mapping[int, Callable[[LoopbackCluster, Request], Reply]]] = {
     ProduceRequest.API_KEY: produce,
     ListOffsetsRequest.API_KEY: list_offsets,
     MetadataRequest.API_KEY: metadata,

@@ -13,9 +13,9 @@ from attrs import field, frozen
 from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT
-from wireproof.kafka.family.client_program.regroup_records import Log, split_log
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.partition import Aborted, Partition
+from wireproof.kafka.family.client_program.regroup_records import RegroupedLog, split_log
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.partition import Aborted, ServedPartition
 from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Record, RecordBatch
@@ -24,7 +24,7 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
-    from wireproof.kafka.family.loopback_broker.replies import Topic
+    from wireproof.kafka.family.loopback_broker.replies import ServedTopic
 
 Manner = Literal["whole", "pieces", "cut", "error", "leader"]
 """How a log is served.
@@ -63,11 +63,11 @@ class Serving:
     start: int = 0
     aborted: tuple[tuple[int, int], ...] = ()
     manner: Manner = "whole"
-    log: Log = field(init=False)
+    log: RegroupedLog = field(init=False)
     aborted_rows: tuple[Aborted, ...] = field(init=False)
 
     @log.default
-    def _split(self) -> Log:
+    def _split(self) -> RegroupedLog:
         return split_log(self.data)
 
     @aborted_rows.default
@@ -99,7 +99,7 @@ class Serving:
         return after + (len(self.log.entries[index + 1].data) // 2 if self.manner == "cut" else 0)
 
 
-class ServedLog(Partition):
+class ServedLog(ServedPartition):
     """A partition that serves the log of a case.
 
     Attributes:
@@ -118,7 +118,7 @@ class ServedLog(Partition):
         """Serve a log; `on_fetch` is called for each Fetch: `repeated`, and if the offset is new."""
         super().__init__(TopicSettings())
         self.serving = serving
-        self.topic: Topic | None = None
+        self.topic: ServedTopic | None = None
         self.fetches = 0
         self.offset = -1
         self.repeated = 0
@@ -184,7 +184,7 @@ class ServedLog(Partition):
     def check_range(self, _: int) -> None:
         """Raise `Refused` if the answer is an error; every offset may be asked for."""
         if self._error:
-            raise Refused(self._error, "as the test wants it")
+            raise AppendRefused(self._error, "as the test wants it")
 
     def read_from(self, _: int, __: int, ___: int | None = None) -> bytes:
         """Return the answer to the last Fetch, whatever its limits."""

@@ -15,9 +15,9 @@ from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
 from wireproof.kafka.family.loopback_broker import group_replies, replies, transaction_replies
-from wireproof.kafka.family.loopback_broker.append_rules import Refused
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused
 from wireproof.kafka.family.loopback_broker.fetching import Fetching, has_data, refused_fetch
-from wireproof.kafka.family.loopback_broker.replies import REQUESTS, Cluster
+from wireproof.kafka.family.loopback_broker.replies import REQUESTS, LoopbackCluster
 
 SIZE: Final = Struct(">i")
 HEAD: Final = Struct(">hhi")
@@ -48,14 +48,14 @@ class HangUp(Exception):  # noqa: N818 - an order to the server
     """The server must close this connection without an answer."""
 
 
-class Server:
+class LoopbackServer:
     """The servers of a cluster, one for each node.
 
     Attributes:
         cluster: what they serve, as the first node sees it.
     """
 
-    def __init__(self, cluster: Cluster, nodes: int = 1) -> None:
+    def __init__(self, cluster: LoopbackCluster, nodes: int = 1) -> None:
         """Prepare so many nodes."""
         self.cluster = cluster
         self._nodes = [cluster, *(cluster.other_node(cluster.node + more) for more in range(1, nodes))]
@@ -77,7 +77,9 @@ class Server:
         for writer in list(self._connections):
             writer.close()
 
-    async def _serve(self, node: Cluster, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, node: LoopbackCluster, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._connections.add(writer)
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while len(self._connections) <= MOST_CONNECTIONS:
@@ -92,7 +94,7 @@ class Server:
         self._connections.discard(writer)
         writer.close()
 
-    async def _reply(self, node: Cluster, frame: bytes) -> bytes | None:
+    async def _reply(self, node: LoopbackCluster, frame: bytes) -> bytes | None:
         """Return the framed answer, empty for none; None to close the connection."""
         key, version, correlation = HEAD.unpack_from(frame)
         request_class = REQUESTS.get(key)
@@ -116,16 +118,16 @@ class Server:
         return b"" if silent else _framed(reply, correlation)
 
     @staticmethod
-    async def _answer(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+    async def _answer(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
         reply = ANSWERS[request.API_KEY](node, request)
         return await reply if isawaitable(reply) else reply
 
 
-async def _fetch(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+async def _fetch(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
     """Answer a Fetch as soon as there is something, or after its time."""
     try:
         fetching = Fetching.begin(node, request)
-    except Refused as refused:
+    except AppendRefused as refused:
         return refused_fetch(request, refused)
     loop = asyncio.get_running_loop()
     end = loop.time() + request.max_wait_ms / 1000
@@ -136,7 +138,7 @@ async def _fetch(node: Cluster, request: Any) -> Any:  # noqa: ANN401 - messages
     return fetching.reply(parts)
 
 
-ANSWERS: Final[dict[int, Callable[[Cluster, Any], Any]]] = {
+ANSWERS: Final[dict[int, Callable[[LoopbackCluster, Any], Any]]] = {
     **replies.ANSWERS,
     **transaction_replies.ANSWERS,
     **group_replies.ANSWERS,
@@ -150,7 +152,7 @@ def _framed(reply: Any, correlation: int) -> bytes:  # noqa: ANN401 - a message 
     return bytes(reply.encode(header=True, framed=True))
 
 
-def _unsupported(node: Cluster, correlation: int) -> bytes:
+def _unsupported(node: LoopbackCluster, correlation: int) -> bytes:
     """Return the answer to ApiVersions in an unknown version, in the form of version 0: KIP-511."""
     span = node.versions()[ApiVersionsRequest]
     known = ApiVersionsResponse.ApiVersion(
@@ -160,9 +162,9 @@ def _unsupported(node: Cluster, correlation: int) -> bytes:
 
 
 @contextmanager
-def running(cluster: Cluster, *, nodes: int = 1, port: int = 0) -> Iterator[str]:
+def running(cluster: LoopbackCluster, *, nodes: int = 1, port: int = 0) -> Iterator[str]:
     """Run a cluster in a thread; yield the address of its first node, and stop it at the end."""
-    server, loop = Server(cluster, nodes), asyncio.new_event_loop()
+    server, loop = LoopbackServer(cluster, nodes), asyncio.new_event_loop()
     loop.run_until_complete(server.start(port))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -175,7 +177,7 @@ def running(cluster: Cluster, *, nodes: int = 1, port: int = 0) -> Iterator[str]
         loop.close()
 
 
-async def _end(server: Server) -> None:
+async def _end(server: LoopbackServer) -> None:
     """Stop the servers, and wait until their connections have ended."""
     await server.stop()
     others = asyncio.all_tasks() - {asyncio.current_task()}

@@ -15,8 +15,8 @@ from kafka.protocol.producer import (
     InitProducerIdResponse,
 )
 
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Refused
-from wireproof.kafka.family.loopback_broker.replies import Cluster, Reply, Request
+from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, Reply, Request
 
 RAISING: Final = 5
 """The version of EndTxn from which on the epoch is raised: KIP-890."""
@@ -26,7 +26,7 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def find_coordinator(cluster: Cluster, request: Request) -> Reply:
+def find_coordinator(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return this broker: it coordinates everything."""
     version, where = request.version, {"node_id": cluster.node, "host": "127.0.0.1", "port": cluster.port}
     if version < 4:
@@ -39,20 +39,20 @@ def find_coordinator(cluster: Cluster, request: Request) -> Reply:
     return FindCoordinatorResponse[version](throttle_time_ms=0, coordinators=rows)
 
 
-def init_producer_id(cluster: Cluster, request: Request) -> Reply:
+def init_producer_id(cluster: LoopbackCluster, request: Request) -> Reply:
     """Return the id and the epoch of a producer."""
     code, found = 0, (-1, -1)
     known = (request.producer_id, request.producer_epoch) if request.version >= 3 else (-1, -1)
     try:
         found = cluster.coordinator.init(request.transactional_id, known, _now())
-    except Refused as refused:
+    except AppendRefused as refused:
         code = refused.code
     return InitProducerIdResponse[request.version](
         throttle_time_ms=0, error_code=code, producer_id=found[0], producer_epoch=found[1]
     )
 
 
-def add_partitions(cluster: Cluster, request: Request) -> Reply:
+def add_partitions(cluster: LoopbackCluster, request: Request) -> Reply:
     """Add partitions to a transaction."""
     version, topic_result = request.version, AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
     code, asked = 0, request.v3_and_below_topics
@@ -64,7 +64,7 @@ def add_partitions(cluster: Cluster, request: Request) -> Reply:
         }
         producer = request.v3_and_below_producer_id, request.v3_and_below_producer_epoch
         cluster.coordinator.add(request.v3_and_below_transactional_id, producer, places)
-    except Refused as refused:
+    except AppendRefused as refused:
         code = refused.code
     one = topic_result.AddPartitionsToTxnPartitionResult
     rows = [
@@ -81,7 +81,7 @@ def add_partitions(cluster: Cluster, request: Request) -> Reply:
     return AddPartitionsToTxnResponse[version](throttle_time_ms=0, results_by_topic_v3_and_below=rows)
 
 
-def end_transaction(cluster: Cluster, request: Request) -> Reply:
+def end_transaction(cluster: LoopbackCluster, request: Request) -> Reply:
     """End a transaction."""
     code, found = 0, (-1, -1)
     producer = request.producer_id, request.producer_epoch
@@ -93,14 +93,14 @@ def end_transaction(cluster: Cluster, request: Request) -> Reply:
             commit=request.committed,
             raises=request.version >= RAISING,
         )
-    except Refused as refused:
+    except AppendRefused as refused:
         code = refused.code
     return EndTxnResponse[request.version](
         throttle_time_ms=0, error_code=code, producer_id=found[0], producer_epoch=found[1]
     )
 
 
-def delete_records(cluster: Cluster, request: Request) -> Reply:
+def delete_records(cluster: LoopbackCluster, request: Request) -> Reply:
     """Move the beginning of partitions."""
     version, result = request.version, DeleteRecordsResponse.DeleteRecordsTopicResult
     rows = [
@@ -114,18 +114,18 @@ def delete_records(cluster: Cluster, request: Request) -> Reply:
     return DeleteRecordsResponse[version](throttle_time_ms=0, topics=rows)
 
 
-def _deleted(cluster: Cluster, version: int, name: str, asked: Request) -> Reply:
+def _deleted(cluster: LoopbackCluster, version: int, name: str, asked: Request) -> Reply:
     code, start = ErrorCode.NONE, -1
     try:
         start = cluster.partition(name, None, asked.partition_index).delete_before(asked.offset)
-    except Refused as refused:
+    except AppendRefused as refused:
         code = refused.code
     return DeleteRecordsResponse.DeleteRecordsTopicResult.DeleteRecordsPartitionResult(
         partition_index=asked.partition_index, low_watermark=start, error_code=code, version=version
     )
 
 
-ANSWERS: Final[Mapping[int, Callable[[Cluster, Request], Reply]]] = {
+ANSWERS: Final[Mapping[int, Callable[[LoopbackCluster, Request], Reply]]] = {
     FindCoordinatorRequest.API_KEY: find_coordinator,
     InitProducerIdRequest.API_KEY: init_producer_id,
     AddPartitionsToTxnRequest.API_KEY: add_partitions,
