@@ -360,6 +360,8 @@ class Family:
         fast_decoders: the place of a table of `FastDecoder` by format id; empty if there are none.
         servers: the kinds of its servers that an adapter may be, such as `kafka-broker`; each is the place of
             a function that returns the registry entry of `kind:HOST:PORT`.
+        client_templates: the place of the templates of its client programs, by language; empty if it has
+            none.
         index_files: the place of its `wireproof.segment_files.IndexRules`, for the index files beside its
             logs; empty if there are none.
         directories: the place of its `wireproof.data_files.DirectoryRules`, for the data directories of its
@@ -388,6 +390,7 @@ class Family:
     redaction: Redaction = Redaction()
     fast_decoders: str = ""
     servers: Mapping[str, str] = field(factory=dict)
+    client_templates: str = ""
     index_files: str = ""
     directories: str = ""
     fixtures: Path | None = None

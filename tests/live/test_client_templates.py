@@ -10,7 +10,7 @@ from machine import needs
 
 from tests.live.brokers.table import BROKERS
 from tests.live.client_programs import command, delivered, stored
-from wireproof.adapters.templates import CLIENT_TEMPLATES, AdapterTemplate
+from wireproof.adapters.templates import AdapterTemplate, client_templates
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.server import running
@@ -35,7 +35,7 @@ HALF = re.compile(r"^( *)[^/#*\n]*\b(?:def|func|fn|function|void) (consume|produ
 
 PROGRAMS = [
     pytest.param(template, id=language, marks=needs(*template.tools, "[peers]"))
-    for language, template in CLIENT_TEMPLATES.items()
+    for language, template in client_templates().items()
 ]
 
 
@@ -46,7 +46,7 @@ def records(*rows: tuple[int, dict[str, object]]) -> list[dict[str, object]]:
 
 def check(template: AdapterTemplate, address: str, topics: tuple[str, str]) -> list[list[dict[str, object]]]:
     """Let a program produce and consume at an address; return what it delivered."""
-    words, (plain, transactions) = command(template.client.partition("/")[2]), topics
+    words, (plain, transactions) = command(template.client), topics
     half = [*PLAIN, {"flush": True}]
     assert stored(words, address, plain, "zstd", "plain", [*half, *half]) == [
         {"offset": str(offset)} for offset in range(8)
@@ -91,7 +91,7 @@ def test_the_templates_deliver_the_same_records_at_kafka_s_own_broker(tmp_path: 
     departs = {}
     with BROKERS["kafka-4.4"].running(tmp_path, 0) as address:
         admin = KafkaAdminClient(bootstrap_servers=address)
-        for language, template in CLIENT_TEMPLATES.items():
+        for language, template in client_templates().items():
             topics = f"{language}-plain", f"{language}-transactions"
             admin.create_topics([NewTopic(name, 1, 1) for name in topics])
             shown = check(template, address, topics)
@@ -101,7 +101,7 @@ def test_the_templates_deliver_the_same_records_at_kafka_s_own_broker(tmp_path: 
     assert departs == {"node": (True, "0")}
 
 
-@pytest.mark.parametrize("template", CLIENT_TEMPLATES.values(), ids=list(CLIENT_TEMPLATES))
+@pytest.mark.parametrize("template", client_templates().values(), ids=list(client_templates()))
 def test_the_halves_of_a_template_are_short(template: AdapterTemplate) -> None:
     lines = template.text.splitlines()
     most = LINES.get(template.language, 25)

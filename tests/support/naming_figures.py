@@ -26,11 +26,11 @@ Call Change Check Choose Close Collect Combine Compare Compile Compress Compute 
 Copy Count Create Cut Damage Decode Decompress Delete Derive Describe Discard Distribute Divide Do Draw Drop
 Edit Encode End Enlarge Enter Escape Exclude Exit Expand Expect Explain Fail Fetch Fill Find Fix Flip Follow
 Format Fuzz Generate Give Group Hide Ignore Import Inflate Instrument Invoke Join Judge Keep Kill Leave Lend
-Let Limit List Load Lock Log Look Make Mark Measure Merge Minimise Move Mutate Name Normalise Note Open
-Overwrite Parse Pass Prepare Print Produce Queue Raise Read Reap Record Refuse Reject Remark Remove Render
-Renumber Repeat Replace Report Reset Return Rewrite Run Save Scan Search See Send Serve Set Show Shrink Sign
-Skip Sort Spell Split Start Stop Store Survey Swap Take Test Truncate Trust Turn Unmap Use Verify Wait Watch
-Work Wrap Write Yield
+Let Limit List Listen Load Lock Log Look Make Mark Measure Merge Minimise Move Mutate Name Normalise Note
+Open Overwrite Parse Pass Poll Post Prepare Print Produce Queue Raise Read Reap Record Refuse Reject Remark
+Remove Render Renumber Repeat Replace Report Require Reset Resolve Return Rewrite Run Save Scan Search See
+Send Serve Set Show Shrink Sign Skip Sort Spell Split Start Stop Store Survey Swap Take Test Truncate Trust
+Turn Unmap Use Verify Wait Watch Work Wrap Write Yield
 """
 
 VERBS: Final = frozenset(_WORDS.split())

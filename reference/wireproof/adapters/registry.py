@@ -115,7 +115,7 @@ def _registered(spec: str) -> Entry:
         return rows[spec]
     if at and name in (*BUILTIN, *rows):
         raise UnknownAdapter(f"{spec}: {name} is no peer of this package, so no version can be chosen")
-    raise UnknownAdapter(f"unknown adapter {name}: {suggestion(name, names(), LIST)}")
+    raise UnknownAdapter(f"unknown adapter {spec}: {suggestion(name, names(), LIST)}")
 
 
 # --- objects ---

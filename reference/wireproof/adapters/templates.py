@@ -14,12 +14,14 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.adapters.packaged_folders import peers_folder, templates_folder
+from wireproof.adapters import peers
+from wireproof.adapters.packaged_folders import templates_folder
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES
 
 _CASES: Final = re.compile(r"--run '([^']+)'")
 """The head of a template shows the command that checks it."""
 
-_CLIENT_CASES: Final = "kafka.log/mixed/delivered/*"
 _NO_TEMPLATE: Final = ("target", "__pycache__", "node_modules", "adapter.toml", "baseline.toml", "library")
 """Files that are not copied: results of builds, and what belongs to a bundled client alone."""
 
@@ -38,7 +40,8 @@ class AdapterTemplate:
         run: the words of the command that is the adapter.
         build: the words of the command that builds it; empty if there is nothing to build.
         tools: the programs that both need.
-        client: the bundled client whose program it is, as `SYSTEM/NAME`; empty for an adapter.
+        client: the bundled client whose program it is; empty for an adapter.
+        client_cases: the pattern of the cases that show most about a client.
         library: how the library is installed, if the build does not fetch it.
     """
 
@@ -48,12 +51,18 @@ class AdapterTemplate:
     build: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     client: str = ""
+    client_cases: str = ""
     library: str = ""
 
     @property
     def folder(self) -> Path:
         """Return the folder that is copied."""
-        return peers_folder() / self.client if self.client else templates_folder() / self.language
+        return peers.files()[self.client].parent if self.client else templates_folder() / self.language
+
+    @property
+    def system(self) -> str:
+        """Return the system of a client, the folder of its peer."""
+        return self.folder.parent.name
 
     def command(self, words: Sequence[str], folder: Path) -> str:
         """Return a command quoted for a shell."""
@@ -61,7 +70,7 @@ class AdapterTemplate:
 
     def spec(self, folder: Path) -> str:
         """Return the adapter in the form that `check` accepts."""
-        kind = f"{self.client.partition('/')[0]}-client" if self.client else "exec"
+        kind = f"{self.system}-client" if self.client else "exec"
         return f"{kind}:{self.command(self.run, folder)}"
 
     @property
@@ -73,7 +82,7 @@ class AdapterTemplate:
     def cases(self) -> str:
         """Return the pattern of the cases that it is for; the source of a codec shows it."""
         if self.client:
-            return _CLIENT_CASES
+            return self.client_cases
         found = _CASES.search(self.text)
         assert found is not None, f"{self.source} shows no cases"
         return found[1]
@@ -117,64 +126,10 @@ TEMPLATES: Final = {
 }
 """The templates of adapters, by language."""
 
-CLIENT_TEMPLATES: Final = {
-    template.language: template
-    for template in (
-        AdapterTemplate(
-            "python",
-            "client.py",
-            ("python3", "{dir}/client.py"),
-            tools=("python3",),
-            client="kafka/confluent-kafka-client",
-            library="pip install confluent-kafka",
-        ),
-        AdapterTemplate(
-            "node",
-            "client.mjs",
-            ("node", "{dir}/client.mjs"),
-            ("npm", "ci", "--prefix", "{dir}"),
-            ("node", "npm"),
-            client="kafka/platformatic-kafka-client",
-        ),
-        AdapterTemplate(
-            "go",
-            "main.go",
-            ("{dir}/client",),
-            ("go", "build", "-C", "{dir}", "-o", "client", "."),
-            ("go",),
-            client="kafka/franz-go-client",
-        ),
-        AdapterTemplate(
-            "java",
-            "src/main/java/Client.java",
-            ("java", "-jar", "{dir}/target/client.jar"),
-            ("mvn", "-q", "-f", "{dir}/pom.xml", "package"),
-            ("java", "mvn"),
-            client="kafka/kafka-clients-client",
-        ),
-        AdapterTemplate(
-            "rust",
-            "src/main.rs",
-            ("{dir}/target/release/client",),
-            ("cargo", "build", "--quiet", "--release", "--manifest-path", "{dir}/Cargo.toml"),
-            ("cargo",),
-            client="kafka/rdkafka-client",
-        ),
-        AdapterTemplate(
-            "c",
-            "client.c",
-            ("{dir}/client",),
-            (
-                *("cc", "-O2", "-o", "{dir}/client", "{dir}/client.c"),
-                *("-I/usr/include/cjson", "-lrdkafka", "-lcjson"),
-            ),
-            ("cc",),
-            client="kafka/librdkafka-client",
-            library="apt-get install librdkafka-dev libcjson-dev",
-        ),
-    )
-}
-"""The templates of client programs, by language."""
+def client_templates() -> dict[str, AdapterTemplate]:
+    """Return the templates of client programs, by language."""
+    places = (family.client_templates for family in FAMILIES.values())
+    return {language: one for place in places if place for language, one in object_at(place).items()}
 
 
 def write(template: AdapterTemplate, folder: Path) -> None:

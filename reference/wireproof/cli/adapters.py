@@ -16,7 +16,7 @@ from wireproof.adapters.probe_advice import advice, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import Entry
-from wireproof.adapters.templates import CLIENT_TEMPLATES, TEMPLATES, write
+from wireproof.adapters.templates import TEMPLATES, client_templates, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.build_notice import announce_builds
@@ -136,7 +136,7 @@ def making(language: str, folder: Path, *, client: bool) -> None:
     With --client, a client program: one file with a consumer and a producer, in which you replace the library
     by your own. Prints the commands that build it and check it against its cases.
     """
-    template = (CLIENT_TEMPLATES if client else TEMPLATES)[language]
+    template = (client_templates() if client else TEMPLATES)[language]
     write(template, folder)
     click.echo(f"{folder / template.source}: {_CLIENT_NOTE if client else _ADAPTER_NOTE}. Next:")
     for step in filter(None, (template.library, template.command(template.build, folder))):

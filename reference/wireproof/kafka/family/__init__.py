@@ -101,6 +101,7 @@ FAMILY: Final = Family(
         "kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker",
         "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
     },
+    client_templates="wireproof.kafka.family.client_templates:TEMPLATES",
     index_files="wireproof.kafka.family.index_files:RULES",
     directories="wireproof.kafka.family.partitions:RULES",
     message_sets="wireproof.kafka.family.producer_messages:MESSAGE_SETS",

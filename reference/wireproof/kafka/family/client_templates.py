@@ -1,0 +1,73 @@
+"""The templates of client programs: the programs of bundled clients, one for each language."""
+
+from typing import Final
+
+from wireproof.adapters.templates import AdapterTemplate
+
+CASES: Final = "kafka.log/mixed/delivered/*"
+"""The cases that show most about a client: what it delivers, and where its next fetch begins."""
+
+TEMPLATES: Final = {
+    template.language: template
+    for template in (
+        AdapterTemplate(
+            "python",
+            "client.py",
+            ("python3", "{dir}/client.py"),
+            tools=("python3",),
+            client="confluent-kafka-client",
+            client_cases=CASES,
+            library="pip install confluent-kafka",
+        ),
+        AdapterTemplate(
+            "node",
+            "client.mjs",
+            ("node", "{dir}/client.mjs"),
+            ("npm", "ci", "--prefix", "{dir}"),
+            ("node", "npm"),
+            client="platformatic-kafka-client",
+            client_cases=CASES,
+        ),
+        AdapterTemplate(
+            "go",
+            "main.go",
+            ("{dir}/client",),
+            ("go", "build", "-C", "{dir}", "-o", "client", "."),
+            ("go",),
+            client="franz-go-client",
+            client_cases=CASES,
+        ),
+        AdapterTemplate(
+            "java",
+            "src/main/java/Client.java",
+            ("java", "-jar", "{dir}/target/client.jar"),
+            ("mvn", "-q", "-f", "{dir}/pom.xml", "package"),
+            ("java", "mvn"),
+            client="kafka-clients-client",
+            client_cases=CASES,
+        ),
+        AdapterTemplate(
+            "rust",
+            "src/main.rs",
+            ("{dir}/target/release/client",),
+            ("cargo", "build", "--quiet", "--release", "--manifest-path", "{dir}/Cargo.toml"),
+            ("cargo",),
+            client="rdkafka-client",
+            client_cases=CASES,
+        ),
+        AdapterTemplate(
+            "c",
+            "client.c",
+            ("{dir}/client",),
+            (
+                *("cc", "-O2", "-o", "{dir}/client", "{dir}/client.c"),
+                *("-I/usr/include/cjson", "-lrdkafka", "-lcjson"),
+            ),
+            ("cc",),
+            client="librdkafka-client",
+            client_cases=CASES,
+            library="apt-get install librdkafka-dev libcjson-dev",
+        ),
+    )
+}
+"""The templates of client programs, by language."""
