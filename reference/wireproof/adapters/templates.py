@@ -126,6 +126,7 @@ TEMPLATES: Final = {
 }
 """The templates of adapters, by language."""
 
+
 def client_templates() -> dict[str, AdapterTemplate]:
     """Return the templates of client programs, by language."""
     places = (family.client_templates for family in FAMILIES.values())

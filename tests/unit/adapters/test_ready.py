@@ -85,7 +85,7 @@ def test_the_driver_of_another_checkout_is_one_line() -> None:
 
 
 def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
-    assert all(entry.requires for entry in registry.entries().values() if entry.extra)
+    assert all(entry.requires or entry.modules for entry in registry.entries().values() if entry.extra)
 
 
 @needs("[peers]")

@@ -102,7 +102,7 @@ def test_a_mutant_that_does_not_exist_catches_nothing() -> None:
 
 
 def test_without_a_mutant_the_entry_is_believed() -> None:
-    bug = BUGS["librdkafka-5549"]
+    bug = BUGS["librdkafka-482"]
     assert recall(bug) == Recall(bug)
     assert summary([Recall(bug)]) == counts([bug])
 

@@ -13,13 +13,15 @@ from wireproof.adapters.registry_entry import Entry
 
 PEERS = TOP / "tests" / "peers"
 BUILT = {name: entry for name, entry in entries().items() if entry.prepare is not None}
-REQUIREMENTS = sorted(PEERS.rglob("requirements.txt"))
+REQUIREMENTS = sorted(path for path in PEERS.rglob("requirements.txt") if path.parent.name[0] != "_")
+"""Of the bundled versions; a folder such as `_before-0.9.0` is for a chosen release, pinned when it is built."""
 
 PINNING = {
     "mvn": {"-C"},
     "cargo": {"--locked"},
     "pip": {"--require-hashes"},
-    "npm-cli.js": {"ci"},
+    "npm": {"ci"},
+    "$npm": {"ci"},
 }
 """Of each tool that fetches, the word that makes it compare digests; Go always compares those of go.sum."""
 
@@ -32,14 +34,15 @@ def commands(entry: Entry) -> Iterator[list[str]]:
         if step[0] == "sh":
             shared = step[1].startswith("_shared/")
             script = PEERS / step[1] if shared else PEERS / entry.prepare.source / step[1]
-            yield from (
-                shlex.split(line, comments=True) for line in script.read_text("utf-8").splitlines() if line
-            )
+            lines = script.read_text("utf-8").replace("\\\n", " ").splitlines()
+            yield from (shlex.split(line, comments=True) for line in lines if line)
 
 
 def fetching(words: list[str]) -> str:
-    """The tool of the table that a command runs; empty if it runs none."""
-    names = {Path(word).name for word in words}
+    """The tool of the table that a command runs; empty if it runs none, or fetches no package with it."""
+    if "--package-lock-only" in words:
+        return ""
+    names = {Path(word).name for word in words if not word.startswith("npm=")}
     return next((tool for tool in PINNING if tool in names), "")
 
 

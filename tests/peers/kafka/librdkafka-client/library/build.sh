@@ -3,7 +3,7 @@
 # in its source, which an npm package has.
 set -eu
 cd "$(dirname "$0")"
-python3 -m pip install --quiet --disable-pip-version-check --no-deps --target wheel -r requirements.txt
+python3 -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target wheel -r requirements.txt
 npm ci --ignore-scripts --loglevel=error --no-audit --no-fund
 source=node_modules/@confluentinc/kafka-javascript/deps/librdkafka/src
 mkdir -p include
