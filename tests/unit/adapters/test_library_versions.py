@@ -61,7 +61,7 @@ def test_the_worker_of_a_python_library_prefers_the_release_that_was_installed_f
     [
         ("toy@1.0", r"toy@1\.0: .*adapter\.toml has no table \[library\]"),
         ("reference@1.0", "reference is no peer"),
-        ("nobody@1.0", "unknown adapter nobody: "),
+        ("nobody@1.0", r"unknown adapter nobody@1\.0: "),
     ],
 )
 def test_a_version_that_cannot_be_chosen_is_one_line(toy: Path, spec: str, text: str) -> None:
