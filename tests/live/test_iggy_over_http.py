@@ -16,9 +16,9 @@ TOPICS = ("headers", "id", "send", "text")
 KILLED_BY = {
     "drops-headers": "headers/one",
     "loses-earlier": "send/id-absent",
-    "reorders-messages": "send/captured",
+    "reorders-messages": "text/payloads",
     "stores-nothing": "send/balanced",
-    "stores-other-payload": "text/payloads",
+    "stores-other-payload": "send/captured",
 }
 """The case that kills each faulty server."""
 

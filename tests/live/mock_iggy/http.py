@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any, Final
 
 from wireproof import formats
-from wireproof.wire.json_values import to_json
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 
 SEND: Final = formats.get("iggy.json.send", "0.7")
@@ -85,7 +85,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(200, {"id": 1})
 
     def do_DELETE(self) -> None:
-        del self.server.streams[int(self.path.rpartition("/")[2])]
+        number = int(self.path.rpartition("/")[2])
+        del self.server.streams[number]
+        self.server.partitions.pop(f"/streams/{number}/topics/topic/messages", None)
         self._write(204, b"")
 
     def _send(self, body: bytes) -> None:
@@ -95,7 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(400, INVALID)
             return
         assert isinstance(found, dict)
-        new = [dict(one) for one in found["messages"]]  # type: ignore[union-attr,call-overload,arg-type]
+        now = str(time.time_ns() // 1000)
+        new = [
+            {**one, "timestamp": now, "origin_timestamp": now}  # type: ignore[dict-item]
+            for one in found["messages"]  # type: ignore[union-attr]
+        ]
         old = self.server.partitions.get(self.path, [])
         self.server.partitions[self.path] = self.server.append(old, new)
         self._write(201, b"")
@@ -104,19 +110,16 @@ class _Handler(BaseHTTPRequestHandler):
         partition = re.search(r"partition_id=(\d+)", self.path)
         assert partition
         stored = self.server.partitions.get(path, [])
-        now = str(time.time_ns() // 1000)
-        rows = [
+        rows: list[Json] = [
             {
                 **one,
                 "id": SERVER_ID if one["id"] == "0" else one["id"],
                 "checksum": "0",
                 "offset": str(offset),
-                "timestamp": now,
-                "origin_timestamp": now,
             }
             for offset, one in enumerate(stored)
         ]
-        value = {
+        value: Json = {
             "partition_id": partition[1],
             "current_offset": str(max(0, len(rows) - 1)),
             "messages": rows,
