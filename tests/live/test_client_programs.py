@@ -36,6 +36,13 @@ def test_every_manner_gives_the_same_records(manner: str, run: Judged) -> None:
     assert run.verdicts[f"{manner} side=consume {SUBSCRIBER}"] == dict.fromkeys(CASES, "pass"), run.output
 
 
+def test_a_program_that_refuses_read_committed_is_not_judged_by_what_it_hides(tmp_path: Path) -> None:
+    cases = [*CASES, "kafka.log/mixed/delivered/read-committed"]
+    spec = f"side=consume {sys.executable} -m tests.live.clients.uncommitted"
+    run = judged([spec], tmp_path, cases=cases, kind="kafka-client")
+    assert run.verdicts[spec] == {**dict.fromkeys(CASES, "pass"), cases[-1]: "unsupported"}, run.output
+
+
 def test_a_program_that_cannot_consume_a_plain_record_is_one_line_at_the_start(tmp_path: Path) -> None:
     found = judged(["side=consume false"], tmp_path, cases=CASES, kind="kafka-client")
     assert found.code == 4

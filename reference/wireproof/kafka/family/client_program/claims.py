@@ -1,6 +1,6 @@
 """What a client program is asked: a probe shows which fields, codecs and commands it knows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from wireproof import formats
@@ -12,13 +12,17 @@ from wireproof.kafka.family.client_program.consume_case import Consumers, Consum
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
 from wireproof.kafka.family.loopback_broker.served_log import Serving
 
-PROBE_ISOLATION: Final = "read_uncommitted"
+COMMITTED: Final = "read_committed"
+UNCOMMITTED: Final = "read_uncommitted"
 
 READS: Final = (
     *("wrapper", "partial-tail", "headers", "empty-batch", "log-append-time", "mixed-magic"),
-    *("delete-horizon", "idempotent", "transactional", "fetch-offset", "read-committed"),
+    *("delete-horizon", "idempotent", "transactional", "fetch-offset"),
 )
 """The features of a log that a client must read; it reads control batches, and delivers none of them."""
+
+READS_COMMITTED: Final = "read-committed"
+"""The feature of a client that knows this isolation; old libraries do not."""
 
 WRITES: Final = ("headers", "idempotent", "transactional")
 
@@ -86,31 +90,35 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
     Raises:
         AdapterStartError: it does not deliver a record without compression.
     """
-    seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), PROBE_ISOLATION)
-    codecs: tuple[str, ...] = CODECS
-    if outcome is not None or len(seen.records) != len(CODECS):
+    whole = range(len(CODECS))
+    seen, delivered = _delivers(consumers, whole, COMMITTED)
+    codecs, committed = CODECS, delivered
+    if not delivered:
         seen = _plain(consumers)
-        codecs = CODECS[:1] + tuple(
-            name for code, name in enumerate(CODECS) if code and _has(consumers, code)
-        )
+        committed = _delivers(consumers, whole[:1], COMMITTED)[1]
+        read = (name for code, name in enumerate(CODECS) if code and _delivers(consumers, [code])[1])
+        codecs = (*CODECS[:1], *read)
     software[:] = seen.software
     fields = (field for name in SHOWN if name in (seen.shown or ()) for field in SHOWN[name])
-    return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), READS)
+    features = (*READS, READS_COMMITTED) if committed else READS
+    return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), features)
 
 
 def _plain(consumers: Consumers) -> Consumption:
     """Return what the program delivers of a log with one record; raise `AdapterStartError`."""
-    seen, outcome = consumers.consume(Serving(_batches([0])), PROBE_ISOLATION)
+    seen, outcome = consumers.consume(Serving(_batches([0])), UNCOMMITTED)
     if outcome is not None or len(seen.records) != 1:
         reason = getattr(outcome, "text", "") or f"{len(seen.records)} records of one"
         raise AdapterStartError(f"{consumers.options.name} does not consume a plain record: {reason}")
     return seen
 
 
-def _has(consumers: Consumers, codec: int) -> bool:
-    """Return True if the program delivers a record in a codec."""
-    seen, outcome = consumers.consume(Serving(_batches([codec])), PROBE_ISOLATION)
-    return outcome is None and len(seen.records) == 1
+def _delivers(
+    consumers: Consumers, codecs: Sequence[int], isolation: str = UNCOMMITTED
+) -> tuple[Consumption, bool]:
+    """Ask for a record in each codec; return what was delivered, and True if it is all of them."""
+    seen, outcome = consumers.consume(Serving(_batches(codecs)), isolation)
+    return seen, outcome is None and len(seen.records) == len(codecs)
 
 
 def _batches(codecs: Iterable[int]) -> bytes:
