@@ -43,6 +43,15 @@ def test_a_program_that_refuses_read_committed_is_not_judged_by_what_it_hides(tm
     assert run.verdicts[spec] == {**dict.fromkeys(CASES, "pass"), cases[-1]: "unsupported"}, run.output
 
 
+def test_a_producer_without_ids_is_not_judged_by_the_batches_that_have_one(tmp_path: Path) -> None:
+    produce = "kafka.batch/v2/produce"
+    cases = {f"{produce}/encode-{name}": "unsupported" for name in ("idempotent", "transactional")}
+    cases[f"{produce}/encode-three-records"] = "pass"
+    spec = f"side=produce {sys.executable} -m tests.live.clients.without_ids"
+    run = judged([spec], tmp_path, cases=list(cases), kind="kafka-client")
+    assert run.verdicts[spec] == cases, run.output
+
+
 def test_a_program_that_cannot_consume_a_plain_record_is_one_line_at_the_start(tmp_path: Path) -> None:
     found = judged(["side=consume false"], tmp_path, cases=CASES, kind="kafka-client")
     assert found.code == 4

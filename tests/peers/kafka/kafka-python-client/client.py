@@ -14,7 +14,8 @@ from kafka.future import Future
 
 def consume(address: str, topic: str, isolation: str, offset: str) -> None:
     """Print the records of partition 0 from `offset` on, for ever."""
-    consumer = KafkaConsumer(bootstrap_servers=address, isolation_level=isolation, auto_offset_reset="none")
+    isolated = chosen(KafkaConsumer, isolation_level=isolation, default="read_uncommitted")
+    consumer = KafkaConsumer(bootstrap_servers=address, auto_offset_reset="none", **isolated)
     consumer.assign([TopicPartition(topic, 0)])
     consumer.seek(TopicPartition(topic, 0), int(offset))
     while True:
@@ -36,11 +37,13 @@ def consume(address: str, topic: str, isolation: str, offset: str) -> None:
 
 def produce(address: str, topic: str, codec: str, mode: str) -> None:
     """Hand the records of stdin to the producer; print the answers at each flush."""
-    options = {"compression_type": None if codec == "none" else codec, "enable_idempotence": mode != "plain"}
-    sizes = {"linger_ms": 60_000, "batch_size": 1 << 24, "max_request_size": 1 << 25}
-    identity = {"transactional_id": topic} if mode == "transactional" else {}
-    producer = KafkaProducer(bootstrap_servers=address, **options, **sizes, **identity)
-    if identity:
+    options = {"compression_type": None if codec == "none" else codec, "linger_ms": 60_000}
+    sizes = {"batch_size": 1 << 24, "max_request_size": 1 << 25}
+    name = topic if mode == "transactional" else None
+    options |= chosen(KafkaProducer, enable_idempotence=mode != "plain", default=False)
+    options |= chosen(KafkaProducer, transactional_id=name, default=None)
+    producer = KafkaProducer(bootstrap_servers=address, **options, **sizes)
+    if name:
         producer.init_transactions()
     verbs = {"begin": "begin_transaction", "commit": "commit_transaction", "abort": "abort_transaction"}
     sent = []
@@ -59,6 +62,15 @@ def produce(address: str, topic: str, codec: str, mode: str) -> None:
             sent = []
         else:
             getattr(producer, verbs[next(iter(line))])()
+
+
+def chosen(client: type, default: object, **option: object) -> dict[str, object]:
+    """Return an option; a release without it, as those before 2.1, does what the default says, or nothing."""
+    if option.keys() <= client.DEFAULT_CONFIG.keys():
+        return option
+    if default not in option.values():
+        sys.exit(f"this release has no option {', '.join(option)}")
+    return {}
 
 
 def answer(sent: list[Future]) -> None:

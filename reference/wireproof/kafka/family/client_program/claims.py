@@ -1,12 +1,13 @@
 """What a client program is asked: a probe shows which fields, codecs and commands it knows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.cases.outcome import Accepted
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
@@ -24,7 +25,8 @@ READS: Final = (
 READS_COMMITTED: Final = "read-committed"
 """The feature of a client that knows this isolation; old libraries do not."""
 
-WRITES: Final = ("headers", "idempotent", "transactional")
+IDENTIFIED: Final = {"idempotent": 0, "transactional": TRANSACTIONAL}
+"""The features of a producer with an id, by the attributes of its batches; old libraries have none."""
 
 SHOWN: Final = {
     "offset": ("batches[].offset", "batches[].messages[].offset", "batches[].records[].offset"),
@@ -80,7 +82,8 @@ def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int)
         revisions |= dict.fromkeys(names, Claim(()))
     producers = Producers(options, words, software)
     if options.side != "consume" and _produces(producers):
-        revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, WRITES)
+        writes = tuple(_writes(producers))
+        revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, writes)
     return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
 
 
@@ -90,17 +93,15 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
     Raises:
         AdapterStartError: it does not deliver a record without compression.
     """
-    whole = range(len(CODECS))
-    seen, delivered = _delivers(consumers, whole, COMMITTED)
-    codecs, committed = CODECS, delivered
-    if not delivered:
+    seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), COMMITTED)
+    codecs, features = CODECS, (*READS, READS_COMMITTED)
+    if outcome is not None or len(seen.records) != len(CODECS):
         seen = _plain(consumers)
-        committed = _delivers(consumers, whole[:1], COMMITTED)[1]
-        read = (name for code, name in enumerate(CODECS) if code and _delivers(consumers, [code])[1])
+        read = (name for code, name in enumerate(CODECS) if code and _has(consumers, code))
         codecs = (*CODECS[:1], *read)
+        features = READS if _ended_at_once(consumers) else features
     software[:] = seen.software
     fields = (field for name in SHOWN if name in (seen.shown or ()) for field in SHOWN[name])
-    features = (*READS, READS_COMMITTED) if committed else READS
     return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), features)
 
 
@@ -113,12 +114,20 @@ def _plain(consumers: Consumers) -> Consumption:
     return seen
 
 
-def _delivers(
-    consumers: Consumers, codecs: Sequence[int], isolation: str = UNCOMMITTED
-) -> tuple[Consumption, bool]:
-    """Ask for a record in each codec; return what was delivered, and True if it is all of them."""
-    seen, outcome = consumers.consume(Serving(_batches(codecs)), isolation)
-    return seen, outcome is None and len(seen.records) == len(codecs)
+def _has(consumers: Consumers, codec: int) -> bool:
+    """Return True if the program delivers a record in a codec."""
+    seen, outcome = consumers.consume(Serving(_batches([codec])), UNCOMMITTED)
+    return outcome is None and len(seen.records) == 1
+
+
+def _ended_at_once(consumers: Consumers) -> bool:
+    """Return True if the program ends with an exit code when it is asked for committed records."""
+    return is_end(consumers.consume(Serving(_batches([0])), COMMITTED)[1])
+
+
+def is_end(outcome: Outcome | None) -> bool:
+    """Return True if a program ended with an exit code; a stall, a crash or an error is none."""
+    return isinstance(outcome, Refused) and outcome.untyped
 
 
 def _batches(codecs: Iterable[int]) -> bytes:
@@ -129,3 +138,12 @@ def _batches(codecs: Iterable[int]) -> bytes:
 def _produces(producers: Producers) -> bool:
     """Return True if the program has the command `produce`."""
     return isinstance(producers.produce(batch_value()), Accepted)
+
+
+def _writes(producers: Producers) -> Iterator[str]:
+    """Yield the features of a producer; those of one with an id if the program does not end at them."""
+    yield "headers"
+    identity = {"producerId": "1000", "producerEpoch": "0", "baseSequence": "0"}
+    for feature, bits in IDENTIFIED.items():
+        if not is_end(producers.produce({**batch_value(), **identity, "attributes": str(bits)})):
+            yield feature

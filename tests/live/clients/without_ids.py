@@ -1,0 +1,11 @@
+"""A producer of a library without producer ids, as kafka-python before 2.1."""
+
+import sys
+
+from tests.live.clients.plain_producer import PlainProducer
+
+if __name__ == "__main__":
+    _, _, address, topic, codec, mode = sys.argv
+    if mode != "plain":
+        sys.exit("no producer ids")
+    PlainProducer(address, topic, codec, mode).run()
