@@ -12,6 +12,7 @@ jsonl:command arguments       a process that exchanges JSON lines
 import importlib
 import inspect
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final
+
+from attrs import evolve
 
 import wireproof
 from wireproof.adapters import live_servers, peers
@@ -193,9 +196,16 @@ def open_adapter(
     with ending(process):
         if check:
             check_claims(entry.name, process.hello)
+    process.hello = evolve(process.hello, version=_release(entry, process.hello.version))
     if home is not None:
         note_version(home, entry.name, process.hello.version)
     return process
+
+
+def _release(entry: Entry, version: str) -> str:
+    """Return the version that an adapter states; without a number in it, the release that was chosen."""
+    pin = entry.prepare.pin if entry.prepare else None
+    return version if pin is None or re.search(r"\d", version) else pin.version
 
 
 @contextmanager

@@ -8,13 +8,25 @@ from pathlib import Path
 import pytest
 from peer_adapters import write_peer
 
-from wireproof.adapters import driver_build, library_releases, packaged_folders
+from wireproof.adapters import driver_build, library_releases, packaged_folders, registry
 from wireproof.adapters.driver_build import StepError
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
 from wireproof.adapters.library_pins import ManifestError, pin_manifest, renamed_steps
 from wireproof.adapters.library_releases import near, releases
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.adapters.registry_entry import Build, FormerName, PeerLibrary, Pin, Rename, Variant
+
+PROGRAM = """
+import sys
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.message_framing import Frames
+from wireproof.adapters.request_json import hello_packet
+
+hello = Hello("toy", "{version}", {{"kafka.batch/v2": Claim()}})
+sys.stdout.buffer.write(Frames().pack(hello_packet(hello)))
+sys.stdout.flush()
+sys.stdin.read()
+"""
 
 GO = PeerLibrary("go", "example.org/new/lib", (FormerName("example.org/old/lib", "2.0.0"),))
 
@@ -54,6 +66,26 @@ def test_the_worker_of_a_python_library_prefers_the_release_that_was_installed_f
     assert entry.prepare.source == toy
     with pytest.raises(AdapterStartError, match="needs a process of its own"):
         open_adapter("toy@1.2.3", in_process=True)
+
+
+@pytest.mark.parametrize(
+    ("says", "version"),
+    [("unknown", "1.2.3"), ("lib dev", "1.2.3"), ("lib 1.2.3 (core 4)", "lib 1.2.3 (core 4)")],
+)
+def test_an_adapter_that_states_no_version_has_the_one_that_was_chosen(
+    toy: Path, monkeypatch: pytest.MonkeyPatch, says: str, version: str
+) -> None:
+    (toy / "toy.py").write_text(PROGRAM.format(version=says))
+    write_peer(
+        toy,
+        command=f"{{python}} {toy}/toy.py",
+        build={"steps": ["true"]},
+        library={"ecosystem": "go", "name": "a/b"},
+    )
+    monkeypatch.setattr(registry, "built", lambda *_: toy)
+    controller = open_adapter("toy@1.2.3")
+    controller.close()
+    assert controller.hello.version == version
 
 
 @pytest.mark.parametrize(
