@@ -111,6 +111,9 @@ def _lines(one: AdapterHistory, *, every: bool, constant: bool) -> Iterator[str]
     golden = [turn for turn in one.turns if every or "~" not in turn.id]
     shown = [turn for turn in golden if constant or turn.changed]
     yield from (f"{one.adapter}: {turn}" for turn in shown)
+    for case, verdicts in one.flaky.items():
+        found = "; ".join(f"{version}: {both}" for version, both in verdicts.items())
+        yield f"{one.adapter}: {case}: flaky, two runs of one release differ: {found}"
     if len(shown) < len(golden):
         yield f"{one.adapter}: and {len(golden) - len(shown)} that no release passes: --all"
     if len(golden) < len(one.turns):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.adapters.driver_build import build_folder
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
@@ -116,7 +116,21 @@ def _judged_versions(wanted: ReleaseRange, versions: Sequence[str], asked: Check
             _report(wanted.name, version, runs, unjudged)
     except KeyboardInterrupt as error:
         broken_off = error
-    return JudgedRange(release_history(wanted.name, runs, unjudged), tuple(files), broken_off)
+    history = release_history(wanted.name, runs, unjudged)
+    if broken_off is None:
+        second = _second_runs(history, asked)
+        history = release_history(wanted.name, runs, unjudged, second)
+    return JudgedRange(history, tuple(files), broken_off)
+
+
+def _second_runs(history: AdapterHistory, asked: CheckOptions) -> dict[str, EventStream]:
+    """Judge the cases that changed once more in each release, in another order: a flaky one changes by itself."""
+    changed = {turn.id for turn in history.turns if turn.changed}
+    cases = tuple(case for case in asked.cases if case.id in changed)
+    if not cases:
+        return {}
+    again = evolve(asked, cases=cases, families=False, seed=asked.seed + 1, filters=tuple(sorted(changed)))
+    return {version: _judged(f"{history.adapter}@{version}", again)[0] for version in history.versions}
 
 
 def _versions(wanted: ReleaseRange, most: int | None) -> Sequence[str]:
@@ -199,6 +213,7 @@ def json_of(one: AdapterHistory) -> dict[str, object]:
             }
             for turn in one.turns
         ],
+        "flaky": [{"id": case, "verdicts": dict(verdicts)} for case, verdicts in one.flaky.items()],
     }
 
 

@@ -47,6 +47,8 @@ class AdapterHistory:
         turns: the failures, by case.
         labels: for each case that a version fails, the verdict of each version that judged it.
         unjudged: for each version that could not be judged, the reason.
+        flaky: for each case that two runs of one version judge differently, both verdicts by version; such
+            a case has no turns, because no release broke or fixed it.
     """
 
     adapter: str
@@ -55,6 +57,7 @@ class AdapterHistory:
     turns: tuple[FirstFailure, ...]
     labels: Mapping[str, Mapping[str, str]] = field(factory=dict)
     unjudged: Mapping[str, str] = field(factory=dict)
+    flaky: Mapping[str, Mapping[str, str]] = field(factory=dict)
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -72,26 +75,57 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
 
 
 def release_history(
-    name: str, runs: Mapping[str, EventStream], unjudged: Mapping[str, str]
+    name: str,
+    runs: Mapping[str, EventStream],
+    unjudged: Mapping[str, str],
+    second: Mapping[str, EventStream] | None = None,
 ) -> AdapterHistory:
-    """Return the history of the releases of one library; `unjudged` has the reason by version."""
-    return _history(name, {version: runs[version] for version in sorted(runs, key=age)}, unjudged)
+    """Return the history of the releases of one library.
+
+    Args:
+        name: the adapter.
+        runs: by version.
+        unjudged: the reason by version.
+        second: later runs of versions, of the cases that changed.
+    """
+    flaky = _flaky(runs, second or {})
+    return _history(name, {version: runs[version] for version in sorted(runs, key=age)}, unjudged, flaky)
+
+
+def _flaky(
+    runs: Mapping[str, EventStream], second: Mapping[str, EventStream]
+) -> Mapping[str, Mapping[str, str]]:
+    """Return the cases that one run of a version passes and the other fails, with both verdicts."""
+    found: dict[str, dict[str, str]] = {}
+    for version, again in second.items():
+        before = {event.id: event for event in runs[version].cases if _judged(event)}
+        for event in filter(_judged, again.cases):
+            first = before.get(event.id)
+            if first is not None and (first.verdict in PASSING) != (event.verdict in PASSING):
+                found.setdefault(event.id, {})[version] = f"{first.label}, then {event.label}"
+    return found
 
 
 def _history(
-    name: str, runs: Mapping[str, EventStream], unjudged: Mapping[str, str] | None = None
+    name: str,
+    runs: Mapping[str, EventStream],
+    unjudged: Mapping[str, str] | None = None,
+    flaky: Mapping[str, Mapping[str, str]] | None = None,
 ) -> AdapterHistory:
+    flaky = flaky or {}
     by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
     for version, stream in runs.items():
         for event in stream.cases:
             by_case.setdefault(event.id, []).append((version, event))
-    turns = [turn for case, events in sorted(by_case.items()) for turn in _turns(case, events)]
+    steady = ((case, events) for case, events in sorted(by_case.items()) if case not in flaky)
+    turns = [turn for case, events in steady for turn in _turns(case, events)]
     labels = {
         case: {version: event.label for version, event in by_case[case] if _judged(event)}
-        for case in dict.fromkeys(turn.id for turn in turns)
+        | dict(flaky.get(case, {}))
+        for case in dict.fromkeys((*(turn.id for turn in turns), *flaky))
     }
     passed = {version: _passed(one) for version, one in runs.items()}
-    return AdapterHistory(name, tuple(runs), passed, tuple(turns), labels, unjudged or {})
+    return AdapterHistory(name, tuple(runs), passed, tuple(turns), labels, unjudged or {}, flaky)
 
 
 def _passed(stream: EventStream) -> tuple[int, int]:

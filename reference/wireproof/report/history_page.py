@@ -16,6 +16,10 @@ ALWAYS: Final = "in every release that was judged"
 
 NOT_JUDGED: Final = ("dim", MARKS["dim"], "not judged")
 
+FLAKY: Final = "flaky: two runs of one release differ"
+DIFFERS: Final = "≠"
+"""The mark of a release whose two runs differ."""
+
 
 @frozen
 class HistoryRow:
@@ -41,10 +45,23 @@ class HistorySection:
 
 @frozen
 class HistoryBoard:
-    """The part of the page about one adapter."""
+    """The part of the page about one adapter.
+
+    Attributes:
+        history: the releases.
+        sections: the rows with a cell for each release.
+        constant: the case and its verdicts, where every release that was judged fails it.
+    """
 
     history: AdapterHistory
     sections: tuple[HistorySection, ...]
+    constant: tuple[tuple[str, str], ...]
+
+    @property
+    def judged(self) -> str:
+        """Return the number of cases that a release was judged by, or the least and the most."""
+        counts = sorted({judged for _, judged in self.history.passed.values()})
+        return f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else "".join(map(str, counts))
 
 
 def history_html(found: Sequence[AdapterHistory]) -> str:
@@ -53,13 +70,15 @@ def history_html(found: Sequence[AdapterHistory]) -> str:
     return render_template(
         "history.html",
         title=f"{names}: releases" if names else "releases",
-        boards=[HistoryBoard(one, tuple(_sections(one))) for one in found],
+        boards=[HistoryBoard(one, tuple(_sections(one)), tuple(_constant(one))) for one in found],
+        always=ALWAYS,
         legend=[(MARKS[style], style, text) for style, text in _LEGEND.items()],
         style=template_file("matrix.css") + template_file("history.css"),
     )
 
 
 _LEGEND: Final = {"pass": "passes", "mild": "refuses without the reason", "bad": "fails", "dim": "not judged"}
+"""The marks; that of a flaky case is in its section."""
 
 
 def _sections(one: AdapterHistory) -> Iterator[HistorySection]:
@@ -67,25 +86,32 @@ def _sections(one: AdapterHistory) -> Iterator[HistorySection]:
     turns: dict[str, list[FirstFailure]] = {}
     for turn in one.turns:
         turns.setdefault(turn.id, []).append(turn)
-    kinds: dict[str, list[HistoryRow]] = {title: [] for title in ("fixed", "broken", ALWAYS)}
+    kinds: dict[str, list[HistoryRow]] = {title: [] for title in ("fixed", "broken", FLAKY)}
     for case, some in turns.items():
-        kinds[_kind(some)].append(_row(one, case, some))
+        if any(turn.changed for turn in some):
+            kinds["fixed" if some[-1].fixed_in else "broken"].append(_row(one, case, some))
+    kinds[FLAKY] += (_row(one, case, ()) for case in one.flaky)
     yield from (HistorySection(title, tuple(rows)) for title, rows in kinds.items() if rows)
 
 
-def _kind(turns: Sequence[FirstFailure]) -> str:
-    if not any(turn.changed for turn in turns):
-        return ALWAYS
-    return "fixed" if turns[-1].fixed_in else "broken"
+def _constant(one: AdapterHistory) -> Iterator[tuple[str, str]]:
+    """Yield each case that no release passes, with the verdicts that it has."""
+    for turn in one.turns:
+        if not turn.changed:
+            yield turn.id, ", ".join(dict.fromkeys(one.labels[turn.id].values()))
 
 
 def _row(one: AdapterHistory, case: str, turns: Sequence[FirstFailure]) -> HistoryRow:
     texts = tuple(str(turn).removeprefix(f"{turn.id}: ") for turn in turns)
-    return HistoryRow(case, texts, tuple(_cell(one.labels[case].get(version)) for version in one.releases))
+    both = one.flaky.get(case, {})
+    cells = (_cell(one.labels[case].get(version), flaky=version in both) for version in one.releases)
+    return HistoryRow(case, texts, tuple(cells))
 
 
-def _cell(label: str | None) -> tuple[str, str, str]:
+def _cell(label: str | None, *, flaky: bool) -> tuple[str, str, str]:
     if label is None:
         return NOT_JUDGED
+    if flaky:
+        return "mild", DIFFERS, label
     style = verdict_class(label.partition(":")[0])
     return style, MARKS[style], label

@@ -31,12 +31,14 @@ class Trend:
     Attributes:
         points: of the line, for SVG.
         dots: x, y and the text of each version.
+        scale: y and the text of the lines for all answers right, and for the lowest share.
     """
 
     width: int
     height: int
     points: str
     dots: Sequence[tuple[float, float, str]]
+    scale: Sequence[tuple[int, str]]
 
 
 @frozen
@@ -104,6 +106,10 @@ def by_rule(events: Sequence[CaseEvent]) -> Sequence[tuple[str, Sequence[CaseEve
     return sorted(found.items(), key=lambda row: (not row[1][0].is_security, -len(row[1]), row[0]))
 
 
+TREND_LABEL: Final = 56
+"""The width for the shares beside the line."""
+
+
 def trend_of(one: Implementation, width: int = 480, height: int = 80, margin: int = 8) -> Trend:
     """Return the line of an implementation's versions; its height spans what they reach, at least 5 %."""
     shares = [version.share for version in one.versions]
@@ -117,7 +123,8 @@ def trend_of(one: Implementation, width: int = 480, height: int = 80, margin: in
         )
         for number, (version, share) in enumerate(zip(one.versions, shares, strict=True))
     ]
-    return Trend(width, height, " ".join(f"{x},{y}" for x, y, _ in dots), dots)
+    scale = ((margin, "100 %"), (height - margin, f"{100 * low:.1f} %"))
+    return Trend(width + TREND_LABEL, height, " ".join(f"{x},{y}" for x, y, _ in dots), dots, scale)
 
 
 def names_for_templates(results: Results) -> dict[str, Any]:

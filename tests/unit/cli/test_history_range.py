@@ -10,6 +10,7 @@ from small_runs import FAIL, PASS, RUN, stream
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cli import history_range
+from wireproof.cli.check_worker import CheckOptions
 from wireproof.cli.history_range import ReleaseRange, parse_range
 from wireproof.runner.event_files import EventStream, EventWriter
 from wireproof.runner.events import CaseEvent
@@ -140,6 +141,30 @@ def test_the_page_has_a_row_for_each_case_and_the_reason_of_a_release_that_was_n
     assert text.index("fixed: 1") < text.index("in every release that was judged: 1")
     assert '<td class="bad" title="1.40.1: fail:wrong-accept">✗</td>' in text
     assert '<td class="dim" title="1.41.0: not judged">–</td>' in text
+
+
+def test_a_case_that_two_runs_of_one_release_judge_differently_is_flaky_and_was_not_fixed(
+    wireproof: Command, judged: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    case = "kafka.batch/v2/batch/two-records"
+    failing, passing = evolve(FAIL, id=case), evolve(MENDED, id=case)
+    judge = history_range._judged
+
+    def changing(spec: str, asked: CheckOptions) -> tuple[EventStream, Path]:
+        run, file = judge(spec, asked)
+        once = asked.seed == 0 and spec.endswith("1.40.1")
+        return evolve(run, cases=(failing if once else passing,)), file
+
+    monkeypatch.setattr(history_range, "_judged", changing)
+    done = wireproof("history", "sarama@1.40.0..1.40.1", "--run", case, "--html", tmp_path / "page.html")
+    assert judged == ["sarama@1.40.0", "sarama@1.40.1"] * 2
+    assert done.out.splitlines()[2:] == [
+        f"sarama: {case}: flaky, two runs of one release differ: 1.40.1: fail:wrong-accept, then pass:canonical"
+    ]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "flaky: two runs of one release differ: 1" in page
+    assert '<td class="mild" title="1.40.1: fail:wrong-accept, then pass:canonical">≠</td>' in page
+    assert "fixed" not in page
 
 
 def test_an_interrupt_shows_the_releases_so_far(
