@@ -124,7 +124,7 @@ def _judged_versions(wanted: ReleaseRange, versions: Sequence[str], asked: Check
 
 
 def _second_runs(history: AdapterHistory, asked: CheckOptions) -> dict[str, EventStream]:
-    """Judge the cases that changed once more in each release, in another order: a flaky one changes by itself."""
+    """Judge the cases that changed once more in each release: a flaky one changes by itself."""
     changed = {turn.id for turn in history.turns if turn.changed}
     cases = tuple(case for case in asked.cases if case.id in changed)
     if not cases:
