@@ -94,7 +94,8 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
         AdapterStartError: it does not deliver a record without compression.
     """
     seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), COMMITTED)
-    codecs, features = CODECS, (*READS, READS_COMMITTED)
+    codecs: tuple[str, ...] = CODECS
+    features: tuple[str, ...] = (*READS, READS_COMMITTED)
     if outcome is not None or len(seen.records) != len(CODECS):
         seen = _plain(consumers)
         read = (name for code, name in enumerate(CODECS) if code and _has(consumers, code))
