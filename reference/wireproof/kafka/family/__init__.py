@@ -37,6 +37,8 @@ _LOG: Final = (
     "feature:topic-settings",
     "feature:compaction",
     "feature:delete-records",
+    "feature:down-conversion",
+    "feature:expiry",
     "feature:fetch-session",
     "feature:producer-ids",
     "feature:fetch-offset",

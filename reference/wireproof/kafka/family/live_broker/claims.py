@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from kafka import errors
-from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest
+from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest, DescribeConfigsRequest
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
@@ -112,6 +112,8 @@ def _of_requests(cluster: Cluster) -> tuple[str, ...]:
     rows = (
         ("compaction", CreateTopicsRequest.API_KEY in cluster.versions),
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
+        ("down-conversion", cluster.versions[requests.FETCH][0] <= requests.LEGACY_FETCH[1]),
+        ("expiry", DescribeConfigsRequest.API_KEY in cluster.versions),
         ("fetch-session", cluster.versions[requests.FETCH][1] >= SESSION_FETCH),
         ("topic-settings", CreateTopicsRequest.API_KEY in cluster.versions),
         ("producer-ids", InitProducerIdRequest.API_KEY in cluster.versions),

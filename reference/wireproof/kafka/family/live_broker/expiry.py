@@ -1,0 +1,70 @@
+"""How long a broker remembers idle producers and transactional ids, by its own settings."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.error_codes import DENIED
+
+SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "producer": ("producer.id.expiration.ms", "producer.id.expiration.check.interval.ms"),
+    "transactional-id": (
+        "transactional.id.expiration.ms",
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+    ),
+}
+"""What expires, with two settings of a broker: the age at which it does, and how often the broker looks."""
+
+BROKER: Final = 4
+"""The type of the resource: protocol guide, DescribeConfigs."""
+
+CHECKS: Final = 2
+"""A check may have begun when the age is reached: the next one finds what is expired."""
+
+MARGIN_MS: Final = 1_000
+LONGEST_MS: Final = 20_000
+"""The longest time that a case waits."""
+
+
+class NotAskedError(Exception):
+    """A case cannot be asked of this broker; the text is one line with the reason."""
+
+
+def waiting_ms(cluster: Cluster, what: str) -> int:
+    """Return the milliseconds after which every broker has forgotten what is idle; raise `NotAskedError`."""
+    found = cluster.metadata()
+    cluster.learn_node(found)
+    return max(_of_broker(cluster, broker.node_id, what) for broker in found.brokers)
+
+
+def _of_broker(cluster: Cluster, node: int, what: str) -> int:
+    names = SETTINGS[what]
+    settings = dict(_described(cluster, node, names))
+    if missing := [name for name in names if name not in settings]:
+        raise NotAskedError(f"broker {node} does not name its setting {missing[0]}, which is long by default")
+    age, interval = (settings[name] for name in names)
+    waited = age + CHECKS * interval + MARGIN_MS
+    if waited > LONGEST_MS:
+        named = " and ".join(f"{name}={settings[name]}" for name in names)
+        raise NotAskedError(f"{named} of broker {node} are too long to wait for")
+    return waited
+
+
+def _described(cluster: Cluster, node: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
+    """Yield the settings of a broker that it describes."""
+    kind = DescribeConfigsRequest.DescribeConfigsResource
+    asked = kind(resource_type=BROKER, resource_name=str(node), configuration_keys=list(names))
+    request = DescribeConfigsRequest(
+        resources=[asked], include_synonyms=False, include_documentation=False
+    )
+    (answer,) = cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results
+    if answer.error_code:
+        reason = "is not permitted" if answer.error_code in DENIED else f"fails with error {answer.error_code}"
+        raise NotAskedError(f"describing the settings of broker {node} {reason}")
+    yield from ((row.name, _number(row)) for row in answer.configs if row.value is not None)
+
+
+def _number(row: Any) -> int:  # noqa: ANN401 - a part of a response
+    return int(row.value)
