@@ -83,6 +83,11 @@ def _compressed(cases: Sequences) -> None:
             produce(free, 0), produce(packed, 1),
             old_fetch(version, 4, *free.messages(magic, 0), *packed.messages(magic, 1)), needs=needs,
         )  # fmt: skip
+    headed = plain("a", "b", codec=GZIP, headers=((b"h", b"1"),))
+    cases.case(
+        "compressed-headers", "a compressed batch with headers: the messages of the wrapper have none", why, [WRAPPER, HEADERS],
+        produce(headed, 0), old_fetch(V1, 2, *headed.messages(1, 0)), old_fetch(V0, 2, *headed.messages(0, 0)), needs=needs,
+    )  # fmt: skip
     stamped = [*free.messages(1, 0, stamp=APPEND_TIME), *packed.messages(1, 1, stamp=APPEND_TIME)]
     cases.case(
         "compressed-append-time", "a compressed batch of a topic with append time: the wrapper has it, and its type", why, [WRAPPER, TIMES],
@@ -115,6 +120,12 @@ def _places(cases: Sequences) -> None:
         "A consumer with a small limit must be able to go on, also if the messages take more bytes than the batch.", [WHOLE],
         *both, old_fetch(V1, 4, *first.messages(1, 0), partitionMaxBytes="1"), level="should",
     )  # fmt: skip
+    packed = plain("a", "b", "c", codec=GZIP)
+    cases.case(
+        "limit-compressed", "a limit of one byte: the whole first wrapper comes", "A wrapper that is cut cannot be unpacked.", [WHOLE],
+        produce(packed, 0), produce(second, 3), old_fetch(V1, 4, *packed.messages(1, 0), partitionMaxBytes="1"), needs=["codec:gzip"],
+        level="should",
+    )  # fmt: skip
 
 
 def _transactions(cases: Sequences) -> None:
@@ -135,10 +146,16 @@ def _transactions(cases: Sequences) -> None:
         *begin, one.end(commit=False), fetch(3, *stored["abort"], until="3", isolation="read_committed", aborted=[(str(one.number), "0")]),
         old_fetch(V1, 3, *batch.messages(1, 0)), needs=needs, level="should",
     )  # fmt: skip
+    done = (*begin, one.end(commit=True), fetch(3, *stored["commit"], until="3"))
     cases.case(
-        "marker-last", "from the offset of a marker at the end of the log: nothing, until a record follows", why, [CONTROL],
-        *begin, one.end(commit=True), fetch(3, *stored["commit"], until="3"),
-        old_fetch(V1, 3, offset=2), produce(free, 3), old_fetch(V1, 4, *free.messages(1, 3), offset=2), needs=needs, level="should",
+        "marker-last", "from the offset of a marker at the end of the log: nothing", why, [CONTROL],
+        *done, old_fetch(V1, 3, offset=2), old_fetch(V0, 3, offset=2), needs=needs, level="should",
+    )  # fmt: skip
+    cases.case(
+        "marker-first", "from the offset of a marker: the record behind it comes, once",
+        "A consumer that stands on a marker would process the record twice.", [CONTROL],
+        *done, produce(free, 3), old_fetch(V1, 4, *free.messages(1, 3), offset=2), old_fetch(V0, 4, *free.messages(0, 3), offset=2),
+        needs=needs, level="should",
     )  # fmt: skip
     cases.case(
         "open-transaction", "a transaction that is open: old versions return its records", "Isolation begins with Fetch 4.", [CONTROL],

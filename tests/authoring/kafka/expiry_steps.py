@@ -82,6 +82,23 @@ def _transactions(cases: Sequences) -> None:
         *begin, forgotten, one.produce(first, 0), one.produce(second, 1), one.end(commit=True),
         fetch(3, first.stored(0), second.stored(1), marker("commit", 2, one.number), until="3"), topic=APPEND_TIME, needs=TRANSACTIONS,
     )  # fmt: skip
+    ends = {"until": "2"}
+    cases.case(
+        "open-transaction-partitions", "the producer of an open transaction over two partitions is forgotten on neither", stays,
+        [OPEN, DUPLICATE],
+        one.init(0), one.add(0, 1), one.produce(first, 0), one.produce(first, 0, partition=1), forgotten, one.produce(first, 0),
+        one.produce(first, 0, partition=1), one.end(commit=False),
+        fetch(2, first.stored(0), marker("abort", 1, one.number), **ends),
+        fetch(2, first.stored(0), marker("abort", 1, one.number), partition="1", **ends), topic=APPEND_TIME, needs=TRANSACTIONS,
+    )  # fmt: skip
+    gap = one.batch("g", sequence=5)
+    cases.case(
+        "open-transaction-gap", "the producer of an open transaction is not forgotten: a sequence that does not follow is refused", stays,
+        [OPEN, GAP],
+        *begin, forgotten, one.produce(gap, TOO_EARLY), one.end(commit=True),
+        fetch(2, first.stored(0), marker("commit", 1, one.number), until="2"), topic=APPEND_TIME, twin="open-transaction",
+        needs=TRANSACTIONS,
+    )  # fmt: skip
     plain_again = idempotent("z", sequence=9, producer=one.number)
     cases.case(
         "after-marker", "the time of a producer counts from the marker of its last transaction", FORGOTTEN, [EXPIRY, UNKNOWN],
