@@ -21,7 +21,7 @@ OPEN, NAME = "kafka.state.expiry-open-transaction", "kafka.transaction.expiry"
 APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 """The age of a producer is the same by the times of its batches and by the clock."""
 
-TRANSACTIONS = ["feature:idempotent", "feature:transactions"]
+PRODUCER, TRANSACTIONAL_ID = "feature:producer-expiry", "feature:transactional-id-expiry"
 
 FORGOTTEN = "A broker that never forgets keeps the producers of years; a producer that comes back after so long is a new one to it."
 KEPT = "A producer that is forgotten too soon writes its retry twice."
@@ -29,8 +29,8 @@ MAPPING = "INVALID_PRODUCER_ID_MAPPING"
 
 
 def write(writer: FixtureWriter) -> None:
-    _producers(Sequences(writer, "expiry", "§1.13", ["feature:expiry", "feature:idempotent"]))
-    _transactions(Sequences(writer, "expiry", "§1.14", ["feature:expiry"]))
+    _producers(Sequences(writer, "expiry", "§1.13", ["feature:idempotent", PRODUCER]))
+    _transactions(Sequences(writer, "expiry", "§1.14", ["feature:idempotent", "feature:transactions"]))
 
 
 def _producers(cases: Sequences) -> None:
@@ -68,6 +68,11 @@ def _producers(cases: Sequences) -> None:
         "Kafka counts from the timestamp of the batch, so the clock of a client decides.", [EXPIRY],
         produce(first, 0), gone, produce(first, ahead), level="should",
     )  # fmt: skip
+    free = plain("x")
+    cases.case(
+        "no-producer", "a batch without a producer before and after that time", "Nothing is known of it that could be forgotten.",
+        [EXPIRY], produce(free, 0), await_expiry("producer"), produce(free, 1), fetch(2, free.stored(0), free.stored(1)),
+    )  # fmt: skip
 
 
 def _transactions(cases: Sequences) -> None:
@@ -80,7 +85,7 @@ def _transactions(cases: Sequences) -> None:
         "open-transaction", "the producer of an open transaction is not forgotten: its batch again is answered as before", stays,
         [OPEN, DUPLICATE],
         *begin, forgotten, one.produce(first, 0), one.produce(second, 1), one.end(commit=True),
-        fetch(3, first.stored(0), second.stored(1), marker("commit", 2, one.number), until="3"), topic=APPEND_TIME, needs=TRANSACTIONS,
+        fetch(3, first.stored(0), second.stored(1), marker("commit", 2, one.number), until="3"), topic=APPEND_TIME, needs=[PRODUCER],
     )  # fmt: skip
     ends = {"until": "2"}
     cases.case(
@@ -89,7 +94,7 @@ def _transactions(cases: Sequences) -> None:
         one.init(0), one.add(0, 1), one.produce(first, 0), one.produce(first, 0, partition=1), forgotten, one.produce(first, 0),
         one.produce(first, 0, partition=1), one.end(commit=False),
         fetch(2, first.stored(0), marker("abort", 1, one.number), **ends),
-        fetch(2, first.stored(0), marker("abort", 1, one.number), partition="1", **ends), topic=APPEND_TIME, needs=TRANSACTIONS,
+        fetch(2, first.stored(0), marker("abort", 1, one.number), partition="1", **ends), topic=APPEND_TIME, needs=[PRODUCER],
     )  # fmt: skip
     gap = one.batch("g", sequence=5)
     cases.case(
@@ -97,17 +102,17 @@ def _transactions(cases: Sequences) -> None:
         [OPEN, GAP],
         *begin, forgotten, one.produce(gap, TOO_EARLY), one.end(commit=True),
         fetch(2, first.stored(0), marker("commit", 1, one.number), until="2"), topic=APPEND_TIME, twin="open-transaction",
-        needs=TRANSACTIONS,
+        needs=[PRODUCER],
     )  # fmt: skip
     plain_again = idempotent("z", sequence=9, producer=one.number)
     cases.case(
         "after-marker", "the time of a producer counts from the marker of its last transaction", FORGOTTEN, [EXPIRY, UNKNOWN],
         *done, forgotten, produce(plain_again, 2),
-        fetch(3, first.stored(0), marker("commit", 1, one.number), plain_again.stored(2)), needs=TRANSACTIONS, level="should",
+        fetch(3, first.stored(0), marker("commit", 1, one.number), plain_again.stored(2)), needs=[PRODUCER], level="should",
     )  # fmt: skip
     cases.case(
         "open-transactional-id", "a transactional id with an open transaction is not forgotten", stays, [NAME],
-        *begin, gone, one.end(commit=True), fetch(2, first.stored(0), marker("commit", 1, one.number), until="2"), needs=TRANSACTIONS,
+        *begin, gone, one.end(commit=True), fetch(2, first.stored(0), marker("commit", 1, one.number), until="2"), needs=[TRANSACTIONAL_ID],
     )  # fmt: skip
     _names(cases, one, done)
 
@@ -121,27 +126,22 @@ def _names(cases: Sequences, one: Producer, done: tuple[dict[str, object], ...])
     after = fetch(4, *stored, new.stored(2), marker("commit", 3, other.number), until="4")
     cases.case(
         "transactional-id", "a transactional id that was forgotten gets another producer id, with the epoch 0", why, [NAME],
-        *done, gone, other.init(0), *begun, after, needs=TRANSACTIONS,
+        *done, gone, other.init(0), *begun, after, needs=[TRANSACTIONAL_ID],
     )  # fmt: skip
     cases.case(
         "transactional-id-used", "a transactional id before it is forgotten has its producer id", why, [NAME],
-        *done, one.add(0), one.end(commit=True), one.init(1), needs=TRANSACTIONS,
+        *done, one.add(0), one.end(commit=True), one.init(1), needs=[TRANSACTIONAL_ID],
     )  # fmt: skip
     cases.case(
         "transactional-id-add", "a partition for a transactional id that was forgotten", why, [NAME],
-        *done, gone, one.add(0, error=MAPPING), twin="transactional-id-used", needs=TRANSACTIONS,
+        *done, gone, one.add(0, error=MAPPING), twin="transactional-id-used", needs=[TRANSACTIONAL_ID],
     )  # fmt: skip
     cases.case(
         "transactional-id-end", "the end of a transaction of a transactional id that was forgotten", why, [NAME],
-        *done, gone, one.end(commit=True, error=MAPPING), twin="transactional-id-used", needs=TRANSACTIONS,
+        *done, gone, one.end(commit=True, error=MAPPING), twin="transactional-id-used", needs=[TRANSACTIONAL_ID],
     )  # fmt: skip
     cases.case(
         "transactional-id-raise", "InitProducerId with the producer id and epoch from before the transactional id was forgotten",
         "KIP-360 lets a producer that finds itself forgotten begin a new epoch; there is none to be raised.", [NAME],
-        *done, gone, one.init(0, epoch=0), needs=TRANSACTIONS, level="should",
-    )  # fmt: skip
-    free = plain("x")
-    cases.case(
-        "no-producer", "a batch without a producer before and after that time", "Nothing is known of it that could be forgotten.",
-        [EXPIRY], produce(free, 0), await_expiry("producer"), produce(free, 1), fetch(2, free.stored(0), free.stored(1)),
+        *done, gone, one.init(0, epoch=0), needs=[TRANSACTIONAL_ID], level="should",
     )  # fmt: skip

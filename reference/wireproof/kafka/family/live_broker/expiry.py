@@ -27,6 +27,9 @@ MARGIN_MS: Final = 1_000
 LONGEST_MS: Final = 20_000
 """The longest time that a case waits."""
 
+SHORTEST_MS: Final = 1_000
+"""The shortest age: a case must be able to send a few requests before it."""
+
 
 class NotAskedError(Exception):
     """A case cannot be asked of this broker; the text is one line with the reason."""
@@ -39,6 +42,14 @@ def waiting_ms(cluster: Cluster, what: str) -> int:
     return max(_of_broker(cluster, broker.node_id, what) for broker in found.brokers)
 
 
+def can_be_awaited(cluster: Cluster, what: str) -> bool:
+    """Return True if the brokers name settings after which something is forgotten soon."""
+    try:
+        return waiting_ms(cluster, what) > 0
+    except (NotAskedError, KeyError):  # a broker without DescribeConfigs
+        return False
+
+
 def _of_broker(cluster: Cluster, node: int, what: str) -> int:
     names = SETTINGS[what]
     settings = dict(_described(cluster, node, names))
@@ -46,9 +57,9 @@ def _of_broker(cluster: Cluster, node: int, what: str) -> int:
         raise NotAskedError(f"broker {node} does not name its setting {missing[0]}, which is long by default")
     age, interval = (settings[name] for name in names)
     waited = age + CHECKS * interval + MARGIN_MS
-    if waited > LONGEST_MS:
+    if age < SHORTEST_MS or waited > LONGEST_MS:
         named = " and ".join(f"{name}={settings[name]}" for name in names)
-        raise NotAskedError(f"{named} of broker {node} are too long to wait for")
+        raise NotAskedError(f"{named} of broker {node} are too short or too long to be tested")
     return waited
 
 

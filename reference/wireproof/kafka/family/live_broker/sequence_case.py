@@ -8,7 +8,6 @@ from typing import Any, Final, TypeAlias
 
 from attrs import define, evolve, field
 from kafka import errors
-from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
@@ -85,7 +84,6 @@ class SequenceCases:
     def run(self, request: Request) -> Outcome:
         """Send the steps of a request and return the answers."""
         try:
-            _check_steps(self._cluster, request.steps)
             return Accepted({"steps": list(self._answers(request))})
         except (TopicError, NotAskedError) as error:
             return Unsupported(str(error))
@@ -168,16 +166,6 @@ def _groups(steps: Sequence[Fields]) -> Iterator[list[Fields]]:
             group = []
     if group:
         yield group
-
-
-def _check_steps(cluster: Cluster, steps: Sequence[Fields]) -> None:
-    """Check that the broker can be asked each step; raise `NotAskedError` with the reason."""
-    least, newest = cluster.versions.get(FetchRequest.API_KEY, (0, -1))
-    for step in steps:
-        if "version" in step and not least <= int(step["version"]) <= newest:
-            raise NotAskedError(f"the broker has versions {least} to {newest} of Fetch, not {step['version']}")
-        if step["op"] == "await-expiry":
-            expiry.waiting_ms(cluster, str(step["of"]))
 
 
 def _largest(step: Fields) -> int:
