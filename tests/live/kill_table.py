@@ -76,7 +76,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "returns-batches-to-old-fetch": f"{OLD_FETCH}/v1",
     "returns-one-old-format": f"{OLD_FETCH}/v0",
     "reuses-deleted-offsets": f"{FETCH}/deleted-all",
-    "sequences-do-not-wrap": f"{IDEMPOTENCE}/wrap",
+    "sequences-do-not-wrap": f"{IDEMPOTENCE}/wrap-behind-record",
     "shifts-timestamps": f"{APPEND}/two-none",
     "stable-offset-is-end": f"{TRANSACTION}/commit",
     "stable-offset-of-ended": f"{TRANSACTION}/first-open",
