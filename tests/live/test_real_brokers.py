@@ -87,6 +87,14 @@ def test_kafka_forgets_what_is_idle_as_its_settings_say(name: str, tmp_path: Pat
     assert set(run.verdicts[address].values()) == {"pass", "info"}
 
 
+@pytest.mark.parametrize("name", [of_broker("kfake", "go")])
+def test_a_broker_departs_from_cases_with_steps_only_where_it_is_known_to(name: str, tmp_path: Path) -> None:
+    with BROKERS[name].running(tmp_path, 0) as address:
+        run = judged([address], tmp_path, *known_of(name), cases=SEQUENCES)
+    assert run.code == 0, run.output
+    assert {"pass", "unsupported"} < set(run.verdicts[address].values())
+
+
 KILLS_THE_MOCK = "kafka.log/mixed/append/no-bytes"
 """An assertion ends the process of librdkafka's mock cluster: no case after it would be judged."""
 
