@@ -76,9 +76,7 @@ def test_the_broker_without_a_fault_passes_every_case(
 
 
 @pytest.mark.parametrize("fault", KILLED_BY)
-def test_its_case_kills_a_faulty_broker(
-    fault: str, addresses: Addresses, runs: Mapping[str, Judged]
-) -> None:
+def test_its_case_kills_a_faulty_broker(fault: str, addresses: Addresses, runs: Mapping[str, Judged]) -> None:
     assert verdict(runs, addresses, fault) in FINDINGS
 
 

@@ -26,9 +26,7 @@ OLD_FETCH = "kafka.log/mixed/down-conversion/v0"
 FORGETFUL = Kind(expiring=True)
 
 
-def verdicts(
-    folder: Path, *cases: str, fault: str | None = None, kind: Kind = FORGETFUL
-) -> dict[str, str]:
+def verdicts(folder: Path, *cases: str, fault: str | None = None, kind: Kind = FORGETFUL) -> dict[str, str]:
     with running(fault, kind=kind) as address:
         return dict(judged([address], folder, cases=cases).verdicts[address])
 

@@ -137,7 +137,14 @@ class Dies(ServedPartition):
 
 
 def _named() -> Mapping[str, type[ServedPartition]]:
-    modules = (storage_faults, refusal_faults, sequence_faults, idle_faults, old_fetch_faults, sys.modules[__name__])
+    modules = (
+        storage_faults,
+        refusal_faults,
+        sequence_faults,
+        idle_faults,
+        old_fetch_faults,
+        sys.modules[__name__],
+    )
     found = (member for module in modules for member in getmembers(module, isclass))
     faulty = [
         (name, one) for name, one in found if issubclass(one, ServedPartition) and one is not ServedPartition

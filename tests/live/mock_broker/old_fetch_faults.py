@@ -68,7 +68,9 @@ class EmptiesTombstonesOfOldFetch(ServedPartition):
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
         """Take null for empty."""
         found = super().messages(batch, offset, magic)
-        return [evolve(one, value=b"") if one.value is None and one.messages is None else one for one in found]
+        return [
+            evolve(one, value=b"") if one.value is None and one.messages is None else one for one in found
+        ]
 
 
 class UnpacksForOldFetch(ServedPartition):

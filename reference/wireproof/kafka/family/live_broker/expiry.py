@@ -67,12 +67,12 @@ def _described(cluster: Cluster, node: int, names: tuple[str, str]) -> Iterator[
     """Yield the settings of a broker that it describes."""
     kind = DescribeConfigsRequest.DescribeConfigsResource
     asked = kind(resource_type=BROKER, resource_name=str(node), configuration_keys=list(names))
-    request = DescribeConfigsRequest(
-        resources=[asked], include_synonyms=False, include_documentation=False
-    )
+    request = DescribeConfigsRequest(resources=[asked], include_synonyms=False, include_documentation=False)
     (answer,) = cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results
     if answer.error_code:
-        reason = "is not permitted" if answer.error_code in DENIED else f"fails with error {answer.error_code}"
+        reason = (
+            "is not permitted" if answer.error_code in DENIED else f"fails with error {answer.error_code}"
+        )
         raise NotAskedError(f"describing the settings of broker {node} {reason}")
     yield from ((row.name, _number(row)) for row in answer.configs if row.value is not None)
 

@@ -74,9 +74,7 @@ class Coordinator:
     def forget_idle(self, now: int, age: int) -> None:
         """Forget the transactional ids that did not change for so long, but none with an open transaction."""
         self._ids = {
-            name: one
-            for name, one in self._ids.items()
-            if one.state == "ongoing" or now - one.changed < age
+            name: one for name, one in self._ids.items() if one.state == "ongoing" or now - one.changed < age
         }
 
     def _checked(self, name: str, producer: tuple[int, int]) -> Transactional:

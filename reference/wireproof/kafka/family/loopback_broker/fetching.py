@@ -118,7 +118,6 @@ class Fetching:
             version=request.version,
         )
 
-
     def _read(self, partition: ServedPartition, asked: Request, bound: int | None) -> bytes:
         """Return the bytes of a partition in the format of the version; raises `Refused`."""
         version, limit = self.request.version, asked.partition_max_bytes

@@ -15,7 +15,12 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.family.loopback_broker import broker_settings, group_replies, replies, transaction_replies
+from wireproof.kafka.family.loopback_broker import (
+    broker_settings,
+    group_replies,
+    replies,
+    transaction_replies,
+)
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused
 from wireproof.kafka.family.loopback_broker.fetching import Fetching, has_data, refused_fetch
 from wireproof.kafka.family.loopback_broker.replies import REQUESTS, LoopbackCluster
