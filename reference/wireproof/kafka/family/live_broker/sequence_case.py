@@ -266,7 +266,7 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
 
 
 def _of_version(reply: Any, session: Session, version: int | None) -> Fetched:  # noqa: ANN401 - a part of a response
-    """Return the answer of a partition: an old version of Fetch has messages, and the high watermark alone."""
+    """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
     if version is None or version > step_requests.OLD_FETCH:
         return step_answers.of_partition(reply, session.ids)
     return step_answers.of_old_partition(reply, session.append_times)

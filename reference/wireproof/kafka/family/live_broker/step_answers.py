@@ -67,7 +67,7 @@ def of_log(data: bytes, ids: ProducerIds) -> dict[str, Json]:
 
 
 def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
-    """Return the whole entries of bytes, or the field of an answer with the reason why they are unreadable."""
+    """Return the whole entries of bytes, or the field of an answer that says why they are unreadable."""
     whole = b"".join(entry for _, entry in entries_of(data))
     try:
         found = formats.decode(LOG, whole, Options()).value

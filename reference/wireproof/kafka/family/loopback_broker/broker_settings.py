@@ -18,7 +18,7 @@ STATIC: Final = 4
 
 
 def forget_idle(cluster: LoopbackCluster, now: int) -> None:
-    """Forget producers and transactional ids whose time is over; a broker without these settings keeps all."""
+    """Forget producers and transactional ids whose time is over; without these settings none."""
     if (age := cluster.settings.get(PRODUCER_AGE)) is not None:
         for topic in cluster.topics.values():
             for partition in topic.partitions:
