@@ -21,7 +21,7 @@ from wireproof.cases.outcome import Crashed, Faulty, Outcome
 from wireproof.iggy.family.live_server.cases import Cases, cases_of, hello_of, server_at
 from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.server import RefusedError
+from wireproof.iggy.family.live_server.own_streams import RefusedError
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
