@@ -1,7 +1,8 @@
 """The suite finds the fault of each faulty broker, by a case with a name: `kill_table.KILLED_BY`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cache
 
 import pytest
 
@@ -34,6 +35,10 @@ Addresses = Mapping[str, Mapping[str, str]]
 """The brokers of each topic by their fault; one of them has none."""
 
 
+Runs = Callable[[str], Judged]
+"""The run of a topic, which is judged when a test asks for it first."""
+
+
 @pytest.fixture(scope="module")
 def addresses() -> Iterator[Addresses]:
     with ExitStack() as stack:
@@ -47,8 +52,8 @@ def addresses() -> Iterator[Addresses]:
 
 
 @pytest.fixture(scope="module")
-def runs(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Judged]:
-    return {topic: _judged(topic, addresses, tmp_path_factory) for topic in TOPICS}
+def runs(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return cache(lambda topic: _judged(topic, addresses, tmp_path_factory))
 
 
 def _judged(topic: str, addresses: Addresses, folders: pytest.TempPathFactory) -> Judged:
@@ -56,10 +61,10 @@ def _judged(topic: str, addresses: Addresses, folders: pytest.TempPathFactory) -
     return judged(list(addresses[topic].values()), folders.mktemp(topic), cases=cases)
 
 
-def verdict(runs: Mapping[str, Judged], addresses: Addresses, fault: str) -> str:
+def verdict(runs: Runs, addresses: Addresses, fault: str) -> str:
     case = KILLED_BY[fault]
     topic = topic_of(case)
-    return runs[topic].verdicts[addresses[topic][fault]][case]
+    return runs(topic).verdicts[addresses[topic][fault]][case]
 
 
 def test_every_fault_has_a_case() -> None:
@@ -67,21 +72,19 @@ def test_every_fault_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_the_broker_without_a_fault_passes_every_case(
-    topic: str, addresses: Addresses, runs: Mapping[str, Judged]
-) -> None:
-    verdicts = runs[topic].verdicts[addresses[topic][NO_FAULT]]
+def test_the_broker_without_a_fault_passes_every_case(topic: str, addresses: Addresses, runs: Runs) -> None:
+    verdicts = runs(topic).verdicts[addresses[topic][NO_FAULT]]
     wanted = {case for case in KILLED_BY.values() if topic_of(case) == topic}
-    assert verdicts == dict.fromkeys(wanted, "pass"), runs[topic].output
+    assert verdicts == dict.fromkeys(wanted, "pass"), runs(topic).output
 
 
 @pytest.mark.parametrize("fault", KILLED_BY)
-def test_its_case_kills_a_faulty_broker(fault: str, addresses: Addresses, runs: Mapping[str, Judged]) -> None:
+def test_its_case_kills_a_faulty_broker(fault: str, addresses: Addresses, runs: Runs) -> None:
     assert verdict(runs, addresses, fault) in FINDINGS
 
 
 @pytest.mark.parametrize("fault", ["appends-half-of-refused", "refusal-cuts-log", "stores-refused"])
 def test_a_refusal_that_changed_the_log_fails_whatever_the_level_of_the_case(
-    fault: str, addresses: Addresses, runs: Mapping[str, Judged]
+    fault: str, addresses: Addresses, runs: Runs
 ) -> None:
     assert verdict(runs, addresses, fault) == "fail"
