@@ -276,7 +276,7 @@ def _joined(answer: Fetched, found: Fetched) -> Fetched:
     """Return the answer to a fetch that went on where the one before it ended."""
     if not answer or ERROR in found:
         return found
-    lists = {
+    lists: Fetched = {
         name: [*answer[name], *(one for one in found.get(name, ()) if one not in answer[name])]
         for name in ("aborted", "entries")
         if name in answer
