@@ -8,15 +8,17 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
+from kafka.errors import KafkaConnectionError
+
 from wireproof.kafka.family.live_broker.expiry import SETTINGS, NotAskedError, can_be_awaited, waiting_ms
 
 AGE, INTERVAL = SETTINGS["producer"]
 
 
 class Brokers:
-    """A cluster whose brokers describe these settings, or answer an error code."""
+    """A cluster whose brokers describe these settings, answer an error code, or fail."""
 
-    def __init__(self, *settings: Mapping[str, str | None] | int) -> None:
+    def __init__(self, *settings: Mapping[str, str | None] | int | Exception) -> None:
         self.settings = settings
 
     def metadata(self) -> Any:
@@ -32,6 +34,8 @@ class Brokers:
         (asked,) = request.resources
         assert (asked.resource_type, asked.resource_name) == (4, str(node))
         found = self.settings[node]
+        if isinstance(found, Exception):
+            raise found
         if isinstance(found, int):
             return Part(results=[Part(error_code=found, configs=[])])
         rows = [Part(name=name, value=found.get(name)) for name in asked.configuration_keys]
@@ -56,6 +60,7 @@ def test_the_slowest_broker_decides() -> None:
             f"{AGE}=86400000 and {INTERVAL}=600000 of broker 0 are too short or too long",
         ),
         (named(999, 1), "too short or too long"),
+        ({AGE: "3000", INTERVAL: "often"}, f"broker 0 does not name its setting {INTERVAL}"),
         ({AGE: "3000", INTERVAL: None}, f"broker 0 does not name its setting {INTERVAL}"),
         (29, "describing the settings of broker 0 is not permitted"),
         (35, "describing the settings of broker 0 fails with error 35"),
@@ -67,4 +72,15 @@ def test_a_broker_that_cannot_be_asked_has_a_reason(
     cluster: Any = Brokers(settings)
     with pytest.raises(NotAskedError, match=reason):
         waiting_ms(cluster, "producer")
+    assert not can_be_awaited(cluster, "producer")
+
+
+@pytest.mark.parametrize("failure", [KafkaConnectionError("closed"), KeyError("DescribeConfigs")])
+def test_a_broker_that_fails_is_not_asked(failure: Exception) -> None:
+    cluster: Any = Brokers(failure)
+    assert not can_be_awaited(cluster, "producer")
+
+
+def test_a_cluster_that_names_no_broker_is_not_asked() -> None:
+    cluster: Any = Brokers()
     assert not can_be_awaited(cluster, "producer")

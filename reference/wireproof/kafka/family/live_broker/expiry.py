@@ -1,8 +1,10 @@
 """How long a broker remembers idle producers and transactional ids, by its own settings."""
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
+from kafka.errors import KafkaError
 from kafka.protocol.admin import DescribeConfigsRequest
 
 from wireproof.kafka.family.live_broker.cluster import Cluster
@@ -31,6 +33,9 @@ SHORTEST_MS: Final = 1_000
 """The shortest age: a case must be able to send a few requests before it."""
 
 
+NUMBER: Final = re.compile("[0-9]{1,18}")
+
+
 class NotAskedError(Exception):
     """A case cannot be asked of this broker; the text is one line with the reason."""
 
@@ -39,14 +44,17 @@ def waiting_ms(cluster: Cluster, what: str) -> int:
     """Return the milliseconds after which every broker has forgotten what is idle; raise `NotAskedError`."""
     found = cluster.metadata()
     cluster.learn_node(found)
-    return max(_of_broker(cluster, broker.node_id, what) for broker in found.brokers)
+    return max((_of_broker(cluster, broker.node_id, what) for broker in found.brokers), default=0)
 
 
 def can_be_awaited(cluster: Cluster, what: str) -> bool:
-    """Return True if the brokers name settings after which something is forgotten soon."""
+    """Return True if the brokers name settings after which something is forgotten soon.
+
+    A `KeyError` is a broker without DescribeConfigs.
+    """
     try:
         return waiting_ms(cluster, what) > 0
-    except (NotAskedError, KeyError):  # a broker without DescribeConfigs
+    except (NotAskedError, KeyError, KafkaError):
         return False
 
 
@@ -68,14 +76,8 @@ def _described(cluster: Cluster, node: int, names: tuple[str, str]) -> Iterator[
     kind = DescribeConfigsRequest.DescribeConfigsResource
     asked = kind(resource_type=BROKER, resource_name=str(node), configuration_keys=list(names))
     request = DescribeConfigsRequest(resources=[asked], include_synonyms=False, include_documentation=False)
-    (answer,) = cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results
-    if answer.error_code:
-        reason = (
-            "is not permitted" if answer.error_code in DENIED else f"fails with error {answer.error_code}"
-        )
-        raise NotAskedError(f"describing the settings of broker {node} {reason}")
-    yield from ((row.name, _number(row)) for row in answer.configs if row.value is not None)
-
-
-def _number(row: Any) -> int:  # noqa: ANN401 - a part of a response
-    return int(row.value)
+    for answer in cluster.call(request, cluster.newest(DescribeConfigsRequest), node).results:
+        if code := answer.error_code:
+            reason = "is not permitted" if code in DENIED else f"fails with error {code}"
+            raise NotAskedError(f"describing the settings of broker {node} {reason}")
+        yield from ((row.name, int(row.value)) for row in answer.configs if NUMBER.fullmatch(row.value or ""))
