@@ -120,6 +120,7 @@ class LoopbackCluster:
     Attributes:
         partition_class: of each partition that a client creates; a fault is a class of its own.
         newest: the newest version that is announced of an API, by its key; else that of `VERSIONS`.
+        oldest: the oldest one in the same way, for clients that choose a format by what is announced.
         node: the number of this node.
         ports: where each node listens.
         topics: by name.
@@ -131,6 +132,7 @@ class LoopbackCluster:
 
     partition_class: type[ServedPartition] = ServedPartition
     newest: Mapping[int, int] = Factory(dict)
+    oldest: Mapping[int, int] = Factory(dict)
     node: int = NODE
     ports: dict[int, int] = Factory(dict)
     topics: dict[str, ServedTopic] = Factory(dict)
@@ -151,7 +153,7 @@ class LoopbackCluster:
     def versions(self) -> Mapping[type[Any], tuple[int, int]]:
         """Return the least and the newest version of each request that is taken."""
         return {
-            one: (least, min(most, self.newest.get(one.API_KEY, most)))
+            one: (self.oldest.get(one.API_KEY, least), min(most, self.newest.get(one.API_KEY, most)))
             for one, (least, most) in VERSIONS.items()
         }
 
