@@ -48,9 +48,9 @@ async def produce(address: str, topic: str, codec: str, mode: str) -> None:
                 headers = [(name, unhexed(value)) for name, value in line.get("headers", [])]
                 when = int(line["timestamp"]) if "timestamp" in line else None
                 key, value = unhexed(line["key"]), unhexed(line["value"])
-                sent.append(await producer.send(topic, value, key, 0, when, headers))
+                sending = producer.send_and_wait(topic, value, key, 0, when, headers)
+                sent.append(asyncio.create_task(sending))
             elif "flush" in line:
-                await producer.flush()
                 for done in await asyncio.gather(*sent, return_exceptions=True):
                     show(
                         **(
