@@ -1,4 +1,4 @@
-"""librdkafka through confluent-kafka: a client of the loopback broker, for its codec cannot be called directly.
+"""librdkafka through confluent-kafka: a client of the loopback broker, for its codec cannot be called alone.
 
 Each decode has its own partition, so that nothing of a case remains for the next one. The first Fetch is
 answered with the bytes of the case, and the offset of the second shows the result: if it is after the bytes,

@@ -18,7 +18,7 @@ from wireproof.kafka.family.client_program.produced_log import ProducedLog
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
 from wireproof.kafka.family.client_program.program_lines import Failed, StoredRecord, parse_line
 from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator, Transactional
+from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.wire.safe_text import one_line
 
@@ -83,7 +83,7 @@ def _coordinator(value: Any) -> Coordinator:  # noqa: ANN401 - a JSON value
     number, epoch = int(value["producerId"]), int(value["producerEpoch"])
     if _mode(value) == "idempotent":
         return Coordinator(given=number - 1, first_epoch=epoch)
-    return Coordinator(given=number, first_epoch=epoch, ids={TOPIC: Transactional(number, epoch - 1)})
+    return Coordinator(given=number, reserved={TOPIC: (number, epoch)})
 
 
 def _mode(value: Any) -> str:  # noqa: ANN401 - a JSON value

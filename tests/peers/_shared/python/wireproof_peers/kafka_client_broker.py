@@ -1,6 +1,6 @@
 """The loopback broker as the codec of a client that lives in the process of its adapter.
 
-One topic has many partitions, and each case has one of them, so that nothing of a case remains for the next one.
+One topic has many partitions. Each case has one of them, so that nothing of it remains for the next one.
 """
 
 from contextlib import ExitStack
