@@ -12,6 +12,7 @@ from machine import needs
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.registry import resolve
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
 from wireproof.runner import events
@@ -107,6 +108,15 @@ def test_every_fault_is_a_case_and_a_known_failure_of_the_codec() -> None:
     peers = [row for row in found() if row[0] != "reference"]
     assert all(version and case in known_failures(codec) for codec, version, case in peers)
     assert len(peers) > len(found()) // 2
+
+
+def test_every_replay_of_a_served_log_is_of_a_case_and_a_client() -> None:
+    known = {one.id for one in load().cases}
+    replays = re.findall(r"`(kafka\.\S+) (\S+-client):(fetch=\d+,serve=[a-z]+)`", text_of("found.md"))
+    assert len(replays) >= 8
+    for case, client, options in replays:
+        assert case in known
+        assert resolve(f"{client}:{options}").formats == ("kafka",)
 
 
 def known_failures(codec: str) -> set[str]:
