@@ -29,6 +29,7 @@ TOOLS: Final = {
     "rustc": "install Rust 1.80",
     "node": "install Node 18 (apt-get install nodejs)",
     "npm": "install npm (apt-get install npm)",
+    "git": "install git (apt-get install git)",
     "cc": "install a C compiler (apt-get install gcc)",
     "chromium": "install it (apt-get install chromium), or npm, which brings that of tests/browser",
 }
