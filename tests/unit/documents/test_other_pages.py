@@ -96,7 +96,7 @@ def test_the_version_of_the_package_is_the_same_everywhere() -> None:
 
 def found() -> list[tuple[str, str, str]]:
     """Codec, version and case of each row."""
-    headings = ("Kafka", "Clients", "Heka", "Iggy", "The reference")
+    headings = ("Kafka", "Clients", "Producers", "Heka", "Iggy", "The reference")
     rows = [row for heading in headings for row in tables(text_of("found.md"), heading)[0]]
     codecs = [(re.findall(r"`([a-z-]+)`(?: ([\d.]+))?", row[0]), words(row[1])[0]) for row in rows]
     return [(name, version, case) for names, case in codecs for name, version in names]
