@@ -31,8 +31,8 @@ Manner = Literal["whole", "pieces", "cut", "error", "leader"]
 
 whole: all bytes in the first answer, and later those from the entry of the offset on.
 pieces: one entry in each answer.
-cut: one entry and the first half of the next in each answer, as a limit of bytes cuts them; a client that asks
-    for the same offset with a greater limit gets the rest whole.
+cut: one entry and the first half of the next in each answer, as a limit of bytes cuts them; a client that
+    asks for the same offset with a greater limit gets the rest whole.
 error: as `whole`, after an answer with an error.
 leader: as `pieces`; after the first of them another node leads the partition.
 """
