@@ -3,6 +3,7 @@
 A transaction ends at once: its markers are written before the answer, so no state is in between.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from attrs import Factory, define
@@ -46,19 +47,21 @@ class Coordinator:
     Attributes:
         given: the last producer id that was given.
         first_epoch: of a new producer.
+        reserved: producer id and epoch for the first producer of a transactional id.
     """
 
     given: int = 0
     first_epoch: int = 0
+    reserved: Mapping[str | None, tuple[int, int]] = Factory(dict)
     _ids: dict[str, Transactional] = Factory(dict)
 
     def init(self, name: str | None, known: tuple[int, int], now: int) -> tuple[int, int]:
         """Return the id and the epoch of a new producer: handleInitProducerId; raises `Refused`."""
         if name is None or name not in self._ids:
-            self.given += 1
+            found = self.reserved.get(name) or self._next()
             if name is not None:
-                self._ids[name] = Transactional(self.given, self.first_epoch, changed=now)
-            return self.given, self.first_epoch
+                self._ids[name] = Transactional(*found, changed=now)
+            return found
         one = self._ids[name]
         if known != NOBODY and (known[0] != one.producer or known[1] not in (one.epoch, one.last_epoch)):
             raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {known[1]}, but {one.epoch} is the latest")
@@ -76,6 +79,10 @@ class Coordinator:
         self._ids = {
             name: one for name, one in self._ids.items() if one.state == "ongoing" or now - one.changed < age
         }
+
+    def _next(self) -> tuple[int, int]:
+        self.given += 1
+        return self.given, self.first_epoch
 
     def _checked(self, name: str, producer: tuple[int, int]) -> Transactional:
         one = self._ids.get(name)
