@@ -2,6 +2,7 @@
 
 seeds.ndjson     a line for each seed: its format, name and size, and the cases that have these bytes
 libfuzzer/, afl/, go/, jazzer/   the same seeds in the layout of each fuzzer: see `seed_layouts`
+mutator/         sources that let libFuzzer, cargo-fuzz and AFL++ use the field-aware mutator
 LICENSE, NOTICE  the licence of all this; dictionaries name it too
 
 The result depends on the cases alone, not on their order. A seed is at most 4 KiB, because fuzzers slow down
@@ -29,6 +30,8 @@ from wireproof.report.seed_layouts import LAYOUTS
 
 MAX_SEED_BYTES: Final = 4096
 """Maximum bytes of a seed; a larger input is left out, because a part of it would mean something else."""
+
+MUTATOR_FILES: Final = ("wireproof_mutator.c", "wireproof_afl.py")
 
 MAX_FORMAT_BYTES: Final = 1 << 20
 """Maximum bytes of all seeds of a format."""
@@ -111,7 +114,11 @@ def _line(row: Format, one: Seed) -> str:
 
 def _beside(suite: Suite, folder: Path, exported: ExportedSeeds, lines: Iterable[str]) -> None:
     """Write the list of the seeds, a page about them, and the licence."""
-    page = (files(__package__) / "templates" / "seeds.md").read_text(encoding="utf-8")
+    resources = files(__package__)
+    for name in MUTATOR_FILES:
+        data = (resources / "mutator" / name).read_bytes()
+        replace_bytes(folder / "mutator" / name, data, durable=False)
+    page = (resources / "templates" / "seeds.md").read_text(encoding="utf-8")
     values = {
         "version": __version__,
         "seeds": exported.seeds,

@@ -93,7 +93,7 @@ def test_a_seed_leads_to_its_cases(folder: Path) -> None:
 
 def test_the_licence_comes_with_the_seeds(folder: Path) -> None:
     assert (folder / "LICENSE").read_bytes() == (TOP / "LICENSE").read_bytes()
-    for name in ("NOTICE", "README.md"):
+    for name in ("NOTICE", "README.md", "mutator/wireproof_mutator.c", "mutator/wireproof_afl.py"):
         assert "SPDX-License-Identifier: Apache-2.0" in (folder / name).read_text("utf-8")
 
 
