@@ -176,8 +176,17 @@ def test_afl_without_another_input_of_the_queue_gets_mutations(afl: ModuleType) 
     afl.deinit()
 
 
+def test_afl_never_gets_an_empty_input_at_which_it_would_end(
+    afl: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIREPROOF_MUTATOR", "dd if=/dev/zero bs=4 count=1 status=none")
+    afl.init(5)
+    assert afl.fuzz(bytearray(ONE), None, 10) == ONE[:10]
+    afl.deinit()
+
+
 def test_afl_is_told_if_there_is_no_process(afl: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_MUTATOR", "exit 1")
+    monkeypatch.setenv("WIREPROOF_MUTATOR", "false")
     afl.init(1)
     with pytest.raises(RuntimeError, match="WIREPROOF_MUTATOR"):
         afl.fuzz(bytearray(ONE), None, 4096)

@@ -71,8 +71,11 @@ def init(seed: int) -> None:
 
 
 def fuzz(buf: bytearray, add_buf: bytearray | None, max_size: int) -> bytearray:
-    """Return the next input: from `buf`, and sometimes `add_buf`, another input of the queue."""
-    return bytearray(RUNNING["afl"].next_input(bytes(buf), bytes(add_buf or b""), max_size))
+    """Return the next input: from `buf`, and sometimes `add_buf`, another input of the queue.
+
+    AFL++ ends at an empty input, so the queue's own is returned instead.
+    """
+    return bytearray(RUNNING["afl"].next_input(bytes(buf), bytes(add_buf or b""), max_size)) or buf[:max_size]
 
 
 def deinit() -> None:
