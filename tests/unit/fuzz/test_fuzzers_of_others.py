@@ -62,11 +62,11 @@ def has_the_bug(data: bytes) -> bool:
 
 
 def run(
-    arguments: list[str], folder: Path, environment: dict[str, str]
+    arguments: list[str], folder: Path, environment: dict[str, str], seconds: float = 240
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         arguments, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False,
-        timeout=240, stdin=subprocess.DEVNULL,
+        timeout=seconds, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
 
@@ -145,6 +145,35 @@ def test_libfuzzer_in_a_child_process_has_a_mutator_too(target: Path, corpus: Pa
     flags = ["-fork=1", "-seed=1", "-max_total_time=60", "-max_len=4096", "-artifact_prefix=found-"]
     run([str(target), *flags, str(corpus)], corpus.parent, with_mutator())
     assert any(has_the_bug(path.read_bytes()) for path in corpus.parent.glob("found-crash-*"))
+
+
+# --- cargo-fuzz ---
+
+RUST_FLAGS = (
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "--cfg=fuzzing",
+)
+"""The instrumentation of cargo-fuzz, which needs a nightly Rust; with these flags a stable one will do."""
+
+
+@needs("cargo", "cc")
+def test_a_rust_target_finds_a_bug_behind_a_checksum(seeds: Path, corpus: Path, tmp_path: Path) -> None:
+    source = SUPPORT / "fuzz_targets" / "rust"
+    host = run(["rustc", "--print", "host-tuple"], tmp_path, {**os.environ}).stdout.strip()
+    folders = ["--target", host, "--target-dir", str(tmp_path)]
+    built = run(
+        ["cargo", "build", "--quiet", "--release", "--locked", *folders], source, {**os.environ, "RUSTFLAGS": " ".join(RUST_FLAGS), "WIREPROOF_SEEDS": str(seeds)}, seconds=900,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr[-3000:]
+    target = tmp_path / host / "release" / "batch-target"
+    done = fuzzed(target, corpus, with_mutator())
+    assert "three records, compressed with gzip" in done.stderr, done.stderr[-2000:]
+    (data,) = [path.read_bytes() for path in corpus.parent.glob("found-crash-*")]
+    assert has_the_bug(data)
 
 
 # --- AFL++ ---
