@@ -165,9 +165,13 @@ def test_a_rust_target_finds_a_bug_behind_a_checksum(seeds: Path, corpus: Path, 
     source = SUPPORT / "fuzz_targets" / "rust"
     host = run(["rustc", "--print", "host-tuple"], tmp_path, {**os.environ}).stdout.strip()
     folders = ["--target", host, "--target-dir", str(tmp_path)]
+    flags = {"RUSTFLAGS": " ".join(RUST_FLAGS), "WIREPROOF_SEEDS": str(seeds)}
     built = run(
-        ["cargo", "build", "--quiet", "--release", "--locked", *folders], source, {**os.environ, "RUSTFLAGS": " ".join(RUST_FLAGS), "WIREPROOF_SEEDS": str(seeds)}, seconds=900,
-    )  # fmt: skip
+        ["cargo", "build", "--quiet", "--release", "--locked", *folders],
+        source,
+        {**os.environ, **flags},
+        seconds=900,
+    )
     assert built.returncode == 0, built.stderr[-3000:]
     target = tmp_path / host / "release" / "batch-target"
     done = fuzzed(target, corpus, with_mutator())
