@@ -42,8 +42,9 @@ int LLVMFuzzerInitialize(int *count, char ***words) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_kafka_toppar_ver version = {.rktp = partition, .version = 1};
+  if (size == 0) return 0; /* the buffers of librdkafka are never empty */
   rd_kafka_buf_t *response = rd_kafka_buf_new_shadow(data, size, NULL);
-  rd_kafka_buf_t *request = rd_kafka_buf_new_shadow(data, 0, NULL);
+  rd_kafka_buf_t *request = rd_kafka_buf_new_shadow(data, 1, NULL);
   response->rkbuf_rkb = rd_kafka_broker_internal(consumer);
   partition->rktp_offsets.fetch_pos.offset = 0;
   partition->rktp_fetch_msg_max_bytes = 1 << 20;
