@@ -30,7 +30,7 @@ TOOLS: Final = {
     "node": "install Node 18 (apt-get install nodejs)",
     "npm": "install npm (apt-get install npm)",
     "cc": "install a C compiler (apt-get install gcc)",
-    "clang": "install Clang and its libFuzzer (apt-get install clang libfuzzer-14-dev)",
+    "clang": "install Clang and its libFuzzer (apt-get install clang libclang-rt-14-dev)",
     "afl-fuzz": "install AFL++ (apt-get install afl++)",
     "afl-clang-fast": "install AFL++ (apt-get install afl++)",
     "chromium": "install it (apt-get install chromium), or npm, which brings that of tests/browser",
