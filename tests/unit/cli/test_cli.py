@@ -82,6 +82,22 @@ def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, t
     assert "reference" in page.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("view", "begin"),
+    [("junit", "<?xml"), ("markdown", "# wireproof"), ("html", "<!doctype html>"), ("badge", "{")],
+)
+def test_a_view_of_a_run_can_be_printed(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str, begin: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("--run", SMALL, "--no-families", "--out", "run.jsonl")
+    assert wireproof("check", "reference", "--in-process", *words).code == 0
+    done = wireproof("report", "run.jsonl", "--quiet", f"--{view}", "-")
+    assert done.code == 0
+    assert begin in done.out
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["run.jsonl"]
+
+
 def test_an_adapter_that_dies_on_the_way_leaves_a_stream_of_what_it_did(
     wireproof: Command, tmp_path: Path
 ) -> None:
