@@ -190,7 +190,7 @@ def main(
     chosen = [WAYS[int(number)] for number in ways.split(",")]
     click.echo(f"{form}, {rounds} rounds of {seconds:g} s of processor time")
     click.echo(
-        "| target | begins with | edges | range | ratio | executions | ends |\n|---|---|---|---|---|---|---|"
+        "| target | begins with | edges | range | ratio | executions, at least | ends |\n|---|---|---|---|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as room:
         for program in programs:
