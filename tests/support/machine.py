@@ -29,7 +29,11 @@ TOOLS: Final = {
     "rustc": "install Rust 1.80",
     "node": "install Node 18 (apt-get install nodejs)",
     "npm": "install npm (apt-get install npm)",
+    "git": "install git (apt-get install git)",
     "cc": "install a C compiler (apt-get install gcc)",
+    "clang": "install Clang and its libFuzzer (apt-get install clang libclang-rt-14-dev)",
+    "afl-fuzz": "install AFL++ (apt-get install afl++)",
+    "afl-clang-fast": "install AFL++ (apt-get install afl++)",
     "chromium": "install it (apt-get install chromium), or npm, which brings that of tests/browser",
 }
 """Programs, and what brings them."""

@@ -1,12 +1,15 @@
-"""Answers of an adapter's process that has many requests in flight, each in a thread."""
+"""Requests and answers of an adapter's process, which may have many requests in flight, each in a thread."""
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import BinaryIO, NoReturn, TypeAlias
 
 from wireproof.adapters.answer_json import answer_packet
+from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import Frames, Packet
@@ -44,6 +47,20 @@ def answer_request(runs: Runs, answers: Answers, packet: Packet) -> Outcome:
     outcome = _outcome(runs, packet)
     answers.write(answer_packet(str(packet.head.get("id", "")), outcome))
     return outcome
+
+
+def requests() -> Iterator[Packet]:
+    """Yield the requests on stdin until it ends; the hello is answered before."""
+    incoming = Frames()
+    while piece := os.read(sys.stdin.fileno(), READ):
+        yield from (packet for packet in incoming.feed(piece) if "hello" not in packet.head)
+
+
+def answer_in_threads(answer: Callable[[Packet], object], window: int) -> None:
+    """Call `answer` with each request on stdin, with at most `window` calls at the same time."""
+    with ThreadPoolExecutor(window) as threads:
+        for packet in requests():
+            threads.submit(answer, packet)
 
 
 def _outcome(runs: Runs, packet: Packet) -> Outcome:

@@ -29,7 +29,7 @@ STANDARD_OUTPUT: Final = "-"
 
 @frozen
 class OutputFiles:
-    """The path of each view; None leaves it out. `annotations` go to standard output.
+    """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output.
 
     `by_rule` are the files of the table of rules: HTML, Markdown, or `-` for Markdown on standard output.
     """
@@ -60,7 +60,7 @@ def output_options(command: F) -> F:
         help="a table of what each does, one row per rule: *.html, *.md, or - to print Markdown",
     )(command)
     for name, text in reversed(HELP.items()):
-        kind = click.Path(dir_okay=False, path_type=Path)
+        kind = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
         command = click.option(f"--{name}", type=kind, metavar="FILE", help=text)(command)
     return click.option("--annotations", is_flag=True, help="print the findings as lines of a workflow")(
         command

@@ -43,13 +43,14 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     lookups = CaseLookup(suite)
     print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.source, every=True))
     for event in events:
-        click.echo(_answer(event))
+        click.echo(answer_line(event))
     return exit_code(stream)
 
 
-def _answer(event: CaseEvent) -> str:
+def answer_line(event: CaseEvent) -> str:
     """Return expectation and answer, also for a case that passes."""
     if event.verdict == "unsupported":
         return f"{event.label}: not asked: {event.text}"
     want, got = event.want or "(as given)", event.got or "(the same)"
-    return f"{event.label}: want {want}; got {got} {event.text}".rstrip()
+    text = "" if event.text in got else f" {event.text}"
+    return f"{event.label}: want {want}; got {got}{text}"

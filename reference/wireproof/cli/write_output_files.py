@@ -25,14 +25,14 @@ from wireproof.wire.options import DEFAULT_OPTIONS
 def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
     """Write the requested views of one or more runs."""
     if views.junit:
-        replace_bytes(views.junit, junit(streams))
+        _put(views.junit, junit(streams))
     if views.markdown:
-        replace_text(views.markdown, markdown(streams))
+        _put(views.markdown, markdown(streams).encode())
     if views.html:
         page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules, suite.sources)
-        replace_text(views.html, html(streams, page))
+        _put(views.html, html(streams, page).encode())
     if views.badge:
-        replace_text(views.badge, badge(streams[0]))
+        _put(views.badge, badge(streams[0]).encode())
     if views.badges:
         _write_badges(streams, views.badges, suite)
     for file in views.by_rule:
@@ -45,11 +45,16 @@ def _write_rules(streams: Sequence[EventStream], file: Path, suite: Suite) -> No
     """Write the table of rules in the form that the name of its file says, or print it."""
     table = rule_table(streams, suite)
     texts = (_title(streams, "rules"), about_runs(streams))
+    render = rule_html if file.suffix == ".html" else rule_markdown
+    _put(file, render(table, *texts).encode())
+
+
+def _put(file: Path, content: bytes) -> None:
+    """Write a view to its file, or print it if its name is `-`."""
     if str(file) == STANDARD_OUTPUT:
-        click.echo(rule_markdown(table, *texts), nl=False)
+        click.echo(content, nl=False)
     else:
-        render = rule_html if file.suffix == ".html" else rule_markdown
-        replace_text(file, render(table, *texts))
+        replace_bytes(file, content)
 
 
 def _write_badges(streams: Sequence[EventStream], folder: Path, suite: Suite) -> None:

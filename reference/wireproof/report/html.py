@@ -24,7 +24,7 @@ def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
     """Render the HTML file of runs."""
     columns = [Column(stream.run, count_verdicts(stream), stream.complete) for stream in streams]
     provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
-    hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared_lines(stream.run)]
+    hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared_lines(stream)]
     corrected = [
         f"{stream.run.adapter}: {line}" for stream in streams for line in corrected_lines(stream.run)
     ]

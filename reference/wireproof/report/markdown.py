@@ -59,7 +59,7 @@ def _endings(streams: Sequence[EventStream]) -> list[str]:
     provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
     for one in streams:
-        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one.run), *corrected_lines(one.run))]
+        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one), *corrected_lines(one.run))]
     return ["", *lines]
 
 

@@ -198,7 +198,7 @@ def closing_lines(
     stream: EventStream, applied: AppliedBaseline | None, *, strict_class: bool = False
 ) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
-    lines = [*provisional_lines(stream), *uncompared_lines(stream.run), *corrected_lines(stream.run)]
+    lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines

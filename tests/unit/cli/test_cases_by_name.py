@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from command_line import Command
 from goldens import load
 from machine import needs
@@ -10,11 +11,23 @@ from machine import needs
 from tests.mutants.registry import spec_of
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.token import to_token
+from wireproof.cli.replay import answer_line
 from wireproof.cli.show import hex_text
+from wireproof.runner.events import CaseEvent
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
 """A codec that does not conform, for it does not look at checksums."""
+
+
+def test_the_last_line_of_a_replay_has_each_text_once() -> None:
+    event = CaseEvent(
+        seq=0, id="x", format="f", revision="1", op="decode", level="must", verdict="stalled",
+        want="accept", got="stalled: no answer", text="no answer",
+    )  # fmt: skip
+    assert answer_line(event) == "stalled: want accept; got stalled: no answer"
+    assert answer_line(evolve(event, text="")) == answer_line(event)
+    assert answer_line(evolve(event, text="a trace")).endswith("; got stalled: no answer a trace")
 
 
 def test_a_case_is_replayed_by_its_id_by_a_derived_id_and_by_a_token(wireproof: Command) -> None:

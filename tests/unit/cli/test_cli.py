@@ -82,6 +82,22 @@ def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, t
     assert "reference" in page.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("view", "begin"),
+    [("junit", "<?xml"), ("markdown", "# wireproof"), ("html", "<!doctype html>"), ("badge", "{")],
+)
+def test_a_view_of_a_run_can_be_printed(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str, begin: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("--run", SMALL, "--no-families", "--out", "run.jsonl")
+    assert wireproof("check", "reference", "--in-process", *words).code == 0
+    done = wireproof("report", "run.jsonl", "--quiet", f"--{view}", "-")
+    assert done.code == 0
+    assert begin in done.out
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["run.jsonl"]
+
+
 def test_an_adapter_that_dies_on_the_way_leaves_a_stream_of_what_it_did(
     wireproof: Command, tmp_path: Path
 ) -> None:
@@ -170,6 +186,20 @@ def test_adapters_lists_every_name_whole(wireproof: Command) -> None:
     names = {line.split()[0] for line in done.out.splitlines()}
     assert {"reference", "kio", "kafka-clients"} <= names
     assert "…" not in done.out
+
+
+def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) -> None:
+    lines = wireproof("adapters", width=80).out.splitlines()
+    (head,) = (at for at, line in enumerate(lines) if line.startswith("options, as in "))
+    assert "aiokafka-client:fetch=17,serve=leader, of aiokafka-client, " in lines[head]
+    assert [line.split("=")[0].strip() for line in lines[head + 1 :]] == [
+        *("fetch", "serve", "start", "side", "lost")
+    ]
+    rows = {row["name"]: row for row in json.loads(wireproof("adapters", "--format", "json").out)}
+    assert rows["kio"]["options"] == []
+    fetch, serve, *_ = rows["sarama-client"]["options"]
+    assert (fetch["name"], fetch["values"], fetch["default"]) == ("fetch", "4..17", "17")
+    assert serve["values"] == "whole|pieces|cut|error|leader"
 
 
 @pytest.mark.usefixtures("stored_cases_alone")

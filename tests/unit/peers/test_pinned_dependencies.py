@@ -14,7 +14,7 @@ from wireproof.adapters.registry_entry import Entry
 PEERS = TOP / "tests" / "peers"
 BUILT = {name: entry for name, entry in entries().items() if entry.prepare is not None}
 REQUIREMENTS = sorted(path for path in PEERS.rglob("requirements.txt") if path.parent.name[0] != "_")
-"""Of the bundled versions; those of a chosen release, such as `_before-0.9.0`, are pinned when it is built."""
+"""Of the bundled versions; folders such as `_before-0.9.0` are of chosen releases, pinned when built."""
 
 PINNING = {
     "mvn": {"-C"},

@@ -10,11 +10,12 @@ import pytest
 from attrs import evolve
 from command_line import Command
 from folders import SUPPORT
-from small_runs import FAIL, PASS, SKIP, event, stream
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
+from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.baseline import apply, parse, write
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project, unobserved_fields
@@ -99,6 +100,19 @@ def test_every_view_lists_what_was_not_compared(check: Any, tmp_path: Path) -> N
     assert "batches[].records" in rows[0]["not_compared"]["kafka.log/mixed"]
     for name in names:
         assert "partitionLeaderEpoch" in (tmp_path / name).read_text()
+
+
+def test_only_judged_formats_are_listed_as_not_compared() -> None:
+    hidden = {"toy.frame/v1": ("sum",), "toy.frame/v2": ("sum",), "kafka.log/mixed": ("batches",)}
+    run = evolve(RUN, not_compared=hidden)
+    lines = list(uncompared_lines(stream(PASS, SKIP, run=run)))
+    assert lines == ["toy.frame/v1: not compared, the adapter does not show them: sum"]
+    skipped = event(0, "codec/lz4", "unsupported", revision="v2")
+    assert list(uncompared_lines(stream(skipped, run=run))) == []
+    of_stream = event(0, "basic/good", format="kafka.batch", revision="v2")
+    assert [line.partition(":")[0] for line in uncompared_lines(stream(of_stream, run=run))] == [
+        "kafka.log/mixed"
+    ]
 
 
 def test_each_finding_names_its_profile(wireproof: Command) -> None:

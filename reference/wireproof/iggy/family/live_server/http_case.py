@@ -1,25 +1,31 @@
 """One case over HTTP: post its JSON to a topic of our own, and poll what is stored then, as JSON."""
 
 import base64
-import contextlib
 import json
 from collections.abc import Sequence
-from itertools import count, zip_longest
+from functools import partial
+from itertools import zip_longest
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from attrs import define
-
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Outcome, Refused
 from wireproof.iggy.family.live_server.commands import MOST_POLLED, U32
 from wireproof.iggy.family.live_server.http_connection import HttpConnection, HttpReply
 from wireproof.iggy.family.live_server.http_server import PONG, HttpServer, error_in
-from wireproof.iggy.family.live_server.outcome import CLOSED, WAIT, gone, outcome_of
+from wireproof.iggy.family.live_server.outcome import (
+    CLOSED,
+    TEXT,
+    WAIT,
+    Sent,
+    outcome_of,
+    run_send,
+    send_twice,
+    unanswered,
+)
+from wireproof.iggy.family.live_server.own_streams import OwnStreams, RefusedError
 from wireproof.iggy.family.live_server.protocol import MOST_PARTITIONS
-from wireproof.iggy.family.live_server.server import PREFIX, RefusedError
 from wireproof.iggy.family.live_server.stored import Stored
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
@@ -32,15 +38,6 @@ EARLIER: Final = {"id": 7, "payload": base64.b64encode(b"earlier").decode()}
 """A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
 
 
-@define
-class Posted:
-    """The end of a post: the answer, or the text of a connection that ended, or neither for silence."""
-
-    reply: HttpReply | None = None
-    closed: str = ""
-    out_of_step: str = ""
-
-
 class HttpSendCases:
     """Runs the cases of `iggy.json.send`, one after another."""
 
@@ -48,31 +45,16 @@ class HttpSendCases:
         """Use streams whose names begin with the prefix and `names`."""
         self._server = server
         self._protocol = server.protocol
-        self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
+        self._streams = OwnStreams(server, names)
+        self.check = self._streams.check
 
     def run(self, request: Request) -> Outcome:
         """Post the bytes of a request and return what the server answers and stores."""
-        try:
-            return self._on_own_stream(request)
-        except RefusedError as error:
-            return Unsupported(str(error))
-        except OSError as error:
-            if not self._server.is_listening():
-                return gone(error)
-            self._server.reconnect()
-            return Stalled(f"around the send: {line_of(error)}")
-
-    def check(self) -> None:
-        """Create and delete a stream: without the permission for it, there is no run."""
-        self._server.delete_stream(self._server.create_stream(next(self._names)))
+        return run_send(self._server, lambda: self._on_own_stream(request))
 
     def _on_own_stream(self, request: Request) -> Outcome:
-        stream = self._server.create_stream(next(self._names))
-        try:
+        with self._streams.lend() as (_, stream):
             return self._stored(request, stream)
-        finally:
-            with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
-                self._server.delete_stream(stream)
 
     def _stored(self, request: Request, stream: int) -> Outcome:
         first = self._protocol.first
@@ -82,11 +64,12 @@ class HttpSendCases:
         place = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
         self._server.ask("sending", "POST", path, {"partitioning": place, "messages": [EARLIER]})
         earlier = self._polled(path, partition)
-        posted = self._post_twice(path, request.data, request.limits.ms / 1000 * WAIT)
-        if posted.closed and not self._server.is_listening():
-            return Crashed(f"the server is gone, nothing listens at its address: {posted.closed}")
-        if posted.reply is None and not posted.closed:
-            return Stalled("no answer: the server waits for more bytes than the body of the request has")
+        listening = self._server.is_listening
+        posted = send_twice(
+            partial(self._post, path, request.data), request.limits.ms / 1000 * WAIT, listening
+        )
+        if outcome := unanswered(posted, listening):
+            return outcome
         found = self._polled(path, partition)
         ids = self._sent_ids(request.data, found.messages[len(earlier.messages) :])
         refused = self._refused(posted)
@@ -119,23 +102,17 @@ class HttpSendCases:
             pairs = zip_longest(_ids(data), (message.id for message in stored))
             return [named if named == own else 0 for named, own in pairs]
 
-    def _post_twice(self, path: str, data: bytes, seconds: float) -> Posted:
-        """Post, and repeat a post whose connection ended, which may have another reason than the case."""
-        posted = self._post(path, data, seconds)
-        again = posted.closed and self._server.is_listening()
-        return self._post(path, data, seconds / 2) if again else posted
-
-    def _post(self, path: str, data: bytes, seconds: float) -> Posted:
+    def _post(self, path: str, data: bytes, seconds: float) -> Sent[HttpReply]:
         with self._server.connected() as connection:
             try:
                 reply = connection.request("POST", path, data, seconds)
             except TimeoutError:
-                return Posted()
+                return Sent()
             except OSError as error:
-                return Posted(closed=one_line(str(error), 200))
-            return Posted(reply, out_of_step=_step(connection, seconds))
+                return Sent(closed=one_line(str(error), TEXT))
+            return Sent(reply, out_of_step=_step(connection, seconds))
 
-    def _refused(self, posted: Posted) -> Refused | None:
+    def _refused(self, posted: Sent[HttpReply]) -> Refused | None:
         if posted.reply is None:
             return Refused(detail=CLOSED, text=f"no answer: {posted.closed}", untyped=True)
         if posted.reply.success:

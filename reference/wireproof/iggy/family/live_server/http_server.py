@@ -10,7 +10,8 @@ from wireproof.adapters.server_address import ServerAddress
 from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
 from wireproof.iggy.family.live_server.error_codes import ServerError, error_of
 from wireproof.iggy.family.live_server.http_connection import HttpConnection, HttpReply
-from wireproof.iggy.family.live_server.server import PREFIX, RefusedError, protocol_of
+from wireproof.iggy.family.live_server.own_streams import RefusedError, StreamServer
+from wireproof.iggy.family.live_server.server import protocol_of
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
 
@@ -22,7 +23,7 @@ HTTP_ERRORS: Final[Mapping[int, ServerError]] = {413: ServerError("HTTP 413", "l
 """The errors of the HTTP layer that have a class: a body may be larger than a server is configured for."""
 
 
-class HttpServer:
+class HttpServer(StreamServer):
     """A server at an address, with one connection for everything but the cases.
 
     Raises:
@@ -91,16 +92,10 @@ class HttpServer:
         unlimited = {"message_expiry": 0, "max_topic_size": 0}
         self.ask("creating a topic", "POST", f"/streams/{stream}/topics", facts | unlimited)
 
-    def delete_streams(self, token: str) -> dict[str, str]:
-        """Delete the streams of a run; return the names of those that are left, with the reason."""
-        left: dict[str, str] = {}
-        for row in self.ask("listing the streams", "GET", "/streams") or ():
-            if str(row["name"]).startswith(f"{PREFIX}{token}-"):
-                try:
-                    self.delete_stream(int(row["id"]))
-                except RefusedError as error:
-                    left[str(row["name"])] = str(error)
-        return left
+    def streams(self) -> list[tuple[int, str]]:
+        """Return the number and the name of each stream; raise `OSError`, `RefusedError`."""
+        found = self.ask("listing the streams", "GET", "/streams")
+        return [(int(row["id"]), str(row["name"])) for row in found or ()]
 
     def delete_stream(self, number: int) -> None:
         """Delete a stream of our own."""

@@ -1,29 +1,32 @@
 """One case on a live server: send its bytes to a stream of our own, and poll what is stored then."""
 
-import contextlib
 from collections.abc import Sequence
-from itertools import count
+from functools import partial
 from typing import Final
-
-from attrs import frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
-from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Outcome, Refused
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.connection import Connection, Reply
 from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream, with_topic
 from wireproof.iggy.family.live_server.error_codes import error_of
-from wireproof.iggy.family.live_server.outcome import CLOSED, WAIT, gone, outcome_of
-from wireproof.iggy.family.live_server.server import PREFIX, RefusedError, Server
+from wireproof.iggy.family.live_server.outcome import (
+    CLOSED,
+    TEXT,
+    WAIT,
+    Sent,
+    outcome_of,
+    run_send,
+    send_twice,
+    unanswered,
+)
+from wireproof.iggy.family.live_server.own_streams import OwnStreams
+from wireproof.iggy.family.live_server.server import Server
 from wireproof.iggy.family.live_server.stored import FIELDS, poll_all
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
-
-TEXT: Final = 200
-"""Characters of the text of an error that are kept."""
 
 EARLIER: Final[Json] = {
     "id": "7",
@@ -34,15 +37,6 @@ EARLIER: Final[Json] = {
 """A message before each case, so that offset 0 is wrong for the case, and earlier data can be lost."""
 
 
-@frozen
-class Sent:
-    """The end of a send: the reply, or the text of a connection that ended, or neither for silence."""
-
-    reply: Reply | None = None
-    closed: str = ""
-    out_of_step: str = ""
-
-
 class SendCases:
     """Runs the cases of `iggy.send`, one after another."""
 
@@ -50,45 +44,28 @@ class SendCases:
         """Use streams whose names begin with the prefix and `names`."""
         self._server = server
         self._protocol = server.protocol
-        self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
+        self._streams = OwnStreams(server, names)
+        self.check = self._streams.check
         self._connection: Connection | None = None
 
     def decode(self, request: Request) -> Outcome:
         """Send the bytes of a request and return what the server answers and stores."""
-        try:
-            return self._on_own_stream(request)
-        except RefusedError as error:
-            return Unsupported(str(error))
-        except OSError as error:
-            if not self._server.is_listening():
-                return gone(error)
-            self._server.reconnect()
-            return Stalled(f"around the send: {line_of(error)}")
-
-    def check(self) -> None:
-        """Create and delete a stream: without the permission for it, there is no run."""
-        self._server.delete_stream(self._server.create_stream(next(self._names)))
+        return run_send(self._server, lambda: self._on_own_stream(request))
 
     def _on_own_stream(self, request: Request) -> Outcome:
-        name = next(self._names)
-        stream = self._server.create_stream(name)
-        try:
+        with self._streams.lend() as (name, stream):
             data = with_stream(self._protocol, request.data, stream, name)
             return self._stored(request, data, stream, topic_of(self._protocol, request.data))
-        finally:
-            with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
-                self._server.delete_stream(stream)
 
     def _stored(self, request: Request, data: bytes, stream: int, topic: Topic) -> Outcome:
         topic = self._server.create_topic(stream, topic)
         data = data if self._protocol.chosen else with_topic(data, topic.number)
         self._server.ask("sending", commands.SEND_MESSAGES, self._earlier(stream, topic))
         earlier = poll_all(self._server, stream, topic)
-        sent = self._send_twice(data, request.limits.ms / 1000 * WAIT)
-        if sent.closed and not self._server.is_listening():
-            return Crashed(f"the server is gone, nothing listens at its address: {sent.closed}")
-        if sent.reply is None and not sent.closed:
-            return Stalled("no answer: the server waits for more bytes than the length of the request has")
+        listening = self._server.is_listening
+        sent = send_twice(partial(self._send, data), request.limits.ms / 1000 * WAIT, listening)
+        if outcome := unanswered(sent, listening):
+            return outcome
         found = poll_all(self._server, stream, topic)
         ids = self._sent_ids(request)
         return outcome_of(_refused(sent), sent.out_of_step, earlier, found, ids, FIELDS)
@@ -111,13 +88,7 @@ class SendCases:
             return ()
         return [message.id for message in value.messages]
 
-    def _send_twice(self, data: bytes, seconds: float) -> Sent:
-        """Send, and repeat a send whose connection ended, which may have another reason than the case."""
-        sent = self._send(data, seconds)
-        again = sent.closed and self._server.is_listening()
-        return self._send(data, seconds / 2) if again else sent
-
-    def _send(self, data: bytes, seconds: float) -> Sent:
+    def _send(self, data: bytes, seconds: float) -> Sent[Reply]:
         connection = self._connection or self._server.connected()
         self._connection = None
         try:
@@ -147,7 +118,7 @@ class SendCases:
         return text
 
 
-def _refused(sent: Sent) -> Refused | None:
+def _refused(sent: Sent[Reply]) -> Refused | None:
     if sent.reply is not None and not sent.reply.status:
         return None
     if sent.reply is None:

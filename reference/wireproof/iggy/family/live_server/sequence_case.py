@@ -1,8 +1,6 @@
 """A case with steps on a live server: a stream of its own, its requests in order, and the answer to each."""
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field
@@ -17,7 +15,8 @@ from wireproof.iggy.family.live_server.connection import Connection
 from wireproof.iggy.family.live_server.destination import DEFAULT_TOPIC, Topic, topic_of, with_stream
 from wireproof.iggy.family.live_server.error_codes import error_of
 from wireproof.iggy.family.live_server.outcome import gone
-from wireproof.iggy.family.live_server.server import PREFIX, RefusedError, Server
+from wireproof.iggy.family.live_server.own_streams import OwnStreams, RefusedError
+from wireproof.iggy.family.live_server.server import Server
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 
@@ -70,7 +69,7 @@ class PollSequences:
     def __init__(self, server: Server, names: str) -> None:
         """Use streams whose names begin with the prefix and `names`."""
         self._server = server
-        self._names = (f"{PREFIX}{names}-s{number}" for number in count(1))
+        self._streams = OwnStreams(server, f"{names}-s")
 
     def run(self, request: Request) -> Outcome:
         """Send the steps of a request and return the answers."""
@@ -89,16 +88,11 @@ class PollSequences:
             return Refused(text=text, untyped=True)
 
     def _on_own_stream(self, request: Request) -> Outcome:
-        name = next(self._names)
-        stream = self._server.create_stream(name)
-        try:
+        with self._streams.lend() as (name, stream):
             topic = self._server.create_topic(stream, self._topic(request))
             with self._server.connected() as connection:
                 session = PollSession(self._server, connection, name, stream, topic)
                 return Accepted({"steps": list(_answers(session, request))})
-        finally:
-            with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
-                self._server.delete_stream(stream)
 
     def _topic(self, request: Request) -> Topic:
         """Return the topic that the sends of a case name, with the partitions that they need."""

@@ -13,20 +13,14 @@ from wireproof.iggy.family.live_server.client_properties import IggyClientProper
 from wireproof.iggy.family.live_server.connection import Connection, Reply
 from wireproof.iggy.family.live_server.destination import Topic
 from wireproof.iggy.family.live_server.error_codes import error_of
+from wireproof.iggy.family.live_server.own_streams import RefusedError, StreamServer
 from wireproof.iggy.family.live_server.protocol import BY_REVISION, BY_VERSION, Protocol
 from wireproof.wire.safe_text import one_line
-
-PREFIX: Final = "wireproof-"
-"""The beginning of every name. Only streams with it, and with the token of a run, are ever deleted."""
 
 _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
 
-class RefusedError(Exception):
-    """The server refuses a request that is no case."""
-
-
-class Server:
+class Server(StreamServer):
     """A server at an address, with one connection for everything but the cases.
 
     Raises:
@@ -91,7 +85,7 @@ class Server:
         )
         if len(body) >= 4:
             return commands.number_in(body)
-        return next(number for number, found in self._streams() if found == name)
+        return next(number for number, found in self.streams() if found == name)
 
     def create_topic(self, stream: int, topic: Topic) -> Topic:
         """Create a topic and return it as it is; from 0.6 on the server gives it a number."""
@@ -103,23 +97,13 @@ class Server:
         shown = commands.numeric(number) if topic.by_number else topic.identifier
         return evolve(topic, number=number, identifier=shown)
 
-    def delete_streams(self, token: str) -> dict[str, str]:
-        """Delete the streams of a run; return the names of those that are left, with the reason."""
-        left: dict[str, str] = {}
-        for number, name in self._streams():
-            if name.startswith(f"{PREFIX}{token}-"):
-                try:
-                    self.delete_stream(number)
-                except RefusedError as error:
-                    left[name] = str(error)
-        return left
-
     def delete_stream(self, number: int) -> None:
         """Delete a stream of our own."""
         body = commands.identifier(self.protocol, commands.numeric(number))
         self.ask(f"deleting the stream {number}", commands.DELETE_STREAM, body)
 
-    def _streams(self) -> list[tuple[int, str]]:
+    def streams(self) -> list[tuple[int, str]]:
+        """Return the number and the name of each stream; raise `OSError`, `RefusedError`."""
         try:
             return list(commands.streams_in(self.ask("listing the streams", commands.GET_STREAMS)))
         except (struct.error, IndexError):

@@ -4,24 +4,23 @@ It exchanges frames over stdin and stdout, one case at a time. The process that 
 streams, with `cleanup`: this one may be killed at any time.
 """
 
-import os
 import secrets
 import sys
 from typing import Final
 
-from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.child_pipes import READ
-from wireproof.adapters.errors import AdapterError, AdapterStartError, MessageError
-from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.errors import AdapterError, AdapterStartError
+from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.request_json import hello_packet, request_of
+from wireproof.adapters.request_json import hello_packet
 from wireproof.adapters.server_address import ServerAddress
-from wireproof.cases.outcome import Crashed, Faulty, Outcome
+from wireproof.adapters.threaded_answers import Answers, answer_request, requests
+from wireproof.cases.outcome import Crashed
+from wireproof.cases.steps import SEQUENCE
 from wireproof.iggy.family.live_server.cases import Cases, cases_of, hello_of, server_at
 from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.server import RefusedError
+from wireproof.iggy.family.live_server.own_streams import RefusedError
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""
@@ -33,6 +32,7 @@ def main(arguments: list[str]) -> int:
     """Serve until stdin ends; return the exit code."""
     end_with_parent()
     spec, token = arguments
+    answers = Answers(sys.stdout.buffer)
     try:
         address = address_of(spec)
         server = server_at(address, read_properties(address.properties))
@@ -40,10 +40,10 @@ def main(arguments: list[str]) -> int:
         cases = cases_of(server, f"{token}-{secrets.token_hex(2)}")
         _check(cases, address)
     except AdapterError as error:
-        _write(Packet({"hello": {"error": str(error)}}))
+        answers.write(Packet({"hello": {"error": str(error)}}))
         return START_FAILED
-    _write(hello_packet(hello_of(server)))
-    return _serve(cases)
+    answers.write(hello_packet(hello_of(server)))
+    return _serve(cases, answers)
 
 
 def _check(cases: Cases, address: ServerAddress) -> None:
@@ -54,34 +54,14 @@ def _check(cases: Cases, address: ServerAddress) -> None:
         raise AdapterStartError(f"{address}: {line_of(error)}") from None
 
 
-def _serve(cases: Cases) -> int:
-    incoming = Frames()
-    while piece := os.read(sys.stdin.fileno(), READ):
-        for packet in incoming.feed(piece):
-            if "hello" in packet.head:
-                continue
-            outcome = _outcome(cases, packet)
-            _write(answer_packet(str(packet.head.get("id", "")), outcome))
-            if isinstance(outcome, Crashed):
-                sys.stderr.write(f"{outcome.text}\n")
-                return SERVER_GONE
+def _serve(cases: Cases, answers: Answers) -> int:
+    runs = dict.fromkeys(("decode", "encode", SEQUENCE), cases.run)
+    for packet in requests():
+        outcome = answer_request(runs, answers, packet)
+        if isinstance(outcome, Crashed):
+            sys.stderr.write(f"{outcome.text}\n")
+            return SERVER_GONE
     return 0
-
-
-def _outcome(cases: Cases, packet: Packet) -> Outcome:
-    try:
-        request = request_of(packet)
-    except MessageError as error:
-        return Faulty(f"no request: {error}")
-    try:
-        return cases.run(request)
-    except Exception as error:  # noqa: BLE001 - a fault of this adapter is an answer too, and not silence
-        return Faulty(line_of(error))
-
-
-def _write(packet: Packet) -> None:
-    sys.stdout.buffer.write(Frames().pack(packet))
-    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

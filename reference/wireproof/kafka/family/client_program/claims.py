@@ -8,6 +8,7 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.batch import peek_header
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
@@ -25,8 +26,8 @@ READS: Final = (
 READS_COMMITTED: Final = "read-committed"
 """The feature of a client that knows this isolation; old libraries do not."""
 
-IDENTIFIED: Final = {"idempotent": 0, "transactional": TRANSACTIONAL}
-"""The features of a producer with an id, by the attributes of its batches; old libraries have none."""
+MODES: Final = {"idempotent": 0, "transactional": TRANSACTIONAL}
+"""The modes of a producer that has an id, and their bits: each is a feature."""
 
 SHOWN: Final = {
     "offset": ("batches[].offset", "batches[].messages[].offset", "batches[].records[].offset"),
@@ -40,9 +41,12 @@ SHOWN: Final = {
 
 WRITTEN: Final = (
     *("baseOffset", "magic", "attributes", "lastOffsetDelta", "baseTimestamp", "maxTimestamp"),
-    *("producerId", "producerEpoch", "baseSequence", "records"),
+    *("producerId", "records"),
 )
-"""The fields of a batch that a producer writes as given; it chooses the leader epoch."""
+"""The fields of a batch that a producer writes as given; it chooses the leader epoch.
+
+Epoch and sequence are compared where there is a producer id: `produce_case.wrong_identity`.
+"""
 
 _RECORD: Final[dict[str, Any]] = {
     "attributes": "0",
@@ -82,8 +86,9 @@ def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int)
         revisions |= dict.fromkeys(names, Claim(()))
     producers = Producers(options, words, software)
     if options.side != "consume" and _produces(producers):
-        writes = tuple(_writes(producers))
-        revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, writes)
+        revisions["kafka.batch/v2"] = Claim(
+            ("encode",), CODECS, ("reader",), WRITTEN, ("headers", *_modes(producers))
+        )
     return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
 
 
@@ -123,10 +128,10 @@ def _has(consumers: Consumers, codec: int) -> bool:
 
 def _ended_at_once(consumers: Consumers) -> bool:
     """Return True if the program ends with an exit code when it is asked for committed records."""
-    return is_end(consumers.consume(Serving(_batches([0])), COMMITTED)[1])
+    return _is_end(consumers.consume(Serving(_batches([0])), COMMITTED)[1])
 
 
-def is_end(outcome: Outcome | None) -> bool:
+def _is_end(outcome: Outcome | None) -> bool:
     """Return True if a program ended with an exit code; a stall, a crash or an error is none."""
     return isinstance(outcome, Refused) and outcome.untyped
 
@@ -141,10 +146,14 @@ def _produces(producers: Producers) -> bool:
     return isinstance(producers.produce(batch_value()), Accepted)
 
 
-def _writes(producers: Producers) -> Iterator[str]:
-    """Yield the features of a producer; those of one with an id if the program does not end at them."""
-    yield "headers"
-    identity = {"producerId": "1000", "producerEpoch": "0", "baseSequence": "0"}
-    for feature, bits in IDENTIFIED.items():
-        if not is_end(producers.produce({**batch_value(), **identity, "attributes": str(bits)})):
-            yield feature
+def _modes(producers: Producers) -> Iterator[str]:
+    """Yield the modes that the program has: for another one it reports an error, ends, or sends no producer id."""
+    for name, bits in MODES.items():
+        identity = {"producerId": "1", "producerEpoch": "0", "baseSequence": "0"}
+        outcome = producers.produce(batch_value(bits) | identity)
+        match outcome:
+            case Refused():
+                continue
+            case Accepted(data=data) if data and peek_header(data, 0).producer_id < 0:
+                continue
+        yield name

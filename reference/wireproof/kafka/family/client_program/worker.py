@@ -5,16 +5,14 @@ It exchanges frames over stdin and stdout, with several cases in flight: each st
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
-from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.threaded_answers import Answers, Runs, answer_request
+from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
 from wireproof.kafka.family.client_program.claims import hello_of_client
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers
@@ -36,13 +34,7 @@ def main(arguments: list[str]) -> int:
         return 4
     answers.write(hello_packet(hello))
     runs: Runs = {"decode": Consumers(options, words).decode, "encode": Producers(options, words).encode}
-    answer = partial(answer_request, runs, answers)
-    with ThreadPoolExecutor(window) as threads:
-        incoming = Frames()
-        while piece := os.read(sys.stdin.fileno(), READ):
-            for packet in incoming.feed(piece):
-                if "hello" not in packet.head:
-                    threads.submit(answer, packet)
+    answer_in_threads(partial(answer_request, runs, answers), window)
     return 0
 
 

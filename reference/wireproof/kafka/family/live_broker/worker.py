@@ -4,19 +4,16 @@ It exchanges frames over stdin and stdout, with many cases in flight: each case 
 process that started it removes its topics, with `cleanup`: this one may be killed at any time.
 """
 
-import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
-from wireproof.adapters.child_pipes import READ
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.request_json import hello_packet
 from wireproof.adapters.server_address import ServerAddress
-from wireproof.adapters.threaded_answers import Answers, Runs, answer_request
+from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
 from wireproof.cases.outcome import Crashed
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
@@ -69,13 +66,7 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
         "decode": BrokerCases(cluster, partitions, legacy).decode,
         SEQUENCE: SequenceCases(cluster, own, token).run,
     }
-    answer = partial(_answer, runs, answers)
-    with ThreadPoolExecutor(WINDOW) as threads:
-        incoming = Frames()
-        while piece := os.read(sys.stdin.fileno(), READ):
-            for packet in incoming.feed(piece):
-                if "hello" not in packet.head:
-                    threads.submit(answer, packet)
+    answer_in_threads(partial(_answer, runs, answers), WINDOW)
     return 0
 
 
