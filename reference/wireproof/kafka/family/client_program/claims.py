@@ -147,7 +147,7 @@ def _produces(producers: Producers) -> bool:
 
 
 def _modes(producers: Producers) -> Iterator[str]:
-    """Yield the modes that the program has: for another one it reports an error, ends, or sends no producer id."""
+    """Yield the modes that the program has: for others it reports an error, ends, or sends no producer id."""
     for name, bits in MODES.items():
         identity = {"producerId": "1", "producerEpoch": "0", "baseSequence": "0"}
         outcome = producers.produce(batch_value(bits) | identity)
