@@ -2,9 +2,10 @@
 
 import sys
 
-from tests.live.clients.subscriber import main
+from tests.live.clients.subscriber import main, put
 
 if __name__ == "__main__":
     if sys.argv[4] != "read_uncommitted":
-        sys.exit("read_uncommitted only")
-    main(*sys.argv[1:])
+        put({"error": "read_uncommitted only"})
+    else:
+        main(*sys.argv[1:])

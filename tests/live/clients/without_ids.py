@@ -2,10 +2,12 @@
 
 import sys
 
+from tests.live.clients.plain_client import put
 from tests.live.clients.plain_producer import PlainProducer
 
 if __name__ == "__main__":
     _, _, address, topic, codec, mode = sys.argv
     if mode != "plain":
-        sys.exit("no producer ids")
-    PlainProducer(address, topic, codec, mode).run()
+        put({"error": "no producer ids"})
+    else:
+        PlainProducer(address, topic, codec, mode).run()

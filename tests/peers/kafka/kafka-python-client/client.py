@@ -69,7 +69,8 @@ def chosen(client: type, default: object, **option: object) -> dict[str, object]
     if option.keys() <= client.DEFAULT_CONFIG.keys():
         return option
     if default not in option.values():
-        sys.exit(f"this release has no option {', '.join(option)}")
+        show(error=f"this release has no option {', '.join(option)}")
+        sys.exit()
     return {}
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Refused
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
 from wireproof.kafka.family.client_program.client_options import ClientOptions
@@ -105,7 +105,7 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
         seen = _plain(consumers)
         read = (name for code, name in enumerate(CODECS) if code and _has(consumers, code))
         codecs = (*CODECS[:1], *read)
-        features = READS if _ended_at_once(consumers) else features
+        features = READS if _has_no_committed(consumers) else features
     software[:] = seen.software
     fields = (field for name in SHOWN if name in (seen.shown or ()) for field in SHOWN[name])
     return Claim(("decode",), codecs, ("reader",), (*fields, "nextOffset"), features)
@@ -126,14 +126,10 @@ def _has(consumers: Consumers, codec: int) -> bool:
     return outcome is None and len(seen.records) == 1
 
 
-def _ended_at_once(consumers: Consumers) -> bool:
-    """Return True if the program ends with an exit code when it is asked for committed records."""
-    return _is_end(consumers.consume(Serving(_batches([0])), COMMITTED)[1])
-
-
-def _is_end(outcome: Outcome | None) -> bool:
-    """Return True if a program ended with an exit code; a stall, a crash or an error is none."""
-    return isinstance(outcome, Refused) and outcome.untyped
+def _has_no_committed(consumers: Consumers) -> bool:
+    """Return True if the program reports an error when it is asked for committed records."""
+    _, outcome = consumers.consume(Serving(_batches([0])), COMMITTED)
+    return isinstance(outcome, Refused) and not outcome.untyped
 
 
 def _batches(codecs: Iterable[int]) -> bytes:
@@ -147,12 +143,12 @@ def _produces(producers: Producers) -> bool:
 
 
 def _modes(producers: Producers) -> Iterator[str]:
-    """Yield the modes that the program has: for others it reports an error, ends, or sends no producer id."""
+    """Yield the modes that the program has: it reports an error for another one, or sends no producer id."""
     for name, bits in MODES.items():
         identity = {"producerId": "1", "producerEpoch": "0", "baseSequence": "0"}
         outcome = producers.produce(batch_value(bits) | identity)
         match outcome:
-            case Refused():
+            case Refused(untyped=False):
                 continue
             case Accepted(data=data) if data and peek_header(data, 0).producer_id < 0:
                 continue
