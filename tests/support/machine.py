@@ -31,6 +31,9 @@ TOOLS: Final = {
     "npm": "install npm (apt-get install npm)",
     "git": "install git (apt-get install git)",
     "cc": "install a C compiler (apt-get install gcc)",
+    "clang": "install Clang and its libFuzzer (apt-get install clang libclang-rt-14-dev)",
+    "afl-fuzz": "install AFL++ (apt-get install afl++)",
+    "afl-clang-fast": "install AFL++ (apt-get install afl++)",
     "chromium": "install it (apt-get install chromium), or npm, which brings that of tests/browser",
 }
 """Programs, and what brings them."""

@@ -1,21 +1,26 @@
-"""`wireproof export`: write the suite as data, for other test runners."""
+"""`wireproof export`: write the suite as data, for other test runners and fuzzers."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from wireproof.cli.options import selection, selection_options, suite_of
 from wireproof.report.export import export
+from wireproof.report.seeds import export_seeds
 
 
 @click.command("export")
-@click.option("--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path),
-              metavar="DIR", help="a new or an empty folder")  # fmt: skip
+@click.option("--out", "folder", type=click.Path(file_okay=False, path_type=Path),
+              metavar="DIR", help="write the cases to a new or an empty folder")  # fmt: skip
+@click.option("--seeds", "seeds", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="write seeds for libFuzzer, AFL++, Go and Jazzer to a new or an empty folder")  # fmt: skip
 @click.option("--generated", is_flag=True,
               help="write the inputs of generated cases too, not only their recipes")  # fmt: skip
 @selection_options
 def command(
-    folder: Path,
+    folder: Path | None,
+    seeds: Path | None,
     generated: bool,
     patterns: tuple[str, ...],
     skipped: tuple[str, ...],
@@ -25,11 +30,25 @@ def command(
 
     Prints the number of cases and the digest that each reader prints too.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise click.UsageError(f"--out {folder}: exists and is not empty: name a new folder")
+    if folder is None and seeds is None:
+        raise click.UsageError("nothing to write: name a folder with --out (cases) or --seeds (for fuzzers)")
+    _check_empty({"--out": folder, "--seeds": seeds})
     suite = suite_of(folders)
-    done = export(suite, selection(suite, patterns, skipped), folder, generated=generated)
-    click.echo(f"{done.cases} {done.digest:08x}")
-    click.echo(
-        f"{folder}: {done.cases} cases, {done.size} bytes of raw files; begin with README.md", err=True
-    )
+    cases = selection(suite, patterns, skipped)
+    if folder is not None:
+        done = export(suite, cases, folder, generated=generated)
+        click.echo(f"{done.cases} {done.digest:08x}")
+        click.echo(
+            f"{folder}: {done.cases} cases, {done.size} bytes of raw files; begin with README.md", err=True
+        )
+    if seeds is not None:
+        made = export_seeds(suite, cases, seeds)
+        counts = f"{made.seeds} seeds of {made.formats} formats, {made.size} bytes"
+        click.echo(f"{seeds}: {counts} in each layout; begin with README.md", err=True)
+
+
+def _check_empty(options: Mapping[str, Path | None]) -> None:
+    """Raise an error if a folder has files."""
+    for option, folder in options.items():
+        if folder is not None and folder.exists() and any(folder.iterdir()):
+            raise click.UsageError(f"{option} {folder}: exists and is not empty: name a new folder")

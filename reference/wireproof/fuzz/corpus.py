@@ -12,6 +12,7 @@ from attrs import frozen
 
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.cases.mutate import seed
+from wireproof.cases.mutate.dictionary import dictionary_text
 from wireproof.formats import Format
 
 MINIMISE_FROM: Final = 300
@@ -67,8 +68,7 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case], max_size: int)
 
 def write_dictionary(path: Path, words: Sequence[bytes]) -> Path:
     """Write words that libFuzzer inserts into inputs, in libFuzzer's file format."""
-    lines = ['"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in words]
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    path.write_text(dictionary_text(words), encoding="ascii")
     return path
 
 

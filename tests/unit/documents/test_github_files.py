@@ -15,7 +15,7 @@ MANIFESTS = {
     "cargo": "Cargo.toml",
     "maven": "pom.xml",
 }
-"""Of each ecosystem that has its files below tests/, the file that names its dependencies."""
+"""Of each ecosystem that has its files below tests/ or fuzz/, the file that names its dependencies."""
 
 PINNED = {
     "tests/peers/heka/heka-go": "Heka is not developed any more",
@@ -31,8 +31,9 @@ UPDATES = yaml.safe_load((TOP / ".github" / "dependabot.yml").read_text("utf-8")
 
 
 def folders(manifest: str) -> set[str]:
-    """The folders below tests/ with such a file, without those that a build has made."""
-    found = {path.parent.relative_to(TOP).as_posix() for path in (TOP / "tests").rglob(manifest)}
+    """The folders below tests/ and fuzz/ with such a file, without those that a build has made."""
+    paths = [path for name in ("tests", "fuzz") for path in (TOP / name).rglob(manifest)]
+    found = {path.parent.relative_to(TOP).as_posix() for path in paths}
     return {one for one in found if not re.search(r"/(node_modules|target|vendor)(/|$)", one)}
 
 

@@ -4,7 +4,7 @@ A family has the constants of its formats. The boundary values, and the words of
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import pack
 from typing import Final
 
@@ -42,6 +42,11 @@ def dictionary(fmt: Format) -> tuple[bytes, ...]:
     """Return the distinct words of a format in a fixed order. A word has 1 to 64 bytes."""
     words = (family_of(fmt).dictionary or common_words)(fmt)
     return tuple(dict.fromkeys(word for word in words if 1 <= len(word) <= LONGEST_WORD))
+
+
+def dictionary_text(words: Iterable[bytes]) -> str:
+    """Return words as the lines of a dictionary of libFuzzer, which AFL++ and Jazzer read too."""
+    return "".join('"' + "".join(f"\\x{byte:02x}" for byte in word) + '"\n' for word in words)
 
 
 def common_words(fmt: Format) -> Iterator[bytes]:

@@ -1,0 +1,56 @@
+/* The reader of message sets of librdkafka: the field of a fetch response, as a partition of a consumer gets it.
+ *
+ * The function is internal, so that the target is compiled with the headers of librdkafka's source (build.sh).
+ * The consumer has no broker; all partitions of a process are one, which begins at offset 0 for each input.
+ */
+#include "rd.h"
+#include "rdkafka_int.h"
+#include "rdkafka_broker.h"
+#include "rdkafka_buf.h"
+#include "rdkafka_msgset.h"
+#include "rdkafka_partition.h"
+#include "rdkafka_topic.h"
+
+static rd_kafka_t *consumer;
+static rd_kafka_toppar_t *partition;
+
+static void set(rd_kafka_conf_t *conf, const char *name, const char *value) {
+  char why[256];
+  if (rd_kafka_conf_set(conf, name, value, why, sizeof why) != RD_KAFKA_CONF_OK) {
+    fprintf(stderr, "%s\n", why);
+    exit(2);
+  }
+}
+
+int LLVMFuzzerInitialize(int *count, char ***words) {
+  char why[256];
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  (void)count, (void)words;
+  set(conf, "check.crcs", "true"); /* readers check them; this one does only if it is asked to */
+  set(conf, "log_level", "0");
+  consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+  if (consumer == NULL) {
+    fprintf(stderr, "%s\n", why);
+    exit(2);
+  }
+  rd_kafka_topic_t *topic = rd_kafka_topic_new(consumer, "fuzz", NULL);
+  rd_kafka_topic_wrlock(rd_kafka_topic_proper(topic));
+  partition = rd_kafka_toppar_desired_add(rd_kafka_topic_proper(topic), 0);
+  rd_kafka_topic_wrunlock(rd_kafka_topic_proper(topic));
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct rd_kafka_toppar_ver version = {.rktp = partition, .version = 1};
+  if (size == 0) return 0; /* the buffers of librdkafka are never empty */
+  rd_kafka_buf_t *response = rd_kafka_buf_new_shadow(data, size, NULL);
+  rd_kafka_buf_t *request = rd_kafka_buf_new_shadow(data, 1, NULL);
+  response->rkbuf_rkb = rd_kafka_broker_internal(consumer);
+  partition->rktp_offsets.fetch_pos.offset = 0;
+  partition->rktp_fetch_msg_max_bytes = 1 << 20;
+  rd_kafka_msgset_parse(response, request, partition, NULL, &version);
+  rd_kafka_q_purge(partition->rktp_fetchq);
+  rd_kafka_buf_destroy(request);
+  rd_kafka_buf_destroy(response);
+  return 0;
+}
