@@ -158,6 +158,9 @@ static void produce(const char *address, const char *topic, const char *codec, c
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_dr_msg_cb(conf, answer);
     rd_kafka_t *producer = opened(RD_KAFKA_PRODUCER, options, conf);
+    const struct rd_kafka_metadata *known; /* until it knows the partition it may split what lingers */
+    if (rd_kafka_metadata(producer, 0, rd_kafka_topic_new(producer, topic, NULL), &known, 60000) == 0)
+        rd_kafka_metadata_destroy(known);
     if (transactional)
         check(rd_kafka_init_transactions(producer, -1));
     char *text = NULL;

@@ -63,6 +63,7 @@ fn produce(address: &str, topic: &str, codec: &str, mode: &str) -> Failing<()> {
         options.set("transactional.id", topic);
     }
     let producer: ThreadedProducer<Answers> = options.create_with_context(Answers)?;
+    producer.client().fetch_metadata(Some(topic), LONG)?; // until it knows the partition it may split what lingers
     if mode == "transactional" {
         producer.init_transactions(LONG)?;
     }
