@@ -111,7 +111,7 @@ def _fuzzed(words: list[str], given: dict[str, str], room: Path, seconds: float)
             stdout=output,
             stderr=output,
         )
-        used, until = 0.0, time.monotonic() + seconds * WALL_PER_CPU
+        used, until = 0.0, time.monotonic() + max(seconds, 1.0) * WALL_PER_CPU
         while process.poll() is None and used < seconds:
             time.sleep(POLL_SECONDS)
             used = max(
