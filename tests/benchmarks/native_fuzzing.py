@@ -189,9 +189,8 @@ def main(
     conditions()
     chosen = [WAYS[int(number)] for number in ways.split(",")]
     click.echo(f"{form}, {rounds} rounds of {seconds:g} s of processor time")
-    click.echo(
-        "| target | begins with | edges | range | ratio | executions, at least | ends |\n|---|---|---|---|---|---|---|"
-    )
+    click.echo("| target | begins with | edges | range | ratio | executions, at least | ends |")
+    click.echo("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as room:
         for program in programs:
             start = started(program, folder, form, Path(room))
