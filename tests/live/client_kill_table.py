@@ -40,12 +40,14 @@ KILLED_BY: Final[Mapping[str, str]] = {
 PRODUCE: Final = f"{V2}/produce"
 
 PRODUCERS_KILLED_BY: Final[Mapping[str, str]] = {
+    "begins-at-sequence-one": f"{PRODUCE}/encode-idempotent",
     "forgets-max-timestamp": f"{PRODUCE}/encode-max-timestamp",
     "reports-next-offset": f"{PRODUCE}/encode-three-records",
     "retries-with-next-sequence": f"{PRODUCE}/encode-idempotent",
     "retries-with-other-records": f"{PRODUCE}/encode-idempotent",
     "sends-each-record-alone": f"{PRODUCE}/encode-three-records",
     "writes-empty-for-null": f"{V2}/encode/nulls",
+    "writes-next-epoch": f"{PRODUCE}/encode-idempotent",
     "writes-no-codec": f"{PRODUCE}/encode-gzip",
     "writes-no-last-offset-delta": f"{PRODUCE}/encode-three-records",
     "writes-no-transactional-bit": f"{PRODUCE}/encode-transactional",

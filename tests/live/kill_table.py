@@ -8,6 +8,8 @@ IDEMPOTENCE: Final = "kafka.log/mixed/idempotence"
 TRANSACTION: Final = "kafka.log/mixed/transaction"
 TRANSACTION_V2: Final = "kafka.log/mixed/transaction-v2"
 FETCH: Final = "kafka.log/mixed/fetch"
+EXPIRY: Final = "kafka.log/mixed/expiry"
+OLD_FETCH: Final = "kafka.log/mixed/down-conversion"
 
 KILLED_BY: Final[Mapping[str, str]] = {
     "accepts-any-size": f"{APPEND}/size-none-1-above",
@@ -30,13 +32,21 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "append-time-of-yesterday": f"{APPEND}/stamped-none",
     "append-time-without-crc": f"{APPEND}/stamped-none",
     "appends-half-of-refused": f"{APPEND}/compact-no-key-second-none",
+    "begins-batch-for-old-fetch": f"{OLD_FETCH}/inside",
     "commit-is-abort": f"{TRANSACTION}/commit",
+    "converts-although-disabled": f"{OLD_FETCH}/disabled",
     "dies": f"{APPEND}/count-16",
     "drops-data": f"{APPEND}/count-1",
     "drops-headers": f"{APPEND}/mixed-none",
     "empties-tombstones": f"{APPEND}/mixed-none",
+    "empties-tombstones-of-old-fetch": f"{OLD_FETCH}/nulls",
+    "forgets-at-once": f"{EXPIRY}/producer-used",
     "forgets-deleted-producer": f"{IDEMPOTENCE}/after-delete",
     "forgets-max-timestamp": f"{APPEND}/two-none",
+    "forgets-no-producer": f"{EXPIRY}/producer",
+    "forgets-no-transactional-id": f"{EXPIRY}/transactional-id",
+    "forgets-open-transaction": f"{EXPIRY}/open-transaction",
+    "forgets-open-transactional-id": f"{EXPIRY}/open-transactional-id",
     "hangs": f"{APPEND}/count-16",
     "ignores-append-time": f"{APPEND}/stamped-none",
     "ignores-compression-type": f"{APPEND}/to-gzip-from-none",
@@ -48,7 +58,9 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "loses-last-offset-delta": f"{APPEND}/two-none",
     "loses-leader-epoch": f"{APPEND}/leader-epoch-5",
     "loses-producer": f"{APPEND}/producer-1000-none",
+    "loses-timestamp-type": f"{OLD_FETCH}/append-time",
     "marker-keeps-epoch": f"{TRANSACTION_V2}/commit",
+    "markers-are-messages": f"{OLD_FETCH}/commit",
     "names-all-aborted": f"{TRANSACTION}/aborted-range",
     "names-no-aborted": f"{TRANSACTION}/abort",
     "new-epoch-is-retry": f"{IDEMPOTENCE}/epoch-next-same-sequences",
@@ -60,8 +72,11 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "refuses-leader-epoch": f"{APPEND}/leader-epoch-0",
     "remembers-one-batch": f"{IDEMPOTENCE}/duplicate-of-fifth",
     "reorders-records": f"{APPEND}/mixed-none",
+    "repeats-after-marker": f"{OLD_FETCH}/marker-first",
+    "returns-batches-to-old-fetch": f"{OLD_FETCH}/v1",
+    "returns-one-old-format": f"{OLD_FETCH}/v0",
     "reuses-deleted-offsets": f"{FETCH}/deleted-all",
-    "sequences-do-not-wrap": f"{IDEMPOTENCE}/wrap",
+    "sequences-do-not-wrap": f"{IDEMPOTENCE}/wrap-behind-record",
     "shifts-timestamps": f"{APPEND}/two-none",
     "stable-offset-is-end": f"{TRANSACTION}/commit",
     "stable-offset-of-ended": f"{TRANSACTION}/first-open",
@@ -72,5 +87,6 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "stores-wrong-crc": f"{APPEND}/count-1",
     "trusts-count": f"{APPEND}/last-offset-delta-2",
     "trusts-last-offset-delta": f"{APPEND}/last-offset-delta-2",
+    "unpacks-for-old-fetch": f"{OLD_FETCH}/compressed-v1",
     "waits-past-end": f"{FETCH}/past-end",
 }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.live.client_kill_table import KILLED_BY, PRODUCERS_KILLED_BY
+from tests.live.client_kill_table import KILLED_BY, PRODUCE, PRODUCERS_KILLED_BY
 from tests.live.clients import faulty, faulty_producer
 from tests.live.judging import FINDINGS, judged
 from tests.support import goldens
@@ -69,6 +69,16 @@ def test_the_client_without_a_fault_passes_every_case(
     assert run.code == 0, run.output
     assert sorted(run.verdicts[f"{command} {NOBODY}"]) == cases
     assert set(run.verdicts[f"{command} {NOBODY}"].values()) <= {"pass", "pass-unclassified"}, run.output
+
+
+def test_a_transactional_producer_may_ask_for_an_id_without_a_transaction_first() -> None:
+    """As kafkajs does; the batch has the id of the transaction."""
+    asks_twice = f"{sys.executable} -m tests.live.clients.asks_for_two_ids"
+    options, words = parse_spec(f"kafka-client:side=produce {asks_twice}")
+    assert hello_of_client(options, words, 1).revisions["kafka.batch/v2"].features[-1:] == ("transactional",)
+    (case,) = (one for one in goldens.load().cases if one.id == f"{PRODUCE}/encode-transactional")
+    outcome = Producers(options, words).encode(request_for(case, "1"))
+    assert judge(case, outcome).name == "pass"
 
 
 @pytest.mark.parametrize("fault", KILLED_BY)

@@ -1,18 +1,22 @@
 """The suite finds the fault of each faulty broker, by a case with a name: `kill_table.KILLED_BY`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cache
 
 import pytest
 
 from tests.live.judging import FINDINGS, Judged, judged
 from tests.live.kill_table import KILLED_BY
 from tests.live.mock_broker.faults import FAULTS
-from tests.live.mock_broker.server import running
+from tests.live.mock_broker.server import PLAIN, Kind, running
 
 pytestmark = pytest.mark.live
 
 NO_FAULT = ""
+
+KINDS = {"expiry": Kind(expiring=True), "down-conversion": Kind(converting=True)}
+"""The topics of cases whose brokers need more than others."""
 
 
 def topic_of(case: str) -> str:
@@ -23,27 +27,44 @@ def topic_of(case: str) -> str:
 TOPICS = sorted({topic_of(case) for case in KILLED_BY.values()})
 
 
+FAULTS_OF = {
+    topic: [fault for fault, case in KILLED_BY.items() if topic_of(case) == topic] for topic in TOPICS
+}
+
+Addresses = Mapping[str, Mapping[str, str]]
+"""The brokers of each topic by their fault; one of them has none."""
+
+
+Runs = Callable[[str], Judged]
+"""The run of a topic, which is judged when a test asks for it first."""
+
+
 @pytest.fixture(scope="module")
-def addresses() -> Iterator[Mapping[str, str]]:
+def addresses() -> Iterator[Addresses]:
     with ExitStack() as stack:
-        yield {fault: stack.enter_context(running(fault or None)) for fault in (NO_FAULT, *FAULTS)}
+        yield {
+            topic: {
+                fault: stack.enter_context(running(fault or None, kind=KINDS.get(topic, PLAIN)))
+                for fault in (NO_FAULT, *faults)
+            }
+            for topic, faults in FAULTS_OF.items()
+        }
 
 
 @pytest.fixture(scope="module")
-def runs(addresses: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Judged]:
-    return {topic: _judged(topic, addresses, tmp_path_factory) for topic in TOPICS}
+def runs(addresses: Addresses, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return cache(lambda topic: _judged(topic, addresses, tmp_path_factory))
 
 
-def _judged(topic: str, addresses: Mapping[str, str], folders: pytest.TempPathFactory) -> Judged:
-    faults = [fault for fault, case in KILLED_BY.items() if topic_of(case) == topic]
-    cases = sorted({KILLED_BY[fault] for fault in faults})
-    asked = [addresses[fault] for fault in (NO_FAULT, *faults)]
-    return judged(asked, folders.mktemp(topic), cases=cases)
+def _judged(topic: str, addresses: Addresses, folders: pytest.TempPathFactory) -> Judged:
+    cases = sorted({KILLED_BY[fault] for fault in FAULTS_OF[topic]})
+    return judged(list(addresses[topic].values()), folders.mktemp(topic), cases=cases)
 
 
-def verdict(runs: Mapping[str, Judged], addresses: Mapping[str, str], fault: str) -> str:
+def verdict(runs: Runs, addresses: Addresses, fault: str) -> str:
     case = KILLED_BY[fault]
-    return runs[topic_of(case)].verdicts[addresses[fault]][case]
+    topic = topic_of(case)
+    return runs(topic).verdicts[addresses[topic][fault]][case]
 
 
 def test_every_fault_has_a_case() -> None:
@@ -51,23 +72,19 @@ def test_every_fault_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_the_broker_without_a_fault_passes_every_case(
-    topic: str, addresses: Mapping[str, str], runs: Mapping[str, Judged]
-) -> None:
-    verdicts = runs[topic].verdicts[addresses[NO_FAULT]]
+def test_the_broker_without_a_fault_passes_every_case(topic: str, addresses: Addresses, runs: Runs) -> None:
+    verdicts = runs(topic).verdicts[addresses[topic][NO_FAULT]]
     wanted = {case for case in KILLED_BY.values() if topic_of(case) == topic}
-    assert verdicts == dict.fromkeys(wanted, "pass"), runs[topic].output
+    assert verdicts == dict.fromkeys(wanted, "pass"), runs(topic).output
 
 
 @pytest.mark.parametrize("fault", KILLED_BY)
-def test_its_case_kills_a_faulty_broker(
-    fault: str, addresses: Mapping[str, str], runs: Mapping[str, Judged]
-) -> None:
+def test_its_case_kills_a_faulty_broker(fault: str, addresses: Addresses, runs: Runs) -> None:
     assert verdict(runs, addresses, fault) in FINDINGS
 
 
 @pytest.mark.parametrize("fault", ["appends-half-of-refused", "refusal-cuts-log", "stores-refused"])
 def test_a_refusal_that_changed_the_log_fails_whatever_the_level_of_the_case(
-    fault: str, addresses: Mapping[str, str], runs: Mapping[str, Judged]
+    fault: str, addresses: Addresses, runs: Runs
 ) -> None:
     assert verdict(runs, addresses, fault) == "fail"

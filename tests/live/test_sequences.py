@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest
 
 from tests.live.judging import judged
-from tests.live.mock_broker.server import running
+from tests.live.mock_broker.server import EXPIRING, Kind, running
 from wireproof.kafka.family.loopback_broker import replies
+from wireproof.kafka.family.loopback_broker.broker_settings import PRODUCER_AGE
 
 pytestmark = pytest.mark.live
 
@@ -17,8 +19,15 @@ SECOND = "kafka.log/mixed/transaction-v2/commit"
 FETCH = "kafka.log/mixed/fetch/deleted"
 
 
-def verdicts(folder: Path, *cases: str, fault: str | None = None) -> dict[str, str]:
-    with running(fault) as address:
+EXPIRY = "kafka.log/mixed/expiry/sequence-used"
+TRANSACTIONAL_ID = "kafka.log/mixed/expiry/transactional-id-used"
+OLD_FETCH = "kafka.log/mixed/down-conversion/v0"
+
+FORGETFUL = Kind(expiring=True)
+
+
+def verdicts(folder: Path, *cases: str, fault: str | None = None, kind: Kind = FORGETFUL) -> dict[str, str]:
+    with running(fault, kind=kind) as address:
         return dict(judged([address], folder, cases=cases).verdicts[address])
 
 
@@ -45,3 +54,30 @@ def test_a_broker_that_ends_in_the_middle_of_a_case_is_a_crash(tmp_path: Path) -
         ]
         == "crash"
     )
+
+
+def test_a_broker_that_names_no_setting_is_not_asked_what_it_forgets(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, EXPIRY, TRANSACTIONAL_ID, IDEMPOTENCE, kind=Kind())
+    assert found == {EXPIRY: "unsupported", TRANSACTIONAL_ID: "unsupported", IDEMPOTENCE: "pass"}
+
+
+@pytest.mark.parametrize("age", [999, 19_000])
+def test_a_broker_is_not_asked_for_times_that_are_too_short_or_too_long(
+    age: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EXPIRING, PRODUCER_AGE, age)
+    found = verdicts(tmp_path, EXPIRY, TRANSACTIONAL_ID)
+    assert found == {EXPIRY: "unsupported", TRANSACTIONAL_ID: "pass"}
+
+
+def test_a_broker_without_describe_configs_is_not_asked_what_it_forgets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {one: span for one, span in replies.VERSIONS.items() if one is not DescribeConfigsRequest}
+    monkeypatch.setattr(replies, "VERSIONS", known)
+    assert verdicts(tmp_path, EXPIRY, IDEMPOTENCE) == {EXPIRY: "unsupported", IDEMPOTENCE: "pass"}
+
+
+def test_a_broker_without_old_versions_of_fetch_is_not_asked_for_them(tmp_path: Path) -> None:
+    assert verdicts(tmp_path, OLD_FETCH, FETCH) == {OLD_FETCH: "unsupported", FETCH: "pass"}
+    assert verdicts(tmp_path, OLD_FETCH, kind=Kind(converting=True)) == {OLD_FETCH: "pass"}

@@ -108,6 +108,23 @@ class Build:
 
 
 @frozen
+class AdapterOption:
+    """An option that users write after the name of an adapter, as in `NAME:fetch=11,serve=pieces`.
+
+    Attributes:
+        name: the word before the equals sign.
+        values: the words after it, or the first and the last number.
+        about: one line.
+        default: the value without it.
+    """
+
+    name: str
+    values: str
+    about: str
+    default: str
+
+
+@frozen
 class Entry:
     """A row of the registry: it has an `object`, a `command`, or the reason for having neither.
 
@@ -136,6 +153,7 @@ class Entry:
         packages: a folder of Python packages that the worker prefers to the installed ones.
         absent: why there is no such adapter, and what would change that; such a row has no `object` and no
             `command`.
+        options: the options that may follow its name.
     """
 
     name: str
@@ -160,3 +178,4 @@ class Entry:
     absent: str = ""
     modules: tuple[str, ...] = ()
     cleanup: tuple[str, ...] = ()
+    options: tuple[AdapterOption, ...] = ()

@@ -1,11 +1,13 @@
 """`wireproof adapters`: list, build and probe adapters, and write the template of a new one."""
 
+import re
 import shlex
 import time
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Final
 
+import attrs
 import click
 
 from wireproof.adapters.driver_build import built
@@ -15,7 +17,7 @@ from wireproof.adapters.probe import ProbeResult, Standing, findings
 from wireproof.adapters.probe_advice import advice, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
-from wireproof.adapters.registry_entry import Entry
+from wireproof.adapters.registry_entry import AdapterOption, Entry
 from wireproof.adapters.templates import TEMPLATES, client_templates, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
@@ -51,18 +53,42 @@ _CLIENT_NOTE: Final = "a consumer and a producer of a library; put your library 
 @format_option
 @click.pass_context
 def command(ctx: click.Context, form: str) -> None:
-    """List adapters and whether each can run here; if not, how to install it."""
+    """List adapters and whether each can run here; if not, how to install it. At the end, their options."""
     if ctx.invoked_subcommand is not None:
         return
-    rows = [_row(entry) for entry in entries().values()]
+    known = list(entries().values())
+    rows = [_row(entry) for entry in known]
     if form == "json":
         names = ("name", "state", "version", "about")
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        print_json(
+            [
+                dict(zip(names, row, strict=True)) | {"options": [attrs.asdict(one) for one in entry.options]}
+                for row, entry in zip(rows, known, strict=True)
+            ]
+        )
         return
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
         click.echo(f"{head}  {row[3]}")
+    _print_options(known)
+
+
+def _print_options(known: list[Entry]) -> None:
+    """Print the options of adapters once for all that have the same ones."""
+    owners: dict[tuple[AdapterOption, ...], list[str]] = {}
+    for entry in known:
+        owners.setdefault(entry.options, []).append(entry.name)
+    for options, names in owners.items():
+        if options:
+            click.echo(f"options, as in {names[0]}:{_example(options[:2])}, of {', '.join(names)}:")
+        for one in options:
+            click.echo(f"  {f'{one.name}={one.values}':<42}  {one.about} (without it {one.default})")
+
+
+def _example(options: tuple[AdapterOption, ...]) -> str:
+    """Return options with the last of their values."""
+    return ",".join(f"{one.name}={re.split('[|]|[.]{2}', one.values)[-1]}" for one in options)
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:

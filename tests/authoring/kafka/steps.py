@@ -1,12 +1,13 @@
 """The parts of cases with steps: requests, and answers that are stated apart from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from attrs import frozen
 
 from tests.authoring.fixture_writer import FixtureWriter
-from tests.authoring.kafka.entry_bytes import batch, gzip, record
+from tests.authoring.kafka.entry_bytes import batch, gzip, message_value, record, zstd
 
 Step = dict[str, Any]
 Answer = dict[str, Any]
@@ -16,6 +17,12 @@ FUTURE = 4_000_000_000_000
 
 TOO_EARLY, OLD_EPOCH = "OUT_OF_ORDER_SEQUENCE_NUMBER", "INVALID_PRODUCER_EPOCH"
 """The errors of a sequence that is not the next one, and of an epoch that is not the last one."""
+
+CODECS: Mapping[int, Callable[[bytes], bytes]] = {0: bytes, 1: gzip, 4: zstd}
+GZIP, ZSTD = 1, 4
+
+LOG_APPEND_TIME = 0x08
+"""Attribute bit 3 of a message of v1."""
 
 LIMITS = {"ms": 60_000}
 """A case waits until its topic is created, and for the markers of its transactions."""
@@ -33,38 +40,73 @@ class Batch:
         producer, epoch, sequence: of the batch; -1 without a producer.
         transactional: attribute bit 4.
         shift: milliseconds after FUTURE.
+        deltas: milliseconds of each record after that; none of them without any.
+        headers: of each record.
     """
 
-    values: tuple[str, ...]
+    values: tuple[str | None, ...]
     producer: int = NONE
     epoch: int = NONE
     sequence: int = NONE
     transactional: bool = False
-    keys: tuple[str, ...] = ()
+    keys: tuple[str | None, ...] = ()
     codec: int = 0
     shift: int = 0
+    deltas: tuple[int, ...] = ()
+    headers: tuple[tuple[bytes, bytes | None], ...] = ()
 
     def bytes(self) -> bytes:
-        keys = self.keys or tuple("k" for _ in self.values)
-        pairs = zip(keys, self.values, strict=True)
-        raw = b"".join(record(key.encode(), value.encode(), (), ts=0, off=n) for n, (key, value) in enumerate(pairs))
+        raw = b"".join(
+            record(_encoded(key), _encoded(value), self.headers, ts=delta, off=n)
+            for n, (key, value, delta) in enumerate(self._rows())
+        )
         time = FUTURE + self.shift
         return batch(
-            gzip(raw) if self.codec else raw, len(self.values), epoch=-1, base_ts=time, max_ts=time,
+            CODECS[self.codec](raw), len(self.values), epoch=-1, base_ts=time, max_ts=time + max(self.deltas, default=0),
             attributes=self.codec | (TRANSACTIONAL if self.transactional else 0),
             pid=self.producer, pepoch=self.epoch, seq=self.sequence,
         )  # fmt: skip
 
+    def _rows(self) -> Sequence[tuple[str | None, str | None, int]]:
+        """Return key, value and delta of each record."""
+        keys, deltas = self.keys or repeat("k"), self.deltas or repeat(0)
+        return [(key, value, delta) for value, key, delta in zip(self.values, keys, deltas, strict=False)]
+
+    def messages(self, magic: int, base: int, *, kept: Sequence[int] | None = None, stamp: int | None = None) -> list[Answer]:
+        """Return the records as an old version of Fetch has them; `stamp` is the time of the append.
+
+        `kept` are the places of the records that are left.
+        """
+        rows = self._rows()
+        bits = LOG_APPEND_TIME if magic and stamp is not None else 0
+        found = [
+            message_value(
+                magic, _encoded(rows[place][0]), _encoded(rows[place][1]), offset=base + place, attributes=bits,
+                ts=FUTURE + self.shift + rows[place][2] if stamp is None else stamp,
+            )
+            for place in (range(len(rows)) if kept is None else kept)
+        ]  # fmt: skip
+        return [self._wrapper(magic, found, bits)] if self.codec else found
+
+    def _wrapper(self, magic: int, inner: list[Answer], bits: int) -> Answer:
+        """Return the wrapper of messages: it has the offset of the last one, and the greatest of their times."""
+        time = max(int(one["timestamp"]) for one in inner)
+        return message_value(magic, offset=int(inner[-1]["offset"]), attributes=bits | self.codec, ts=time, messages=inner)
+
     def stored(self, base: int, *, kept: Sequence[int] | None = None) -> Answer:
         """Return the batch as it is fetched; `kept` are the places of the records that are left."""
         places = range(len(self.values)) if kept is None else kept
-        records = {str(base + place): self.values[place].encode().hex() for place in places}
+        records = {str(base + place): None if (value := self.values[place]) is None else value.encode().hex() for place in places}
         kind = "transaction" if self.transactional else "data"
         head = _head(base, base + len(self.values) - 1, self.producer, self.epoch, self.sequence)
         return {**head, "kind": kind, "records": records}
 
 
-def plain(*values: str, **more: Any) -> Batch:
+def _encoded(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+def plain(*values: str | None, **more: Any) -> Batch:
     return Batch(values, **more)
 
 
@@ -110,6 +152,16 @@ def log(end: int, *entries: Answer, stable: int | None = None, start: int = 0, a
         "aborted": [list(pair) for pair in aborted],
         "entries": list(entries),
     }
+
+
+def old_fetch(version: int, end: int, *entries: Answer, offset: int = 0, **fields: Any) -> Step:
+    """A fetch in a version before 4, whose answer has messages and no last stable offset."""
+    expect = {"highWatermark": str(end), "entries": list(entries)}
+    return {"op": "fetch", "offset": str(offset), "version": str(version), **fields, "expect": expect}
+
+
+def await_expiry(of: str) -> Step:
+    return {"op": "await-expiry", "of": of, "expect": {"waited": True}}
 
 
 def refused_fetch(offset: int, error: str, **fields: Any) -> Step:

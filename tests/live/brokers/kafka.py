@@ -13,6 +13,14 @@ HERE: Final = Path(__file__).parent
 KAFKA_39: Final = ground.Release(Build(HERE / "kafka39", (("mvn", "-q", "-B", "-C", "package"),)))
 """Kafka 3.9 by KRaft: it takes messages of v0 and v1, and stores them as v2 (KIP-724)."""
 
+EXPIRING: Final = """\
+producer.id.expiration.ms=3000
+producer.id.expiration.check.interval.ms=200
+transactional.id.expiration.ms=4000
+transaction.remove.expired.transaction.cleanup.interval.ms=200
+"""
+"""Producers and transactional ids are forgotten soon, so that a case can wait for it."""
+
 ZOOKEEPER_SETTINGS: Final = """\
 broker.id=1
 zookeeper.connect=127.0.0.1:{zookeeper}

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tests.broker import ground
 from tests.live.brokers import kafka, librdkafka_mock, programs
@@ -33,9 +33,19 @@ def _kafka(release: ground.Release) -> Running:
     return lambda folder, port: ground.running(folder, release, port)
 
 
+def _expiring(release: ground.Release) -> ground.Release:
+    return evolve(release, settings=kafka.EXPIRING)
+
+
 BROKERS: Final[Mapping[str, Broker]] = {
     "kafka-4.4": Broker("4.4.0", "Apache Kafka by KRaft, the witness for v2", _kafka(ground.NEWEST)),
     "kafka-3.9": Broker("3.9.2", "Apache Kafka by KRaft; v0 and v1 are stored as v2", _kafka(kafka.KAFKA_39)),
+    "kafka-4.4-expiring": Broker(
+        "4.4.0", "the same, which soon forgets idle producers", _kafka(_expiring(ground.NEWEST))
+    ),
+    "kafka-3.9-expiring": Broker(
+        "3.9.2", "the same, which soon forgets idle producers", _kafka(_expiring(kafka.KAFKA_39))
+    ),
     "kafka-3.9-zookeeper": Broker(
         "3.9.2",
         "Apache Kafka whose topics keep v0 and v1 by message.format.version",

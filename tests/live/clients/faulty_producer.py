@@ -74,6 +74,22 @@ class RetriesWithOtherRecords(PlainProducer):
         return super().again([one | {"value": "00"} for one in records])
 
 
+class WritesNextEpoch(PlainProducer):
+    """Writes the epoch after the one that the broker gave."""
+
+    def value(self, records: list[Row]) -> Any:
+        value = super().value(records)
+        return value | {"producerEpoch": str(int(value["producerEpoch"]) + 1)}
+
+
+class BeginsAtSequenceOne(PlainProducer):
+    """Writes 1 as its first sequence."""
+
+    def value(self, records: list[Row]) -> Any:
+        value = super().value(records)
+        return value | {"baseSequence": str(int(value["baseSequence"]) + 1)}
+
+
 class ReportsNextOffset(PlainProducer):
     """Reports the offset after that of the record."""
 

@@ -10,7 +10,7 @@ import time
 import click
 
 from tests.live.mock_broker.faults import FAULTS
-from tests.live.mock_broker.server import running
+from tests.live.mock_broker.server import Kind, running
 
 LOOK_SECONDS = 0.5
 
@@ -31,10 +31,12 @@ def list_faults() -> None:
 @click.argument("fault", type=click.Choice(list(FAULTS)), required=False)
 @click.option("--port", default=0, help="The port; 0 is any free one.")
 @click.option("--minutes", type=float, help="Run so long, even if the process that started it ends.")
-def start(fault: str | None, port: int, minutes: float | None) -> None:
+@click.option("--expiring", is_flag=True, help="Forget idle producers soon.")
+@click.option("--converting", is_flag=True, help="Take Fetch 0 to 3, and return messages for them.")
+def start(fault: str | None, port: int, minutes: float | None, *, expiring: bool, converting: bool) -> None:
     """Start a mock broker, without a fault or with one, and print its address."""
     parent, end = os.getppid(), time.monotonic() + (minutes or 0) * 60
-    with running(fault, port) as address:
+    with running(fault, port, Kind(expiring, converting)) as address:
         click.echo(address)
         sys.stdout.flush()
         while time.monotonic() < end if minutes else os.getppid() == parent:

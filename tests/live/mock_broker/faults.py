@@ -11,7 +11,13 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker import refusal_faults, sequence_faults, storage_faults
+from tests.live.mock_broker import (
+    idle_faults,
+    old_fetch_faults,
+    refusal_faults,
+    sequence_faults,
+    storage_faults,
+)
 from tests.live.mock_broker.batch_edits import (
     with_numbers,
 )
@@ -131,7 +137,14 @@ class Dies(ServedPartition):
 
 
 def _named() -> Mapping[str, type[ServedPartition]]:
-    modules = (storage_faults, refusal_faults, sequence_faults, sys.modules[__name__])
+    modules = (
+        storage_faults,
+        refusal_faults,
+        sequence_faults,
+        idle_faults,
+        old_fetch_faults,
+        sys.modules[__name__],
+    )
     found = (member for module in modules for member in getmembers(module, isclass))
     faulty = [
         (name, one) for name, one in found if issubclass(one, ServedPartition) and one is not ServedPartition

@@ -1,4 +1,4 @@
-"""A mock server of Iggy 0.5 over HTTP on 127.0.0.1, and servers with one fault each.
+"""A mock server of Iggy over HTTP on 127.0.0.1, and servers with one fault each.
 
 The codecs of the package decide which bodies are refused, and write the polls.
 """
@@ -13,11 +13,10 @@ from threading import Thread
 from typing import Any, Final
 
 from wireproof import formats
+from wireproof.iggy.family.live_server.protocol import BY_VERSION
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 
-SEND: Final = formats.get("iggy.json.send", "0.7")
-POLL: Final = formats.get("iggy.json.poll", "0.7")
 INVALID: Final = {"id": 3, "code": "invalid_command", "reason": "Invalid command", "field": None}
 SERVER_ID: Final = "99"
 MESSAGES: Final = re.compile(r"/streams/\d+/topics/topic/messages")
@@ -39,13 +38,23 @@ FAULTS: Final[Mapping[str, Fault]] = {
 
 
 class HttpMock(ThreadingHTTPServer):
-    """A server on a free port; `partitions` has the messages by the name of their stream's path."""
+    """A server on a free port.
+
+    Attributes:
+        version: that it answers.
+        send, poll: the formats of its bodies.
+        partitions: the messages by the name of their stream's path.
+    """
 
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, fault: str) -> None:
-        """Listen; raise `KeyError` for an unknown fault."""
+    def __init__(self, fault: str, version: str) -> None:
+        """Listen; raise `KeyError` for an unknown fault or version."""
+        protocol = BY_VERSION[version[:3]]
+        self.version = version
+        self.send = formats.get("iggy.json.send", protocol.json_send)
+        self.poll = formats.get("iggy.json.poll", protocol.json_poll)
         self.append = FAULTS[fault] if fault else lambda old, new: [*old, *new]
         self.streams: dict[int, str] = {}
         self.partitions: dict[str, list[Message]] = {}
@@ -65,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/ping":
             self._write(200, b"pong")
         elif path == "/stats":
-            self._json(200, {"iggy_server_version": "0.5.0"})
+            self._json(200, {"iggy_server_version": self.server.version})
         elif path == "/streams":
             self._json(200, [{"id": number, "name": name} for number, name in self.server.streams.items()])
         else:
@@ -92,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes) -> None:
         try:
-            found = to_json(formats.decode(SEND, body).value)
+            found = to_json(formats.decode(self.server.send, body).value)
         except Rejected:
             self._json(400, INVALID)
             return
@@ -124,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
             "current_offset": str(max(0, len(rows) - 1)),
             "messages": rows,
         }
-        self._write(200, formats.encode(POLL, value))
+        self._write(200, formats.encode(self.server.poll, value))
 
     def _json(self, status: int, value: Any) -> None:
         self._write(status, json.dumps(value).encode())
@@ -138,9 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running(fault: str = "") -> Iterator[HttpMock]:
+def running(fault: str = "", version: str = "0.5.0") -> Iterator[HttpMock]:
     """Run a server with this fault; an empty text is none."""
-    with HttpMock(fault) as server:
+    with HttpMock(fault, version) as server:
         Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield server
         server.shutdown()

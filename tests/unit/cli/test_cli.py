@@ -188,6 +188,20 @@ def test_adapters_lists_every_name_whole(wireproof: Command) -> None:
     assert "…" not in done.out
 
 
+def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) -> None:
+    lines = wireproof("adapters", width=80).out.splitlines()
+    (head,) = (at for at, line in enumerate(lines) if line.startswith("options, as in "))
+    assert "aiokafka-client:fetch=17,serve=leader, of aiokafka-client, " in lines[head]
+    assert [line.split("=")[0].strip() for line in lines[head + 1 :]] == [
+        *("fetch", "serve", "start", "side", "lost")
+    ]
+    rows = {row["name"]: row for row in json.loads(wireproof("adapters", "--format", "json").out)}
+    assert rows["kio"]["options"] == []
+    fetch, serve, *_ = rows["sarama-client"]["options"]
+    assert (fetch["name"], fetch["values"], fetch["default"]) == ("fetch", "4..17", "17")
+    assert serve["values"] == "whole|pieces|cut|error|leader"
+
+
 @pytest.mark.usefixtures("stored_cases_alone")
 def test_the_probe_of_the_reference_finds_nothing(wireproof: Command) -> None:
     done = wireproof("adapters", "probe", "reference", "--run", "kafka.batch/v2/**", "--in-process")

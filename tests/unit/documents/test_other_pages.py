@@ -12,6 +12,7 @@ from machine import needs
 from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.adapters.registry import resolve
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
 from wireproof.runner import events
@@ -95,7 +96,7 @@ def test_the_version_of_the_package_is_the_same_everywhere() -> None:
 
 def found() -> list[tuple[str, str, str]]:
     """Codec, version and case of each row."""
-    headings = ("Kafka", "Clients", "Heka", "Iggy", "The reference")
+    headings = ("Kafka", "Clients", "Producers", "Heka", "Iggy", "The reference")
     rows = [row for heading in headings for row in tables(text_of("found.md"), heading)[0]]
     codecs = [(re.findall(r"`([a-z-]+)`(?: ([\d.]+))?", row[0]), words(row[1])[0]) for row in rows]
     return [(name, version, case) for names, case in codecs for name, version in names]
@@ -107,6 +108,15 @@ def test_every_fault_is_a_case_and_a_known_failure_of_the_codec() -> None:
     peers = [row for row in found() if row[0] != "reference"]
     assert all(version and case in known_failures(codec) for codec, version, case in peers)
     assert len(peers) > len(found()) // 2
+
+
+def test_every_replay_of_a_served_log_is_of_a_case_and_a_client() -> None:
+    known = {one.id for one in load().cases}
+    replays = re.findall(r"`(kafka\.\S+) (\S+-client):(fetch=\d+,serve=[a-z]+)`", text_of("found.md"))
+    assert len(replays) >= 8
+    for case, client, options in replays:
+        assert case in known
+        assert resolve(f"{client}:{options}").formats == ("kafka",)
 
 
 def known_failures(codec: str) -> set[str]:

@@ -23,6 +23,8 @@ from kafka_bytes import (
 )
 
 from wireproof import formats
+from wireproof.cases.reference_answers import decode_answer
+from wireproof.wire.options import Options
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 TOP = (1 << 63) - 1
@@ -101,6 +103,26 @@ def test_every_remark_that_is_not_of_a_compressed_frame_has_a_row() -> None:
     of_frames = {name for name in mine if any(section in REMARK_CLASSES[name].source for section in frames)}
     of_produce = {name for name in mine if name.startswith("produce-")}  # what only a broker's check remarks
     assert {line[0] for line in TABLE} == mine - of_frames - of_produce
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        ({"sequence": 0}, []),
+        ({"epoch": 0}, []),
+        ({"epoch": 0, "sequence": 0}, []),
+        ({"attributes": 0x10}, ["producer-fields"]),
+        ({"producer": 1000, "sequence": 0}, ["producer-fields"]),
+        ({"producer": -2}, ["producer-fields"]),
+    ],
+)
+def test_a_producer_without_an_id_may_write_any_epoch_and_sequence(
+    fields: dict[str, int], found: list[str]
+) -> None:
+    """Clients that want idempotence must set them: the guide to the protocol says nothing of others."""
+    options = Options(profile="produce")
+    answer = decode_answer(formats.get("kafka.batch", "v2"), batch(**fields), options)
+    assert [remark.cls for remark in answer.remarks] == found
 
 
 def test_a_timestamp_that_wraps_is_what_64_bits_hold() -> None:

@@ -1,4 +1,4 @@
-"""librdkafka as a client of the fake broker, on the bytes of the format documents: kafka.md §6, §8.1."""
+"""librdkafka as a client of the loopback broker, on the bytes of the format documents: kafka.md §6, §8.1."""
 
 from collections.abc import Iterator
 from struct import pack
@@ -11,7 +11,6 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, split_log
 from wireproof.wire.options import Options
-from wireproof_peers.fake_kafka_broker import RecordSet
 
 W01 = bytes.fromhex(
     "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"
@@ -165,4 +164,3 @@ def test_the_broker_remembers_each_offset_that_was_asked_for(client: Any) -> Non
     """Distinguish a skip from a stall: a batch that is dropped whole, and whose offset is passed."""
     seen, _ = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
     assert seen.fetched[:2] == [3, 4]
-    assert RecordSet(b"").aborted == ()

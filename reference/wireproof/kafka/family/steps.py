@@ -26,12 +26,15 @@ STEP_OPS: Final[Mapping[str, StepOp]] = {
     "end-transaction": StepOp(required=PRODUCER | {"commit"}, optional=frozenset({"transactionVersion"})),
     "fetch": StepOp(
         required=frozenset({"offset"}),
-        optional=frozenset({"partition", "maxBytes", "partitionMaxBytes", "isolation", "until", "compacted"}),
+        optional=frozenset(
+            {"partition", "maxBytes", "partitionMaxBytes", "isolation", "until", "compacted", "version"}
+        ),
     ),
     "fetch-session": StepOp(
         required=frozenset({"epoch"}), optional=frozenset({"partitions", "forget", "otherSession"})
     ),
     "delete-records": StepOp(required=frozenset({"offset"}), optional=frozenset({"partition"})),
+    "await-expiry": StepOp(required=frozenset({"of"})),
     "list-offset": StepOp(required=frozenset({"timestamp"}), optional=frozenset({"partition", "isolation"})),
 }
 """The requests by name, each with its fields."""

@@ -16,7 +16,8 @@ func main() {
 	if err != nil {
 		log.Fatalf("the port is not a number: %v", err)
 	}
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port))
+	cleaner := kfake.BrokerConfigs(map[string]string{"log.cleaner.backoff.ms": "300"})
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), cleaner)
 	if err != nil {
 		log.Fatalf("kfake does not start: %v", err)
 	}

@@ -10,6 +10,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
+from aiokafka.structs import RecordMetadata
 
 TYPES = {0: "CreateTime", 1: "LogAppendTime"}
 
@@ -48,20 +49,29 @@ async def produce(address: str, topic: str, codec: str, mode: str) -> None:
                 headers = [(name, unhexed(value)) for name, value in line.get("headers", [])]
                 when = int(line["timestamp"]) if "timestamp" in line else None
                 key, value = unhexed(line["key"]), unhexed(line["value"])
-                sent.append(await producer.send(topic, value, key, 0, when, headers))
+                try:
+                    sent.append(await producer.send(topic, value, key, 0, when, headers))
+                except (AssertionError, KafkaError) as error:
+                    sent.append(failed(error))
             elif "flush" in line:
                 await producer.flush()
                 for done in await asyncio.gather(*sent, return_exceptions=True):
-                    show(
-                        **(
-                            {"error": repr(done)}
-                            if isinstance(done, Exception)
-                            else {"offset": str(done.offset)}
-                        )
-                    )
+                    show(**answer(done))
                 sent.clear()
             else:
                 await getattr(producer, verbs[next(iter(line))])()
+
+
+def failed(error: Exception) -> "asyncio.Future[Any]":
+    """Return the answer to a record that could not be handed over."""
+    future = asyncio.get_running_loop().create_future()
+    future.set_exception(error)
+    return future
+
+
+def answer(done: RecordMetadata | BaseException) -> dict[str, str]:
+    """Return the line for the answer to a record."""
+    return {"error": repr(done)} if isinstance(done, BaseException) else {"offset": str(done.offset)}
 
 
 def settings(topic: str, codec: str, mode: str) -> dict[str, Any]:

@@ -49,6 +49,7 @@ def produce(address: str, topic: str, codec: str, mode: str) -> None:
     sizes |= dict.fromkeys(("batch.num.messages", "queue.buffering.max.messages"), 1_000_000)
     identity = {"transactional.id": topic} if mode == "transactional" else {}
     producer = Producer({"bootstrap.servers": address, **options, **sizes, **identity})
+    producer.list_topics(topic)  # until it knows the partition it may split what lingers
     if identity:
         producer.init_transactions()
     verbs = {"begin": "begin_transaction", "commit": "commit_transaction", "abort": "abort_transaction"}

@@ -37,7 +37,6 @@ func consume(address, topic, isolation, offset string) {
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: start}})))
 	for {
 		fetches := client.PollFetches(ctx)
-		fetches.EachError(func(_ string, _ int32, err error) { out.Encode(dict{"error": err.Error()}) })
 		fetches.EachRecord(func(r *kgo.Record) {
 			headers := [][2]any{}
 			for _, h := range r.Headers {
@@ -46,6 +45,7 @@ func consume(address, topic, isolation, offset string) {
 			out.Encode(dict{"offset": strconv.FormatInt(r.Offset, 10), "key": hexed(r.Key), "value": hexed(r.Value), "headers": headers,
 				"timestamp": millis(r.Timestamp), "timestampType": kinds[r.Attrs.TimestampType()]})
 		})
+		fetches.EachError(func(_ string, _ int32, err error) { out.Encode(dict{"error": err.Error()}) })
 	}
 }
 

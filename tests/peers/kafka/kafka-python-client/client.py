@@ -51,7 +51,7 @@ def produce(address: str, topic: str, codec: str, mode: str) -> None:
             key, value = unhexed(line["key"]), unhexed(line["value"])
             try:
                 sent.append(producer.send(topic, value, key, headers, 0, when))
-            except (KafkaError, TypeError) as error:
+            except (KafkaError, TypeError, ValueError) as error:
                 sent.append(Future().failure(error))
         elif "flush" in line:
             producer.flush()

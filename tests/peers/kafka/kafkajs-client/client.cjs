@@ -24,7 +24,8 @@ async function consume (address, topic, isolation, offset) {
   const logCreator = () => ({ log }) => show({ error: `${log.message} ${log.error ?? ''} ${log.stack ?? ''}` })
   const kafka = new Kafka({ brokers: [address], logLevel: 1, logCreator })
   const consumer = kafka.consumer({ groupId: `${topic}-${process.pid}`, readUncommitted: isolation === 'read_uncommitted' })
-  consumer.on(consumer.events.GROUP_JOIN, () => consumer.seek({ topic, partition: 0, offset }))
+  let next = offset // nothing is committed, so a group that is joined again begins here
+  consumer.on(consumer.events.GROUP_JOIN, () => consumer.seek({ topic, partition: 0, offset: next }))
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   await consumer.run({
@@ -32,6 +33,7 @@ async function consume (address, topic, isolation, offset) {
     eachMessage: async ({ message: { offset, timestamp, key, value, headers } }) => {
       const pairs = Object.entries(headers ?? {}).flatMap(([name, values]) => [values].flat().map(one => [name, hexed(one)]))
       show({ offset, timestamp, key: hexed(key), value: hexed(value), headers: pairs })
+      next = String(BigInt(offset) + 1n)
     }
   })
 }

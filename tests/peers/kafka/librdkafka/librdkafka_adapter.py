@@ -1,4 +1,4 @@
-"""librdkafka through confluent-kafka: a client of a fake broker, for its codec cannot be called directly.
+"""librdkafka through confluent-kafka: a client of the loopback broker, for its codec cannot be called alone.
 
 Each decode has its own partition, so that nothing of a case remains for the next one. The first Fetch is
 answered with the bytes of the case, and the offset of the second shows the result: if it is after the bytes,
@@ -26,7 +26,7 @@ from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, FakeBroker, Partition, RecordSet
+from wireproof_peers.kafka_client_broker import PARTITIONS, TOPIC, ClientBroker, FetchedOnce
 from wireproof_peers.librdkafka_producer import CLAIMS, Producers
 from wireproof_peers.record_fields import READS as EVERYBODY_READS
 from wireproof_peers.record_fields import observed_fields
@@ -45,7 +45,7 @@ SETTINGS: Final = {
     "enable.auto.commit": False,
     "enable.partition.eof": True,
     "auto.offset.reset": "error",
-    "fetch.wait.max.ms": 10,
+    "fetch.wait.max.ms": 0,
     "fetch.error.backoff.ms": 1,
     "log_level": 0,
 }
@@ -96,7 +96,7 @@ class Librdkafka:
 
     def __init__(self) -> None:
         """Start broker and consumer, so that no case includes the time to connect."""
-        self._broker = FakeBroker()
+        self._broker = ClientBroker()
         self._consumers: dict[str, Any] = {}
         self._asked = 0
         self._producers = Producers()
@@ -111,15 +111,17 @@ class Librdkafka:
         seen, events = self._consumed(request.options, request.data, request.limits.ms * WAIT_FACTOR / 1000)
         return _outcome(request, seen, events)
 
-    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[Partition, "_Events"]:
+    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[FetchedOnce, "_Events"]:
         partition = self._asked % PARTITIONS
         self._asked += 1
-        seen = self._broker.serve(partition, RecordSet(data, options.aborted))
+        seen = FetchedOnce(data, options.aborted)
+        self._broker.put(partition, seen)
         consumer = self._consumer(options.isolation)
         consumer.assign([TopicPartition(TOPIC, partition, options.fetch_offset or 0)])
         try:
             return seen, _polled(consumer, seconds)
         finally:
+            consumer.unassign()
             self._broker.forget(partition)
 
     def close(self) -> None:
@@ -176,7 +178,7 @@ def _bytes(key: str) -> bytes:
     return key.encode("utf-8", "surrogateescape")
 
 
-def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
+def _outcome(request: Request, seen: FetchedOnce, events: _Events) -> Outcome:
     log = split_log(request.data)
     if events.error is not None:
         return _refused(events.error, _value(log, events, None, whole=False))

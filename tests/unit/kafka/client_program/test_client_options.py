@@ -1,10 +1,11 @@
 """The name of a client program: options, then the command."""
 
+import attrs
 import pytest
 
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry import resolve
-from wireproof.kafka.family.client_program.client_options import ClientOptions, parse_spec
+from wireproof.kafka.family.client_program.client_options import ClientOptions, listed_options, parse_spec
 
 
 def test_a_command_alone_has_the_newest_fetch_and_whole_logs() -> None:
@@ -22,6 +23,11 @@ def test_options_are_words_before_the_command() -> None:
 def test_the_worker_gets_the_options_back() -> None:
     options = ClientOptions(name="x", fetch=4, serve="leader", start="subscribe", lost="answers")
     assert ClientOptions.of_json(options.json()) == options
+
+
+def test_every_option_but_the_name_is_listed() -> None:
+    assert {one.name for one in listed_options()} == {*attrs.fields_dict(ClientOptions)} - {"name"}
+    assert resolve("kafka-client:./client").options == listed_options()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from kafka.protocol import consumer as messages
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest, MetadataResponse
+from kafka.protocol.producer import ProduceRequest
 
 from tests.live.raw_client import RESPONSES, RawClient
 from wireproof.kafka.family.loopback_broker import server
@@ -149,6 +150,15 @@ def test_a_version_that_is_not_announced_ends_the_connection() -> None:
     cluster.topics[TOPIC] = ServedTopic(uuid4(), [ServedLog(Serving(b""), lambda *_: None)])
     with running(cluster) as address, RawClient(address) as client, pytest.raises(ConnectionResetError):
         client.send(fetch(cluster, 12))
+
+
+def test_a_broker_of_an_old_format_announces_and_takes_old_versions() -> None:
+    """A client chooses the format by the versions: librdkafka writes v0 if Produce ends at 1."""
+    cluster = LoopbackCluster(newest={ProduceRequest.API_KEY: 1}, oldest={ProduceRequest.API_KEY: 0})
+    assert cluster.versions()[ProduceRequest] == (0, 1)
+    assert LoopbackCluster().versions()[ProduceRequest][0] > 1
+    with running(cluster) as address, RawClient(address) as client:
+        assert client.send(ProduceRequest[0](acks=-1, timeout_ms=1, topic_data=[])).responses == []
 
 
 def test_another_node_leads_after_a_move(cluster: LoopbackCluster) -> None:

@@ -74,6 +74,15 @@ def test_a_cut_answer_ends_in_the_middle_of_the_next_entry() -> None:
     assert answer(served(manner="cut"), 0) == THREE[: SIZES[0] + SIZES[1] // 2]
 
 
+def test_a_client_that_raises_its_limit_gets_the_cut_entry_whole() -> None:
+    """As Sarama does after an entry without records, and a cut one."""
+    partition = served(manner="cut")
+    cut = answer(partition, 0)
+    assert answer(partition, 0) == cut
+    partition.note_fetch(0)
+    assert partition.read_from(0, 2) == THREE
+
+
 def test_a_cut_tail_is_served_once() -> None:
     tail = THREE[: SIZES[0] + 20]
     partition = served(tail)

@@ -1,12 +1,14 @@
 """What a client program is asked: a probe shows which fields, codecs and commands it knows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.cases.outcome import Accepted
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.batch import peek_header
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
@@ -20,7 +22,8 @@ READS: Final = (
 )
 """The features of a log that a client must read; it reads control batches, and delivers none of them."""
 
-WRITES: Final = ("headers", "idempotent", "transactional")
+MODES: Final = {"idempotent": 0, "transactional": TRANSACTIONAL}
+"""The modes of a producer that has an id, and their bits: each is a feature."""
 
 SHOWN: Final = {
     "offset": ("batches[].offset", "batches[].messages[].offset", "batches[].records[].offset"),
@@ -34,9 +37,12 @@ SHOWN: Final = {
 
 WRITTEN: Final = (
     *("baseOffset", "magic", "attributes", "lastOffsetDelta", "baseTimestamp", "maxTimestamp"),
-    *("producerId", "producerEpoch", "baseSequence", "records"),
+    *("producerId", "records"),
 )
-"""The fields of a batch that a producer writes as given; it chooses the leader epoch."""
+"""The fields of a batch that a producer writes as given; it chooses the leader epoch.
+
+Epoch and sequence are compared where there is a producer id: `produce_case.wrong_identity`.
+"""
 
 _RECORD: Final[dict[str, Any]] = {
     "attributes": "0",
@@ -76,7 +82,9 @@ def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int)
         revisions |= dict.fromkeys(names, Claim(()))
     producers = Producers(options, words, software)
     if options.side != "consume" and _produces(producers):
-        revisions["kafka.batch/v2"] = Claim(("encode",), CODECS, ("reader",), WRITTEN, WRITES)
+        revisions["kafka.batch/v2"] = Claim(
+            ("encode",), CODECS, ("reader",), WRITTEN, ("headers", *_modes(producers))
+        )
     return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
 
 
@@ -121,3 +129,16 @@ def _batches(codecs: Iterable[int]) -> bytes:
 def _produces(producers: Producers) -> bool:
     """Return True if the program has the command `produce`."""
     return isinstance(producers.produce(batch_value()), Accepted)
+
+
+def _modes(producers: Producers) -> Iterator[str]:
+    """Yield the modes that the program has: it reports an error for another one, or sends no producer id."""
+    for name, bits in MODES.items():
+        identity = {"producerId": "1", "producerEpoch": "0", "baseSequence": "0"}
+        outcome = producers.produce(batch_value(bits) | identity)
+        match outcome:
+            case Refused(untyped=False):
+                continue
+            case Accepted(data=data) if data and peek_header(data, 0).producer_id < 0:
+                continue
+        yield name

@@ -10,6 +10,7 @@ import attrs
 from attrs import frozen
 
 from wireproof.adapters.errors import UnknownAdapter
+from wireproof.adapters.registry_entry import AdapterOption
 from wireproof.kafka.family.loopback_broker.served_log import Manner
 from wireproof.strict_converter import strict_converter, structure
 
@@ -58,6 +59,30 @@ class ClientOptions:
     def of_json(cls, text: str) -> Self:
         """Return the options of such a word."""
         return structure(strict_converter(), json.loads(text), cls, "the options")
+
+
+ABOUT: Final = {
+    "fetch": "the newest version of Fetch that the broker has",
+    "serve": "how the broker serves a log",
+    "start": "assign a partition at an offset, or subscribe by a group",
+    "side": "the side that is judged",
+    "lost": "lose the first answer to a batch of a producer with an id",
+}
+"""What each option changes; `name` is for a command alone."""
+
+
+def listed_options() -> tuple[AdapterOption, ...]:
+    """Return the options for listings."""
+    fields = attrs.fields_dict(ClientOptions)
+    return tuple(
+        AdapterOption(
+            name,
+            "|".join(get_args(fields[name].type)) or f"{OLDEST_FETCH}..{NEWEST_FETCH}",
+            about,
+            str(fields[name].default),
+        )
+        for name, about in ABOUT.items()
+    )
 
 
 def parse_spec(spec: str) -> tuple[ClientOptions, tuple[str, ...]]:

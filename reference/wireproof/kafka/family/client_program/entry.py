@@ -5,7 +5,7 @@ import sys
 from typing import Final
 
 from wireproof.adapters.registry_entry import Entry
-from wireproof.kafka.family.client_program.client_options import parse_spec
+from wireproof.kafka.family.client_program.client_options import listed_options, parse_spec
 
 START_SECONDS: Final = 120.0
 """Time limit of a hello: the program starts several times."""
@@ -28,4 +28,5 @@ def entry_of_client(spec: str) -> Entry:
         formats=("kafka",),
         start_seconds=START_SECONDS,
         case_seconds=CASE_SECONDS,
+        options=listed_options(),
     )

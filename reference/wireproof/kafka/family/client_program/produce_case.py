@@ -11,6 +11,7 @@ from attrs import Factory, frozen
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
+from wireproof.kafka.batch import peek_header
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import LONGEST, PANICS, TOPIC
 from wireproof.kafka.family.client_program.produced_log import ProducedLog
@@ -69,14 +70,20 @@ class Producers:
             try:
                 with ClientProgram(words, events.put) as program:
                     program.write(b"".join(_commands(value, mode)))
-                    return _answered(events, before + len(value["records"])) or _sent(log)
+                    return _answered(events, before + len(value["records"])) or _sent(log, value)
             except OSError as error:
                 return Faulty(f"{words[0]} cannot be started: {error}")
 
 
 def _coordinator(value: Any) -> Coordinator:  # noqa: ANN401 - a JSON value
-    """Return one that gives a producer the id and the epoch of a value."""
-    return Coordinator(given=int(value["producerId"]) - 1, first_epoch=int(value["producerEpoch"]))
+    """Return one that gives a producer the id and the epoch of a value.
+
+    In a transaction they are of its transactional id: some clients ask for an id without one too.
+    """
+    number, epoch = int(value["producerId"]), int(value["producerEpoch"])
+    if _mode(value) == "idempotent":
+        return Coordinator(given=number - 1, first_epoch=epoch)
+    return Coordinator(given=number, reserved={TOPIC: (number, epoch)})
 
 
 def _mode(value: Any) -> str:  # noqa: ANN401 - a JSON value
@@ -128,11 +135,11 @@ def _answered(events: "Queue[LineRead | Ended]", count: int) -> Outcome | None:
     return None
 
 
-def _sent(log: ProducedLog) -> Outcome:
+def _sent(log: ProducedLog, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
     """Return the one record set that the program sent; a retry sends the same again, which is stored once."""
     match log.stored_of_case():
         case [_] if len({bytes(data) for data in log.arrived}) == 1:
-            return Accepted(data=log.arrived[0])
+            return wrong_identity(value, log.arrived[0]) or Accepted(data=log.arrived[0])
         case [_]:
             return Refused(cls="invalid-value", text="the batch of a retry is another one than the first")
         case []:
@@ -142,6 +149,22 @@ def _sent(log: ProducedLog) -> Outcome:
                 cls="invalid-value",
                 text=f"{len(several)} batches are stored, from {len(log.arrived)} that were sent",
             )
+
+
+def wrong_identity(value: Any, data: bytes) -> Refused | None:  # noqa: ANN401 - a JSON value
+    """Compare epoch and sequence of a producer with an id.
+
+    Without an id they mean nothing: only clients that want idempotence must set them (kwiki:messagesets).
+    """
+    if value["producerId"] == NOBODY:
+        return None
+    header = peek_header(data, 0)
+    sent = {"producerEpoch": str(header.producer_epoch), "baseSequence": str(header.base_sequence)}
+    texts = (
+        f"{name} is {one}, but must be {value[name]}" for name, one in sent.items() if one != value[name]
+    )
+    wrong = next(texts, None)
+    return Refused(cls="invalid-value", text=wrong) if wrong else None
 
 
 def _is_text(name: str | None) -> bool:

@@ -11,7 +11,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.kafka.family.live_broker import requests, step_requests
+from wireproof.kafka.family.live_broker import expiry, requests, step_requests
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.partitions import Partitions
@@ -25,6 +25,9 @@ LEGACY: Final = (0, 1)
 
 WINDOW: Final = 16
 """Cases in flight."""
+
+OLDEST_FETCH: Final = 0
+"""The version of Fetch that a broker takes which converts for all old consumers."""
 
 SESSION_FETCH: Final = 7
 """The version of Fetch from which on there are sessions: KIP-227."""
@@ -112,6 +115,8 @@ def _of_requests(cluster: Cluster) -> tuple[str, ...]:
     rows = (
         ("compaction", CreateTopicsRequest.API_KEY in cluster.versions),
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
+        ("down-conversion", cluster.versions[requests.FETCH][0] == OLDEST_FETCH),
+        *((f"{what}-expiry", expiry.can_be_awaited(cluster, what)) for what in expiry.SETTINGS),
         ("fetch-session", cluster.versions[requests.FETCH][1] >= SESSION_FETCH),
         ("topic-settings", CreateTopicsRequest.API_KEY in cluster.versions),
         ("producer-ids", InitProducerIdRequest.API_KEY in cluster.versions),

@@ -14,8 +14,9 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.cases.steps import ERROR
-from wireproof.kafka.family.live_broker import step_answers, step_requests
+from wireproof.kafka.family.live_broker import expiry, step_answers, step_requests
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.expiry import NotAskedError
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
 from wireproof.kafka.family.live_broker.step_requests import FetchLimits
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
@@ -47,12 +48,14 @@ class Session:
         prefix: the beginning of its transactional ids.
         ids: its producer ids.
         fetch_session: the id of its fetch session; 0 if there is none.
+        append_times: the times that the broker answered for batches under LogAppendTime.
     """
 
     partitions: Sequence[Partition]
     prefix: str
     ids: ProducerIds = field(factory=ProducerIds)
     fetch_session: int = 0
+    append_times: set[int] = field(factory=set)
 
     def partition(self, fields: Fields) -> Partition:
         """Return the partition of a step."""
@@ -82,7 +85,7 @@ class SequenceCases:
         """Send the steps of a request and return the answers."""
         try:
             return Accepted({"steps": list(self._answers(request))})
-        except TopicError as error:
+        except (TopicError, NotAskedError) as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
             return Stalled(line_of(error))
@@ -142,6 +145,7 @@ class SequenceCases:
             replies = [step_requests.produced(one) for one in self._cluster.call_all(rows, node)]
         for reply in replies:
             code = reply.error_code
+            session.append_times.add(reply.log_append_time_ms)
             yield step_answers.error(code) if code else {"baseOffset": str(reply.base_offset)}
 
     def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
@@ -225,7 +229,7 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
 
 
 def _is_stable(answer: Fetched) -> bool:
-    return ERROR in answer or answer["lastStableOffset"] == answer["highWatermark"]
+    return ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])
 
 
 def _waited(
@@ -240,7 +244,7 @@ def _waited(
 
 def _count(answer: Fetched) -> int:
     """Return the number of records in a fetched log."""
-    return sum(len(entry.get("records", ())) for entry in answer.get("entries", ()))
+    return sum(step_answers.count_records(entry) for entry in answer.get("entries", ()))
 
 
 def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
@@ -253,15 +257,31 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
     answer: Fetched = {}
     while True:
         reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
-        found = step_answers.of_partition(reply, session.ids)
-        if answer and ERROR not in found:
-            aborted = [*answer["aborted"], *(one for one in found["aborted"] if one not in answer["aborted"])]
-            found |= {"aborted": aborted, "entries": [*answer["entries"], *found.get("entries", ())]}
-        answer, rows = found, found.get("entries", ())
-        following = int(rows[-1]["lastOffset"]) + 1 if rows else offset
+        found = _of_version(reply, session, limits.version)
+        answer, rows = _joined(answer, found), found.get("entries", ())
+        following = step_answers.last_offset(rows[-1]) + 1 if rows else offset
         if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
             return answer
         offset = following
+
+
+def _of_version(reply: Any, session: Session, version: int | None) -> Fetched:  # noqa: ANN401 - a part of a response
+    """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
+    if version is None or version > step_requests.OLD_FETCH:
+        return step_answers.of_partition(reply, session.ids)
+    return step_answers.of_old_partition(reply, session.append_times)
+
+
+def _joined(answer: Fetched, found: Fetched) -> Fetched:
+    """Return the answer to a fetch that went on where the one before it ended."""
+    if not answer or ERROR in found:
+        return found
+    lists: Fetched = {
+        name: [*answer[name], *(one for one in found.get(name, ()) if one not in answer[name])]
+        for name in ("aborted", "entries")
+        if name in answer
+    }
+    return {**found, **lists}
 
 
 def _bound(answer: Fetched, limits: FetchLimits) -> int:
@@ -285,6 +305,7 @@ def _limits(fields: Fields) -> FetchLimits:
         given,
         max_bytes=int(fields.get("maxBytes", given.max_bytes)),
         partition_max_bytes=int(fields.get("partitionMaxBytes", given.partition_max_bytes)),
+        version=int(fields["version"]) if "version" in fields else None,
     )
 
 
@@ -323,6 +344,12 @@ def _delete_records(cluster: Cluster, session: Session, fields: Fields) -> Json:
     )
 
 
+def _await_expiry(cluster: Cluster, _: Session, fields: Fields) -> Json:
+    """Wait until every broker has forgotten what nobody used since: by its own settings."""
+    time.sleep(expiry.waiting_ms(cluster, str(fields["of"])) / 1000)
+    return {"waited": True}
+
+
 def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
     partition, isolation = session.partition(fields), str(fields.get("isolation", "read_uncommitted"))
     reply = step_requests.repeated(
@@ -340,5 +367,6 @@ _OPS: Final[Mapping[str, Callable[[Cluster, Session, Fields], Json]]] = {
     "fetch-session": _fetch_session,
     "delete-records": _delete_records,
     "list-offset": _list_offset,
+    "await-expiry": _await_expiry,
 }
 """The function of each op but `produce`."""

@@ -1,18 +1,20 @@
 """The answers of a broker as values of steps: numbers as texts, errors by name, batches in a few fields."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from attrs import evolve
 from kafka import errors
 
 from wireproof import formats
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
-from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
+from wireproof.kafka.append import APPEND_TIME
+from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.family.live_broker.entry_bytes import entries_of
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
-from wireproof.kafka.values import Log, LogEntry, RecordBatch
-from wireproof.wire.json_values import Json
+from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
@@ -43,15 +45,65 @@ def of_partition(reply: Any, ids: ProducerIds) -> dict[str, Any]:  # noqa: ANN40
     }
 
 
+def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any]:  # noqa: ANN401 - as above
+    """Return the answer of a partition to a Fetch before version 4, which has messages of v0 or v1."""
+    if reply.error_code:
+        return error(reply.error_code)
+    entries = _entries(bytes(reply.records or b""))
+    shown: dict[str, Json] = (
+        entries
+        if isinstance(entries, dict)
+        else {"entries": [_old_entry(entry, append_times) for entry in entries]}
+    )
+    return {"highWatermark": str(reply.high_watermark), **shown}
+
+
 def of_log(data: bytes, ids: ProducerIds) -> dict[str, Json]:
     """Return the whole entries of fetched bytes; a response may end inside an entry."""
+    entries = _entries(data)
+    if isinstance(entries, dict):
+        return entries
+    return {"entries": [entry_json(entry, ids) for entry in entries if isinstance(entry, RecordBatch)]}
+
+
+def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
+    """Return the whole entries of bytes, or the field of an answer that says why they are unreadable."""
     whole = b"".join(entry for _, entry in entries_of(data))
     try:
         found = formats.decode(LOG, whole, Options()).value
     except Rejected as rejected:
         return {"unreadable": f"{rejected.cls} at {rejected.at}: {rejected.text}"}
-    entries: Sequence[LogEntry] = found.batches if isinstance(found, Log) else ()
-    return {"entries": [entry_json(entry, ids) for entry in entries if isinstance(entry, RecordBatch)]}
+    return found.batches if isinstance(found, Log) else ()
+
+
+def _old_entry(entry: LogEntry, append_times: Collection[int]) -> Json:
+    """Return a message as a value of its format, with `APPEND_TIME` for a time that the broker answered.
+
+    A batch, which has no place there, is shown whole.
+    """
+    return to_json(_timeless(entry, append_times) if isinstance(entry, Message) else entry)
+
+
+def _timeless(message: Message, append_times: Collection[int]) -> Message:
+    stamped = message.magic and message.attributes & LOG_APPEND_TIME and message.timestamp in append_times
+    inner = message.messages
+    return evolve(
+        message,
+        timestamp=APPEND_TIME if stamped else message.timestamp,
+        messages=None if inner is None else tuple(_timeless(one, append_times) for one in inner),
+    )
+
+
+def last_offset(entry: Mapping[str, Any]) -> int:
+    """Return the last offset of an entry of an answer, which a message has as its only one."""
+    return int(entry.get("lastOffset", entry.get("offset", entry.get("baseOffset"))))
+
+
+def count_records(entry: Mapping[str, Any]) -> int:
+    """Return the number of records in an entry of an answer."""
+    if "offset" in entry:
+        return len(entry["messages"] or (entry,))
+    return len(entry.get("records", ()))
 
 
 def entry_json(batch: RecordBatch, ids: ProducerIds) -> Json:

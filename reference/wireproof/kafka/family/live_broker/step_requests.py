@@ -29,6 +29,9 @@ BUMPING_END: Final = 5
 ONE_TRANSACTION: Final = 3
 """The newest version of AddPartitionsToTxn for clients: from 4 on, brokers ask for several transactions."""
 
+OLD_FETCH: Final = max(requests.LEGACY_FETCH.values())
+"""The newest version of Fetch without batches: the answer has messages, and no last stable offset."""
+
 CONCURRENT_TRANSACTIONS: Final = 51
 WAITED_FOR: Final = RETRIED | {15, 16, CONCURRENT_TRANSACTIONS}
 """Codes after which a client repeats its request: the coordinator is not ready, or still writes markers."""
@@ -47,13 +50,18 @@ ISOLATION: Final = {"read_uncommitted": 0, "read_committed": 1}
 
 @frozen
 class FetchLimits:
-    """What a fetch asks for: its limits, its isolation level and its session."""
+    """What a fetch asks for: its limits, its isolation level and its session.
+
+    Attributes:
+        version: of the request; None for the newest one.
+    """
 
     max_bytes: int = requests.FETCH_BYTES
     partition_max_bytes: int = requests.FETCH_BYTES
     isolation: str = "read_uncommitted"
     session: tuple[int, int] = (0, -1)
     forget: tuple[Partition, ...] = field(default=())
+    version: int | None = None
 
 
 def repeated(send: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401 - a response
@@ -188,7 +196,8 @@ def fetch(
         forgotten_topics_data=list(_forgotten(limits.forget)),
     )
     node = rows[0][0].node if node is None else node
-    return cluster.call(request, cluster.newest(FetchRequest, requests.VERSIONS[requests.FETCH][1]), node)
+    newest = cluster.newest(FetchRequest, requests.VERSIONS[requests.FETCH][1])
+    return cluster.call(request, newest if limits.version is None else limits.version, node)
 
 
 def _forgotten(partitions: Sequence[Partition]) -> Iterable[Any]:

@@ -3,6 +3,7 @@
 A transaction ends at once: its markers are written before the answer, so no state is in between.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from attrs import Factory, define
@@ -25,6 +26,7 @@ class Transactional:
     Attributes:
         producer, epoch: of the latest producer.
         last_epoch: the epoch that this producer raised itself; -1 if it is another instance.
+        changed: the time of its last change.
         raised: True if the last end raised the epoch: transactions v2.
         partitions: of the open transaction.
     """
@@ -33,6 +35,7 @@ class Transactional:
     epoch: int = 0
     last_epoch: int = NO_EPOCH
     state: State = "empty"
+    changed: int = 0
     raised: bool = False
     partitions: dict[Place, ServedPartition] = Factory(dict)
 
@@ -44,19 +47,21 @@ class Coordinator:
     Attributes:
         given: the last producer id that was given.
         first_epoch: of a new producer.
+        reserved: producer id and epoch for the first producer of a transactional id.
     """
 
     given: int = 0
     first_epoch: int = 0
+    reserved: Mapping[str | None, tuple[int, int]] = Factory(dict)
     _ids: dict[str, Transactional] = Factory(dict)
 
     def init(self, name: str | None, known: tuple[int, int], now: int) -> tuple[int, int]:
         """Return the id and the epoch of a new producer: handleInitProducerId; raises `Refused`."""
         if name is None or name not in self._ids:
-            self.given += 1
+            found = self.reserved.get(name) or self._next()
             if name is not None:
-                self._ids[name] = Transactional(self.given, self.first_epoch)
-            return self.given, self.first_epoch
+                self._ids[name] = Transactional(*found, changed=now)
+            return found
         one = self._ids[name]
         if known != NOBODY and (known[0] != one.producer or known[1] not in (one.epoch, one.last_epoch)):
             raise AppendRefused(ErrorCode.PRODUCER_FENCED, f"epoch {known[1]}, but {one.epoch} is the latest")
@@ -66,8 +71,18 @@ class Coordinator:
             one.epoch += 1
             self._finish(one, commit=False, now=now)
         one.last_epoch = NO_EPOCH if known == NOBODY else one.epoch
-        one.epoch, one.state = one.epoch + 1, "empty"
+        one.epoch, one.state, one.changed = one.epoch + 1, "empty", now
         return one.producer, one.epoch
+
+    def forget_idle(self, now: int, age: int) -> None:
+        """Forget the transactional ids that did not change for so long, but none with an open transaction."""
+        self._ids = {
+            name: one for name, one in self._ids.items() if one.state == "ongoing" or now - one.changed < age
+        }
+
+    def _next(self) -> tuple[int, int]:
+        self.given += 1
+        return self.given, self.first_epoch
 
     def _checked(self, name: str, producer: tuple[int, int]) -> Transactional:
         one = self._ids.get(name)
@@ -113,4 +128,4 @@ class Coordinator:
         for partition in one.partitions.values():
             partition.write_marker(one.producer, one.epoch, commit=commit, now=now)
         one.partitions = {}
-        one.state = "committed" if commit else "aborted"
+        one.state, one.changed = "committed" if commit else "aborted", now

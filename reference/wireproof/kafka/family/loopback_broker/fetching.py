@@ -8,10 +8,15 @@ from kafka.protocol.consumer import FetchResponse
 
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
 from wireproof.kafka.family.loopback_broker.fetch_sessions import FetchSession, is_news
+from wireproof.kafka.family.loopback_broker.old_messages import OLD_FETCH
+from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import READ_COMMITTED, LoopbackCluster, Reply, Request
 
 SESSION: Final = 7
 """The version of Fetch from which on there are sessions: KIP-227."""
+
+RESPONSE_LIMIT: Final = 3
+"""The version of Fetch from which on there is a limit for the whole response: KIP-74."""
 
 NO_SESSION: Final = 0
 
@@ -91,12 +96,11 @@ class Fetching:
             partition = self.cluster.partition(topic.topic, topic.topic_id, asked.partition)
             ends = partition.end, partition.last_stable_offset(), partition.start
             partition.check_range(offset)
+            committed = request.isolation_level == READ_COMMITTED
+            data = self._read(partition, asked, ends[1] if committed else None)
         except AppendRefused as refused:
             code = refused.code
         else:
-            committed = request.isolation_level == READ_COMMITTED
-            bound = ends[1] if committed else None
-            data = partition.read_from(offset, min(asked.partition_max_bytes, request.max_bytes), bound)
             rows = partition.aborted_for(offset, ends[1], committed=committed)
             one = FetchResponse.FetchableTopicResponse.PartitionData.AbortedTransaction
             aborted = [
@@ -113,6 +117,15 @@ class Fetching:
             records=data,
             version=request.version,
         )
+
+    def _read(self, partition: ServedPartition, asked: Request, bound: int | None) -> bytes:
+        """Return the bytes of a partition in the format of the version; raises `Refused`."""
+        version, limit = self.request.version, asked.partition_max_bytes
+        if version >= RESPONSE_LIMIT:
+            limit = min(limit, self.request.max_bytes)
+        data = partition.read_from(asked.fetch_offset, limit, bound)
+        magic = OLD_FETCH.get(version)
+        return data if magic is None else partition.read_old(data, asked.fetch_offset, magic)
 
 
 def refused_fetch(request: Request, refused: AppendRefused) -> Reply:

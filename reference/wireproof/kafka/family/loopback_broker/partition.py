@@ -6,11 +6,16 @@ from typing import Final
 from attrs import Factory, define, evolve, frozen
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker import append_rules, markers, stored_form
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, Arrival, ErrorCode
+from wireproof.kafka.family.loopback_broker import append_rules, markers, old_messages, stored_form
+from wireproof.kafka.family.loopback_broker.append_rules import (
+    NO_TIMESTAMP,
+    AppendRefused,
+    Arrival,
+    ErrorCode,
+)
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
-from wireproof.kafka.values import RecordBatch
+from wireproof.kafka.values import Message, RecordBatch
 
 KNOWN_BATCHES: Final = 5
 """How many of a producer's last batches are known as duplicates: ProducerStateEntry."""
@@ -55,11 +60,14 @@ class Aborted:
 class KnownProducer:
     """What is known of a producer: its epoch, and (first, last sequence, answer) of its last batches.
 
+    `latest` is the time from which its age counts: the maxTimestamp of its last batch, or that of a marker.
+
     The answer to a duplicate has the batch's maxTimestamp as append time, also under CreateTime:
     `duplicate.timestamp` in UnifiedLog.
     """
 
     epoch: int
+    latest: int = NO_TIMESTAMP
     batches: deque[tuple[int, int, Appended]] = Factory(lambda: deque(maxlen=KNOWN_BATCHES))
 
 
@@ -110,6 +118,7 @@ class ServedPartition:
             last = (first + arrival.batch.last_offset_delta) % SEQUENCES
             again = evolve(answer, append_time=form.header.max_timestamp)
             known.batches.append((first, last, again))
+            known.latest = form.header.max_timestamp
         return answer
 
     # --- the steps of an append ---
@@ -186,6 +195,14 @@ class ServedPartition:
         if first != expected:
             raise _out_of_order(first, expected)
 
+    def forget_idle(self, now: int, age: int) -> None:
+        """Forget the producers whose last batch is so old, but none in a transaction: isProducerExpired."""
+        self._producers = {
+            number: known
+            for number, known in self._producers.items()
+            if number in self.open or now - known.latest < age
+        }
+
     # --- transactions: ProducerAppendInfo, UnifiedLog ---
 
     def check_transaction(self, batch: RecordBatch) -> None:
@@ -198,7 +215,7 @@ class ServedPartition:
         known = self._producers.setdefault(producer, KnownProducer(epoch))
         if epoch > known.epoch:
             known.batches.clear()
-        known.epoch = max(known.epoch, epoch)
+        known.epoch, known.latest = max(known.epoch, epoch), now
         form = markers.marker(producer, epoch, commit=commit, offset=self.end, now=now)
         first = self.open.pop(producer, None)
         if first is not None and not commit:
@@ -259,6 +276,17 @@ class ServedPartition:
                 break
             found += stored.data
         return found
+
+    def read_old(self, data: bytes, offset: int, magic: int) -> bytes:
+        """Return stored bytes as messages of an old format; raises `Refused`."""
+        if not self.settings.down_conversion:
+            raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, "down-conversion is switched off")
+        found = (self.messages(one, offset, magic) for one in old_messages.batches_of(data))
+        return b"".join(map(old_messages.written, found))
+
+    def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
+        """Return the messages that stand for a batch."""
+        return old_messages.of_batch(batch, offset, magic)
 
     def first_after(self, timestamp: int) -> StoredEntry | None:
         """Return the first batch with a record of this time or a later one."""

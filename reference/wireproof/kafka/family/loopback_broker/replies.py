@@ -13,6 +13,7 @@ from kafka.protocol.admin import (
     DeleteRecordsRequest,
     DeleteTopicsRequest,
     DeleteTopicsResponse,
+    DescribeConfigsRequest,
 )
 from kafka.protocol.consumer import (
     FetchRequest,
@@ -72,6 +73,7 @@ VERSIONS: Final = {
     AddPartitionsToTxnRequest: (0, 3),
     EndTxnRequest: (0, 5),
     DeleteRecordsRequest: (0, 2),
+    DescribeConfigsRequest: (1, 4),
     OffsetForLeaderEpochRequest: (2, 4),
     JoinGroupRequest: (0, 9),
     SyncGroupRequest: (0, 5),
@@ -119,7 +121,9 @@ class LoopbackCluster:
 
     Attributes:
         partition_class: of each partition that a client creates; a fault is a class of its own.
-        newest: the newest version that is announced of an API, by its key; else that of `VERSIONS`.
+        newest, oldest: the newest and the oldest version that is announced of an API, by its key; else those
+            of `VERSIONS`.
+        settings: of the broker, by their names; without one, what it is about does not happen.
         node: the number of this node.
         ports: where each node listens.
         topics: by name.
@@ -131,6 +135,8 @@ class LoopbackCluster:
 
     partition_class: type[ServedPartition] = ServedPartition
     newest: Mapping[int, int] = Factory(dict)
+    oldest: Mapping[int, int] = Factory(dict)
+    settings: Mapping[str, int] = Factory(dict)
     node: int = NODE
     ports: dict[int, int] = Factory(dict)
     topics: dict[str, ServedTopic] = Factory(dict)
@@ -151,7 +157,7 @@ class LoopbackCluster:
     def versions(self) -> Mapping[type[Any], tuple[int, int]]:
         """Return the least and the newest version of each request that is taken."""
         return {
-            one: (least, min(most, self.newest.get(one.API_KEY, most)))
+            one: (self.oldest.get(one.API_KEY, least), min(most, self.newest.get(one.API_KEY, most)))
             for one, (least, most) in VERSIONS.items()
         }
 

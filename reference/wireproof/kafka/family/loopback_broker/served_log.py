@@ -31,7 +31,8 @@ Manner = Literal["whole", "pieces", "cut", "error", "leader"]
 
 whole: all bytes in the first answer, and later those from the entry of the offset on.
 pieces: one entry in each answer.
-cut: one entry and the first half of the next in each answer, as a limit of bytes cuts them.
+cut: one entry and the first half of the next in each answer, as a limit of bytes cuts them; a client that
+    asks for the same offset with a greater limit gets the rest whole.
 error: as `whole`, after an answer with an error.
 leader: as `pieces`; after the first of them another node leads the partition.
 """
@@ -82,13 +83,13 @@ class Serving:
             for producer, first in self.aborted
         )
 
-    def from_offset(self, offset: int) -> bytes:
+    def from_offset(self, offset: int, *, all_of_them: bool = False) -> bytes:
         """Return the bytes from the entry with an offset on, as much of them as an answer has."""
         at = 0
         for index, entry in enumerate(self.log.entries):
             after = at + len(entry.data)
             if entry.last >= offset:
-                return self.data[at : self._end_of_answer(index, after)]
+                return self.data[at : None if all_of_them else self._end_of_answer(index, after)]
             at = after
         return self.data[at:]
 
@@ -131,6 +132,7 @@ class ServedLog(ServedPartition):
         self._on_fetch = on_fetch
         self._answer = b""
         self._error = ErrorCode.NONE
+        self._limits: dict[int, int] = {}
 
     def note_fetch(self, offset: int) -> None:
         """Choose the answer for an offset."""
@@ -186,8 +188,11 @@ class ServedLog(ServedPartition):
         if self._error:
             raise AppendRefused(self._error, "as the test wants it")
 
-    def read_from(self, _: int, __: int, ___: int | None = None) -> bytes:
-        """Return the answer to the last Fetch, whatever its limits."""
+    def read_from(self, offset: int, max_bytes: int, _: int | None = None) -> bytes:
+        """Return the answer to the last Fetch, whatever its limit: only a greater one than before matters."""
+        raised = self._limits.setdefault(offset, max_bytes) < max_bytes
+        if raised and self.serving.manner == "cut" and not self._is_past(offset):
+            self._answer = self.serving.from_offset(offset, all_of_them=True)
         return self._answer
 
     def aborted_for(self, _: int, __: int, *, committed: bool) -> list[Aborted]:  # noqa: ARG002 - as its base

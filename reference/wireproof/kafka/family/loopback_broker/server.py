@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -14,7 +15,12 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.family.loopback_broker import group_replies, replies, transaction_replies
+from wireproof.kafka.family.loopback_broker import (
+    broker_settings,
+    group_replies,
+    replies,
+    transaction_replies,
+)
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused
 from wireproof.kafka.family.loopback_broker.fetching import Fetching, has_data, refused_fetch
 from wireproof.kafka.family.loopback_broker.replies import REQUESTS, LoopbackCluster
@@ -119,6 +125,7 @@ class LoopbackServer:
 
     @staticmethod
     async def _answer(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
+        broker_settings.forget_idle(node, time.time_ns() // 1_000_000)
         reply = ANSWERS[request.API_KEY](node, request)
         return await reply if isawaitable(reply) else reply
 
@@ -141,6 +148,7 @@ async def _fetch(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - 
 ANSWERS: Final[dict[int, Callable[[LoopbackCluster, Any], Any]]] = {
     **replies.ANSWERS,
     **transaction_replies.ANSWERS,
+    **broker_settings.ANSWERS,
     **group_replies.ANSWERS,
     FetchRequest.API_KEY: _fetch,
 }

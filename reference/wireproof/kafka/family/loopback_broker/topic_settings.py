@@ -42,6 +42,7 @@ class TopicSettings:
         codec: of `compression.type`, None for the producer's.
         compacted: whether `cleanup.policy` has `compact`.
         max_bytes: `max.message.bytes`.
+        down_conversion: `message.downconversion.enable`.
         before_ms, after_ms: `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`.
     """
 
@@ -49,6 +50,7 @@ class TopicSettings:
     codec: int | None = None
     compacted: bool = False
     max_bytes: int = 1_048_588
+    down_conversion: bool = True
     before_ms: int = INT64_MAX
     after_ms: int = HOUR_MS
 
@@ -90,6 +92,7 @@ PARSED: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "compression.type": ("codec", CODECS.__getitem__),
     "cleanup.policy": ("compacted", _policies),
     "max.message.bytes": ("max_bytes", _number),
+    "message.downconversion.enable": ("down_conversion", {"true": True, "false": False}.__getitem__),
     "message.timestamp.before.max.ms": ("before_ms", _number),
     "message.timestamp.after.max.ms": ("after_ms", _number),
 }

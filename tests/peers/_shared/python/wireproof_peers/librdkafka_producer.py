@@ -1,4 +1,4 @@
-"""Encoding with librdkafka's producer: the fake broker keeps the record set of its Produce request.
+"""Encoding with librdkafka's producer: the broker keeps the record set of its Produce request.
 
 It sends one entry at a time, for `linger.ms` delays the messages until `flush`. It chooses the magic by the
 versions of Produce that the broker supports. The broker assigns producer id and epoch.
@@ -14,7 +14,7 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof_peers.build_entries import CODEC_BITS, TRANSACTIONAL, fixed_batch_field, fixed_message_field
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.fake_kafka_broker import MAGICS, PARTITIONS, TOPIC, FakeBroker, Identity
+from wireproof_peers.kafka_client_broker import PARTITIONS, TOPIC, ClientBroker, KeptAsSent
 from wireproof_peers.record_fields import to_bytes
 
 WAIT_FACTOR: Final = 10
@@ -64,7 +64,7 @@ CLAIMS: Final = {
 class Producers:
     """A broker for each magic, a producer for each magic and codec, or for a request with a producer id."""
 
-    _brokers: dict[str, FakeBroker] = field(factory=dict)
+    _brokers: dict[str, ClientBroker] = field(factory=dict)
     _known: dict[tuple[str, str], Any] = field(factory=dict)
     _asked: int = 0
 
@@ -91,7 +91,8 @@ class Producers:
         broker = self._broker(request.revision)
         partition = self._asked % PARTITIONS
         self._asked += 1
-        seen = broker.serve(partition, None)
+        seen = KeptAsSent()
+        broker.put(partition, seen)
         seconds = request.limits.ms * WAIT_FACTOR / 1000
         producer = self._producer(broker, request.revision, value)
         for stamp, record in _records(value):
@@ -106,12 +107,12 @@ class Producers:
             case several:
                 return Refused(cls="invalid-value", text=f"sent in {len(several)} parts")
 
-    def _broker(self, revision: str) -> FakeBroker:
+    def _broker(self, revision: str) -> ClientBroker:
         if revision not in self._brokers:
-            self._brokers[revision] = FakeBroker(MAGICS[revision])
+            self._brokers[revision] = ClientBroker(revision)
         return self._brokers[revision]
 
-    def _producer(self, broker: FakeBroker, revision: str, value: Any) -> Any:  # noqa: ANN401 - of the library
+    def _producer(self, broker: ClientBroker, revision: str, value: Any) -> Any:  # noqa: ANN401 - of the library
         codec = COMPRESSION[int(value["attributes"]) & CODEC_BITS]
         settings = {**SETTINGS, "bootstrap.servers": broker.address, "compression.type": codec}
         if revision == "v2" and value["producerId"] != "-1":
@@ -121,9 +122,9 @@ class Producers:
         return self._known[revision, codec]
 
 
-def _identified(broker: FakeBroker, settings: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 - as above
+def _identified(broker: ClientBroker, settings: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 - as above
     """Return a producer to which the broker assigns id and epoch; its sequence begins at 0."""
-    broker.identity = Identity(int(value["producerId"]), int(value["producerEpoch"]))
+    broker.identify(int(value["producerId"]), int(value["producerEpoch"]))
     if not int(value["attributes"]) & TRANSACTIONAL:
         return Producer({**settings, "enable.idempotence": True})
     producer = Producer({**settings, "transactional.id": "wireproof"})

@@ -53,10 +53,10 @@ impl ProducerContext for Answers {
     }
 }
 
-/// Hand the records of stdin to the producer; print the answers at each flush.
+/// Hand the records of stdin to the producer; print the answers at each flush, which may wait for `linger.ms`.
 fn produce(address: &str, topic: &str, codec: &str, mode: &str) -> Failing<()> {
     let mut options = ClientConfig::new();
-    options.set("bootstrap.servers", address).set("compression.type", codec).set("linger.ms", "30000").set("batch.size", "16777216");
+    options.set("bootstrap.servers", address).set("compression.type", codec).set("linger.ms", "1000").set("batch.size", "16777216");
     options.set("batch.num.messages", "1000000").set("queue.buffering.max.messages", "1000000").set("message.max.bytes", "33554432");
     options.set("enable.idempotence", (mode != "plain").to_string());
     if mode == "transactional" {
