@@ -111,7 +111,7 @@ def _fuzzed(words: list[str], given: dict[str, str], room: Path, seconds: float)
             stdout=output,
             stderr=output,
         )
-        used, until = 0.0, time.monotonic() + seconds * WALL_PER_CPU
+        used, until = 0.0, time.monotonic() + max(seconds, 1.0) * WALL_PER_CPU
         while process.poll() is None and used < seconds:
             time.sleep(POLL_SECONDS)
             used = max(
@@ -189,9 +189,8 @@ def main(
     conditions()
     chosen = [WAYS[int(number)] for number in ways.split(",")]
     click.echo(f"{form}, {rounds} rounds of {seconds:g} s of processor time")
-    click.echo(
-        "| target | begins with | edges | range | ratio | executions, at least | ends |\n|---|---|---|---|---|---|---|"
-    )
+    click.echo("| target | begins with | edges | range | ratio | executions, at least | ends |")
+    click.echo("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as room:
         for program in programs:
             start = started(program, folder, form, Path(room))
