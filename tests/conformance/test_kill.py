@@ -56,7 +56,7 @@ def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> No
     assert [(event.id, event.label) for event in events if event.verdict.startswith("pass")] == []
 
 
-@pytest.mark.parametrize("largest", by_size())
+@pytest.mark.parametrize("largest", by_size(others="sweeps"))
 def test_a_codec_that_refuses_everything_passes_no_golden_case_but_open_ones(*, largest: bool) -> None:
     cases = cases_by_size(largest=largest)
     with Engine(spec_of("mutant:reject-everything"), in_process=True) as engine:

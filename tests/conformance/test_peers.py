@@ -27,7 +27,7 @@ PYTHON_CLIENTS = ("confluent-kafka-client", "kafka-python-client", "aiokafka-cli
 
 DELIVERED = ("--run", "kafka.log/mixed/delivered/*")
 
-QUICK = "kio"
+QUICK = "protobuf-upb"
 
 ELSEWHERE = {
     "sarama": "franz-go",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import goldens
 import pytest
 from attrs import evolve
 
@@ -32,7 +33,7 @@ from wireproof.runner.exit_codes import Exit
 from wireproof.runner.run import Selection, run
 
 VERIFIER = "2026.12:heka-verifier"
-SUITE = load()
+SUITE = goldens.load()
 PAGES = requirement_files((fixtures_folder(),))
 ASKED = Requirements("2026.12:toy", "Toy (2026.12)", ("toy.frame/v1/basic/good",))
 

@@ -3,9 +3,9 @@
 import re
 
 from documentation import text_of
+from goldens import load
 
 from wireproof.cases.case import Steps
-from wireproof.cases.fixtures import load
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
 from wireproof.kafka.family.live_broker.step_requests import produce_request
 from wireproof.kafka.family.live_broker.topics import Partition

@@ -194,8 +194,8 @@ class Greedy:
 
 
 def test_a_codec_that_takes_eight_times_what_it_may_unpack_goes_over_its_memory() -> None:
-    """In a process of its own: what the peak was before is what another test took."""
-    with ProcessPoolExecutor(1, get_context("fork")) as pool:
+    """In a new process: one that was forked would use memory again that another test gave back."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         pool.submit(_takes_eight_times).result()
 
 

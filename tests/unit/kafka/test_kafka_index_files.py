@@ -392,6 +392,7 @@ def test_explain_reports_nothing_about_absent_index_files(tmp_path: Path, wirepr
     assert "agrees" not in done.out
 
 
+@pytest.mark.sweeps
 def test_the_headers_of_many_entries_and_their_index_take_little_memory() -> None:
     count = 50_000
     one = kafka_bytes.message(1)

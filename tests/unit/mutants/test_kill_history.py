@@ -74,6 +74,7 @@ def test_an_error_that_a_library_does_not_document_is_a_bug_that_must_cases_catc
     assert load().by_id[found.by].level == "must"
 
 
+@pytest.mark.sweeps
 def test_the_reference_passes_the_cases_of_every_entry() -> None:
     suite = load()
     named = only(suite, sorted({name for bug in BUGS.values() for name in bug.cases}))

@@ -2,10 +2,10 @@
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Data
-from wireproof.cases.fixtures import load
 from wireproof.iggy.family.live_server.destination import (
     DEFAULT_TOPIC,
     Topic,

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from tests.support.goldens import load
+from goldens import load
+
 from wireproof.cases.case import Case, Data
 from wireproof.kafka import log
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
