@@ -73,3 +73,18 @@ def test_a_read_after_a_seek_is_a_read_at_a_position(at: int, length: int) -> No
         assert _seek_and_read(number, length, at) == read_at(number, length, at)
         assert _seek_and_fill(number, memoryview(one), at) == read_into(number, memoryview(two), at)
     assert one == two
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="on Linux alone a peak is kept across exec")
+def test_the_peak_of_a_process_is_its_own_and_not_that_of_the_one_that_started_it() -> None:
+    code = (
+        "from wireproof.adapters.process_stats import own_peak_mib as peak; before = peak(); "
+        "block = bytearray(64 << 20); block[::4096] = b'1' * len(range(0, 64 << 20, 4096)); "
+        "print(before, peak() - before)"
+    )
+    start = f"subprocess.run([sys.executable, '-c', {code!r}])"
+    parent = f"import subprocess, sys; block = b'1' * (256 << 20); {start}"
+    done = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)
+    before, grown = map(int, done.stdout.split())
+    assert before < 200
+    assert 60 <= grown < 100
