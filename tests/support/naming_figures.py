@@ -25,8 +25,8 @@ Accept Account Add Advance Allow Answer Append Apply Arrange Ask Attribute Begin
 Call Change Check Choose Close Collect Combine Compare Compile Compress Compute Connect Continue Convert
 Copy Count Create Cut Damage Decode Decompress Delete Derive Describe Discard Distribute Divide Do Draw Drop
 Edit Encode End Enlarge Enter Escape Exclude Exit Expand Expect Explain Fail Fetch Fill Find Fix Flip Follow
-Format Fuzz Generate Give Group Hide Ignore Import Inflate Instrument Invoke Join Judge Keep Kill Leave Lend
-Let Limit List Listen Load Lock Log Look Make Mark Measure Merge Minimise Move Mutate Name Normalise Note
+Forget Format Fuzz Generate Give Group Hide Ignore Import Inflate Instrument Invoke Join Judge Keep Kill Leave
+Lend Let Limit List Listen Load Lock Log Look Make Mark Measure Merge Minimise Move Mutate Name Normalise Note
 Open Overwrite Parse Pass Poll Post Prepare Print Produce Queue Raise Read Reap Record Refuse Reject Remark
 Remove Render Renumber Repeat Replace Report Require Reset Resolve Return Rewrite Run Save Scan Search See
 Send Serve Set Show Shrink Sign Skip Sort Spell Split Start Stop Store Survey Swap Take Test Truncate Trust

@@ -12,8 +12,6 @@ import tempfile
 from bisect import bisect
 from collections.abc import Callable, Mapping
 from typing import Final
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 
 from wireproof import __version__
 from wireproof.adapters.errors import AdapterError
@@ -120,10 +118,12 @@ def _printed(*command: str) -> str:
 
 
 def _fetched(address: str) -> str:
+    from urllib.request import Request, urlopen  # noqa: PLC0415 - slow to import, and few commands ask a registry
+
     request = Request(address, headers={"User-Agent": f"wireproof/{__version__}"})  # noqa: S310 - https
     try:
         with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - as above
             text: str = answer.read(MAX_LIST).decode("utf-8")
-    except (URLError, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise AdapterError(f"the releases cannot be listed: {address}: {error}") from None
     return text
