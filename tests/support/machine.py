@@ -21,6 +21,7 @@ CHROMIUM: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 TOOLS: Final = {
     "sh": "install a shell (apt-get install dash)",
+    "false": "install it (apt-get install coreutils)",
     "bash": "install bash (apt-get install bash)",
     "java": "install Java 17 (apt-get install openjdk-17-jdk), or set JAVA_HOME",
     "mvn": "install Maven (apt-get install maven)",

@@ -41,6 +41,11 @@ ROW = FORMATS["kafka.batch/v2"]
 ]
 
 
+def python(code: str) -> str:
+    """Return a command that runs this code, for a variable that holds one command."""
+    return shlex.join((sys.executable, "-c", code))
+
+
 @frozen
 class Asked:
     """A request; the numbers of its header come from its parts."""
@@ -179,14 +184,14 @@ def test_afl_without_another_input_of_the_queue_gets_mutations(afl: ModuleType) 
 def test_afl_never_gets_an_empty_input_at_which_it_would_end(
     afl: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WIREPROOF_MUTATOR", "dd if=/dev/zero bs=4 count=1 status=none")
+    monkeypatch.setenv("WIREPROOF_MUTATOR", python("import sys; sys.stdout.buffer.write(bytes(4))"))
     afl.init(5)
     assert afl.fuzz(bytearray(ONE), None, 10) == ONE[:10]
     afl.deinit()
 
 
 def test_afl_is_told_if_there_is_no_process(afl: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WIREPROOF_MUTATOR", "false")
+    monkeypatch.setenv("WIREPROOF_MUTATOR", python("raise SystemExit(1)"))
     afl.init(1)
     with pytest.raises(RuntimeError, match="WIREPROOF_MUTATOR"):
         afl.fuzz(bytearray(ONE), None, 4096)

@@ -5,6 +5,7 @@ import time
 from queue import Queue
 
 import pytest
+from machine import needs
 
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
 
@@ -30,6 +31,7 @@ def test_the_end_has_the_exit_code_and_the_last_lines_of_stderr() -> None:
     assert end == Ended(7, " | ".join(map(str, range(10, 30))))
 
 
+@needs("false")
 def test_a_program_that_ends_at_once_has_an_end() -> None:
     for _ in range(20):
         events: Queue[LineRead | Ended] = Queue()
