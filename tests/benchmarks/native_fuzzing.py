@@ -5,6 +5,10 @@ The ways take turns, with the same seeds for libFuzzer's random numbers. A round
 seconds of processor time, of fuzzer and mutator process together, so that other load counts for nobody.
 If an input ends the target, it is started again on the same corpus, until the time is used up. Seeds that end
 the target are left out. In the end a fresh process reads the corpus and counts its edges.
+
+A finding is a place where a target fails: a line `finding: …` that it prints, or what libFuzzer says when it
+ends the target. `--list` prints them on stderr; the table has their number, because a finding that is not yet
+known to the project that it belongs to is no matter for a table.
 """
 
 import os
@@ -16,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -55,6 +60,12 @@ WAYS = (
 )
 
 
+HEADINGS = (
+    "target", "begins with", "edges", "range", "ratio", "executions, at least", "ends", "findings",
+    "of all rounds",
+)  # fmt: skip
+
+
 @frozen
 class Start:
     """The format that a program reads, the seeds that it survives, and the dictionary."""
@@ -66,11 +77,12 @@ class Start:
 
 @frozen
 class Run:
-    """One run: its edges, its executions, and how often an input ended the target."""
+    """One run: its edges, its executions, how often an input ended the target, and its findings."""
 
     edges: int
     executions: int
     ended: int
+    findings: frozenset[str]
 
 
 def started(program: Path, folder: Path, form: str, room: Path) -> Start:
@@ -89,14 +101,15 @@ def run(program: Path, way: Way, start: Start, number: int, seconds: float) -> R
         folders = [room / "corpus", *[start.seeds] * way.seeds]
         folders[0].mkdir()
         words = [str(program), *LIMITS, *[f"-dict={start.dictionary}"] * way.seeds, *map(str, folders)]
-        spent, executions, ended = 0.0, 0, 0
+        spent, executions, ended, findings = 0.0, 0, 0, frozenset[str]()
         while spent < seconds:
             seeded = [*words, f"-seed={number + 1000 * ended}"]
             used, log = _fuzzed(seeded, environment(way, start), room, seconds - spent)
             spent += used
             executions += _executions(log)
             ended += spent < seconds
-        return Run(edges(program, folders), executions, ended)
+            findings |= _findings(log)
+        return Run(edges(program, folders), executions, ended, findings)
 
 
 def _fuzzed(words: list[str], given: dict[str, str], room: Path, seconds: float) -> tuple[float, str]:
@@ -140,6 +153,10 @@ def _executions(log: str) -> int:
     return max((int(number) for number in re.findall(r"^#(\d+)", log, re.MULTILINE)), default=0)
 
 
+def _findings(log: str) -> frozenset[str]:
+    return frozenset(re.findall(r"^(?:finding|SUMMARY): (.+?)(?: \(.*)?$", log, re.MULTILINE))
+
+
 def edges(program: Path, folders: list[Path]) -> int:
     """Count the edges of inputs in a fresh process, and remove those that end it: libFuzzer names them."""
     while True:
@@ -164,12 +181,23 @@ def told(program: Path, way: Way, runs: list[Run], least: float) -> str:
     counts = sorted(one.edges for one in runs)
     middle = median(counts)
     executions, ended = median(one.executions for one in runs), median(one.ended for one in runs)
+    findings = median(len(one.findings) for one in runs)
     ratio = middle / least if least else float("inf")
     cells = (
         program.name, way.name, f"{middle:.0f}", f"{counts[0]} to {counts[-1]}", f"{ratio:.2f}",
-        f"{executions:,.0f}", f"{ended:.0f}",
+        f"{executions:,.0f}", f"{ended:.0f}", f"{findings:.0f}", str(len(together(runs))),
     )  # fmt: skip
+    return row(cells)
+
+
+def row(cells: Sequence[str]) -> str:
+    """Return a row of Markdown."""
     return f"| {' | '.join(cells)} |"
+
+
+def together(runs: list[Run]) -> set[str]:
+    """Return the findings of all rounds."""
+    return set().union(*(one.findings for one in runs))
 
 
 A_PATH = click.Path(exists=True, path_type=Path, resolve_path=True)
@@ -182,15 +210,23 @@ A_PATH = click.Path(exists=True, path_type=Path, resolve_path=True)
 @click.option("--seconds", default=60.0, help="of processor time, of each round")
 @click.option("--rounds", default=5, help="of each way, with different random numbers")
 @click.option("--ways", default=",".join(map(str, range(len(WAYS)))), help="by their numbers, from 0 on")
+@click.option("--list", "listed", is_flag=True, help="print the findings of each way on stderr")
 def main(
-    *, programs: tuple[Path, ...], folder: Path, form: str, seconds: float, rounds: int, ways: str
+    *,
+    programs: tuple[Path, ...],
+    folder: Path,
+    form: str,
+    seconds: float,
+    rounds: int,
+    ways: str,
+    listed: bool,
 ) -> None:
-    """Print a table of edges, executions, and how often an input ended the target, in medians."""
+    """Print a table of edges, executions, how often an input ended the target, and findings, in medians."""
     conditions()
     chosen = [WAYS[int(number)] for number in ways.split(",")]
     click.echo(f"{form}, {rounds} rounds of {seconds:g} s of processor time")
-    click.echo("| target | begins with | edges | range | ratio | executions, at least | ends |")
-    click.echo("|---|---|---|---|---|---|---|")
+    click.echo(row(HEADINGS))
+    click.echo("|---" * len(HEADINGS) + "|")
     with tempfile.TemporaryDirectory() as room:
         for program in programs:
             start = started(program, folder, form, Path(room))
@@ -201,6 +237,8 @@ def main(
             least = median(one.edges for one in found[chosen[0]])
             for way in chosen:
                 click.echo(told(program, way, found[way], least))
+                for finding in sorted(together(found[way])) if listed else ():
+                    click.echo(f"{program.name}, {way.name}: {finding}", err=True)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
  *
  * The function is internal, so that the target is compiled with the headers of librdkafka's source (build.sh).
  * The consumer has no broker; all partitions of a process are one, which begins at offset 0 for each input.
- * A failed assertion ends the input and not the fuzzer, because this target measures coverage: what the input
- * has allocated is lost.
+ * A failed assertion is told once for each place and ends the input, not the fuzzer, because this target measures
+ * how far a fuzzer gets: what the input has allocated is lost.
  */
 #include "rd.h"
 #include "rdkafka_int.h"
@@ -20,10 +20,19 @@ static rd_kafka_toppar_t *partition;
 static jmp_buf before_input;
 static _Thread_local int reads_input;
 
+static void tell_once(const char *file, unsigned int line, const char *text) {
+  static unsigned int told[64], count; /* lines of different files that are alike count as one */
+  for (unsigned int i = 0; i < count; i++)
+    if (told[i] == line) return;
+  if (count < sizeof told / sizeof *told) told[count++] = line;
+  fprintf(stderr, "finding: assertion at %s:%u: %s\n", file, line, text);
+}
+
 /* Replaces the function of the C library, which ends the process. */
 void __assert_fail(const char *text, const char *file, unsigned int line, const char *function) {
+  tell_once(file, line, text);
   if (reads_input) longjmp(before_input, 1);
-  fprintf(stderr, "%s:%u: %s: %s\n", file, line, function, text);
+  fprintf(stderr, "in %s\n", function);
   abort();
 }
 
