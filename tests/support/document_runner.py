@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from attrs import Factory, frozen
-from folders import TESTS
+from folders import TOP
 from machine import need
 from markdown_commands import Command, DocumentError, Source, departs, filled, written
 
@@ -23,7 +23,7 @@ PROGRAMS: Final = {
 }
 """Programs that an installation puts into `.venv/bin`: here it is the environment of the tests."""
 
-NAMES_TESTS: Final = re.compile(r"\btests[./]\w")
+NAMES_CHECKOUT: Final = re.compile(r"\b(?:tests[./]\w|fuzz/native)")
 """Words of a command that runs in a checkout; any other runs where there are no tests to collect."""
 
 SECONDS: Final = 300
@@ -76,7 +76,7 @@ class Follower:
             Departs: one of them is another, or nothing is said of output and files.
         """
         typed = filled(row.run or command.typed, self.printed)
-        if NAMES_TESTS.search(typed):
+        if NAMES_CHECKOUT.search(typed):
             self._enter_checkout()
         before = {name: self._there(name) for name in written(typed)}
         done = self.runs(typed)
@@ -89,9 +89,10 @@ class Follower:
             )
 
     def _enter_checkout(self) -> None:
-        """Make the folder look like a checkout: it has `tests`."""
-        if not (self.folder / "tests").exists():
-            (self.folder / "tests").symlink_to(TESTS)
+        """Make the folder look like a checkout: it has `tests` and `fuzz`."""
+        for name in ("tests", "fuzz"):
+            if not (self.folder / name).exists():
+                (self.folder / name).symlink_to(TOP / name)
 
     def runs(self, typed: str) -> "subprocess.CompletedProcess[str]":
         """As a shell runs it that gives up at the first command of the line that fails."""

@@ -7,7 +7,7 @@ program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 cp -R "$here/pom.xml" "$here/src" "$room"
-mvn -q -B -f "$room/pom.xml" package
+mvn -q -B -f "$room/pom.xml" package > "$room/log" || { cat "$room/log"; exit 1; }
 rm -rf "$program.jars"
 cp -R "$room/target/lib" "$program.jars"
 cp "$room/target/target.jar" "$program.jars"

@@ -152,7 +152,7 @@ def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> No
         ),
         Row(),
     )
-    follower.types(Command("", 2, "ls -A", ".venv\ntests\n"), Row())
+    follower.types(Command("", 2, "ls -A", ".venv\nfuzz\ntests\n"), Row())
 
 
 def test_code_without_a_use_is_reported(tmp_path: Path) -> None:
