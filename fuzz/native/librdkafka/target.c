@@ -65,7 +65,8 @@ int LLVMFuzzerInitialize(int *count, char ***words) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_kafka_toppar_ver version = {.rktp = partition, .version = 1};
   if (size == 0) return 0; /* the buffers of librdkafka are never empty */
-  rd_kafka_buf_t *response = rd_kafka_buf_new_shadow(data, size, NULL);
+  void *own = rd_memdup(data, size); /* it may be written to, as what came from a socket */
+  rd_kafka_buf_t *response = rd_kafka_buf_new_shadow(own, size, rd_free);
   rd_kafka_buf_t *request = rd_kafka_buf_new_shadow(data, 1, NULL);
   response->rkbuf_rkb = rd_kafka_broker_internal(consumer);
   partition->rktp_offsets.fetch_pos.offset = 0;
