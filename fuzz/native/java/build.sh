@@ -15,7 +15,7 @@ common=org.apache.kafka.common
 cat > "$program" << END
 #!/bin/sh
 exec java -Xmx1g -XX:+UseSerialGC -cp "$program.jars/*" com.code_intelligence.jazzer.Jazzer \\
-  --target_class=wireproof.target.KafkaRecords \\
+  --target_class=wireproof.fuzz.KafkaRecords \\
   "--instrumentation_includes=$common.record.**:$common.compress.**:$common.header.**:$common.utils.**" "\$@"
 END
 chmod +x "$program"
