@@ -13,6 +13,7 @@ from rich.text import Text
 
 from wireproof.cases.case import Level
 from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.options import MINUTES
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
 from wireproof.fuzz.findings import Finding
@@ -30,7 +31,7 @@ from wireproof.runner.exit_codes import Exit
     metavar="PATTERN",
     help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]",
 )
-@click.option("--minutes", default=5.0, type=click.FloatRange(min=0.05), help="total minutes")
+@click.option("--minutes", default=5.0, type=MINUTES, help="total minutes")
 @click.option(
     "--workers", default=1, type=click.IntRange(min=1), help="number of processes, which share one corpus"
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -18,6 +19,31 @@ MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 """Size limit of a file of patterns, in bytes."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class LimitedNumber(click.FloatRange):
+    """A number from 0 up to a maximum; `nan`, which no range refuses, is none."""
+
+    def __init__(self, most: float, *, zero: bool = False) -> None:
+        """Accept numbers up to `most`; 0 itself if `zero`."""
+        super().__init__(min=0, max=most, min_open=not zero)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
+        """Return the number; fail for anything else."""
+        found = float(super().convert(value, param, ctx))
+        if isnan(found):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return found
+
+
+SCALE: Final = LimitedNumber(1000)
+"""The type of `--timeout-scale`."""
+
+SECONDS: Final = LimitedNumber(7 * 24 * 3600, zero=True)
+"""The type of a limit in seconds: at most a week."""
+
+MINUTES: Final = LimitedNumber(7 * 24 * 60)
+"""The same in minutes, of a campaign, which needs some time."""
 
 
 def selection_options(command: F) -> F:
