@@ -94,6 +94,14 @@ def resolve(spec: str) -> Entry:
     return live_servers.entry_of_server(spec) or _registered(spec)
 
 
+def is_registered(spec: str) -> bool:
+    """Return whether a spec names an installed adapter, and no command, object or address of its own.
+
+    A file from somebody else may name any command; only a registered name may be started on its word.
+    """
+    return spec.partition(":")[0].partition("@")[0] in names()
+
+
 def _words(spec: str, text: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))

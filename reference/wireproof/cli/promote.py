@@ -1,15 +1,18 @@
 """`wireproof promote`: a finding becomes a fixture."""
 
+import shlex
 from pathlib import Path
 
 import click
 
+from wireproof.adapters.registry import is_registered
 from wireproof.cases.fixtures import fixtures_folder, load
 from wireproof.cli.case_names import find_named
 from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.pull_request import PromotedFinding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.summaries import short_expect
 
 
@@ -40,15 +43,29 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, text: Path 
     suite = load((target,) if target.is_dir() else ())
     found = find_named(suite, given)
     case = found.case
+    signature = found.signature if adapter in {"", found.adapter} else None
     if redact:
-        case = redact_case(case, adapter or found.adapter, None if adapter else found.signature)
+        case = redact_case(case, adapter or _trusted(found.adapter, given), signature)
     promoted = promote(case, suite, target, words["name"], words["why"])
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
     click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")
     if promoted.case.twin:
         click.echo(f"twin  {promoted.case.twin}{' (made)' if promoted.twin else ''}")
     if text is not None:
-        finding = PromotedFinding(adapter or found.adapter, None if adapter else found.signature, redact)
+        finding = PromotedFinding(adapter or found.adapter, signature, redact)
         replace_text(text, pull_request(promoted, finding, suite, target))
     for path in (*promoted.files, *([text] if text is not None else [])):
         click.echo(f"wrote {path}")
+
+
+def _trusted(spec: str, given: str) -> str:
+    """Return the adapter of a finding; raises `click.UsageError` for a command that only a file names.
+
+    `#N` is of a check on this machine. Every other file may come from somebody else.
+    """
+    if spec and not given.startswith("#") and not is_registered(spec):
+        named = escape_unsafe(shlex.quote(spec))
+        raise click.UsageError(
+            f"the finding names {named}, which would be started here: add --adapter {named} if you trust it"
+        )
+    return spec

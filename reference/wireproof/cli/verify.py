@@ -1,5 +1,6 @@
 """`wireproof verify`: check the digests of a stored run, and judge a sample of its cases again."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import click
 from attrs import frozen
 
+from wireproof.adapters.registry import is_registered
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.fixtures_option import with_fixtures
-from wireproof.cli.options import suite_of
+from wireproof.cli.options import SCALE, adapter_names, suite_of
 from wireproof.files import replace_text
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner import verify_run
@@ -30,6 +32,7 @@ class VerifyOptions:
     seed: int
     in_process: bool
     scale: float
+    adapters: tuple[str, ...] = ()
 
 
 @click.command("verify")
@@ -38,8 +41,10 @@ class VerifyOptions:
     "--sample", default=50, type=click.IntRange(min=0), help="number of cases that are judged again"
 )
 @click.option("--seed", default=0, help="random seed of the sample")
+@click.option("--adapter", "adapters", multiple=True, metavar="ADAPTER", shell_complete=adapter_names,
+              help="judges the sample: an adapter of RUN; if RUN has one run, any")  # fmt: skip
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
-@click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
+@click.option("--timeout-scale", "scale", type=SCALE, default=1.0, help="multiplies every time limit")
 @click.option("--statement", "stated", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="an in-toto statement that must be true of RUN")  # fmt: skip
 @click.option("--write-statement", "out", type=click.Path(dir_okay=False, path_type=Path),
@@ -54,6 +59,9 @@ def command(
 ) -> int:
     """Check the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
 
+    A file may come from somebody else. So an adapter that is no registered name, such as `exec:command …`, is
+    started only if --adapter names it.
+
     Exit code 0: the chain is intact, the run is complete, each verdict is the same, and the statement is
     true; 1: one of these fails; 2: the run used other fixtures, or judged nothing; 4: the adapter cannot be
     started.
@@ -63,7 +71,8 @@ def command(
         raise EventError(f"{file}: holds no run: write one with `wireproof check … --out {file.name}`")
     suite = suite_of(folders)
     asked = VerifyOptions(**options)
-    codes = [_verified(stream, suite, asked) for stream in streams]
+    specs = _adapters_of(streams, asked)
+    codes = [_verified(stream, spec, suite, asked) for stream, spec in zip(streams, specs, strict=True)]
     if stated is not None:
         codes.append(_true_statement(stated, file, streams))
     code = deciding_code(codes)
@@ -73,6 +82,25 @@ def command(
     return code
 
 
+def _adapters_of(streams: Sequence[EventStream], asked: VerifyOptions) -> list[str]:
+    """Return the adapter that judges the sample of each run; raises `click.UsageError`.
+
+    The file must not decide what is started here: it may name any command.
+    """
+    if not asked.sample:
+        return [""] * len(streams)
+    if len(streams) == len(asked.adapters) == 1:
+        return list(asked.adapters)
+    for spec in dict.fromkeys(stream.run.spec for stream in streams):
+        if spec not in asked.adapters and not is_registered(spec):
+            named = escape_unsafe(shlex.quote(spec))
+            raise click.UsageError(
+                f"the run names {named}, which would be started here: add --adapter {named} if you trust it, "
+                "or --sample 0 to check the chain alone"
+            )
+    return [stream.run.spec for stream in streams]
+
+
 def _true_statement(stated: Path, file: Path, streams: Sequence[EventStream]) -> Exit:
     found = list(contradictions(read_statement(stated), file, streams))
     for line in found or ["the statement is true of this run"]:
@@ -80,7 +108,7 @@ def _true_statement(stated: Path, file: Path, streams: Sequence[EventStream]) ->
     return Exit.FAILS if found else Exit.CONFORMS
 
 
-def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
+def _verified(stream: EventStream, spec: str, suite: Suite, asked: VerifyOptions) -> Exit:
     name = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
     found = verify_run.chain_break(stream)
     if found is not None:
@@ -101,14 +129,14 @@ def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
                 f"{name}: was run on the fixtures {stream.run.fixtures}, here are {suite.hash}: "
                 "verify it with the version in its `suite` field, or with --sample 0"
             )
-        codes.append(_again(stream, suite, asked))
+        codes.append(_again(stream, spec, suite, asked))
     return deciding_code(codes)
 
 
-def _again(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
+def _again(stream: EventStream, spec: str, suite: Suite, asked: VerifyOptions) -> Exit:
     events = verify_run.sample_events(stream, asked.sample, asked.seed)
     cases = [case for case in verify_run.cases_of(suite, events) if case is not None]
-    spec, seed = stream.run.spec, stream.run.seed
+    seed = stream.run.seed
     with Engine(spec, in_process=asked.in_process, seed=seed, timeout_scale=asked.scale) as engine:
         if engine.hello.version != stream.run.version:
             click.echo(escape_unsafe(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}"))

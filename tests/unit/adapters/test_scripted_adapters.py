@@ -58,7 +58,7 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.chdir(tmp_path)
         process_stats.reset_peak(os.getpid())
         before = process_stats.peak(os.getpid()) or 0
-        spec = f"jsonl:{sys.executable} -S -E {PROGRAM} {fault}"
+        spec = spec_of(fault)
         words = [word for one in CASES for word in ("--run", one)]
         views = ["--out", "run.jsonl", "--junit", "run.xml", "--markdown", "run.md", "--html", "run.html"]
         views += ["--badges", "badges"]
@@ -72,6 +72,10 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return Ran(done, text, "\n".join(path.read_text() for path in files), grown, marked_processes(mark))
 
     return check
+
+
+def spec_of(fault: str) -> str:
+    return f"jsonl:{sys.executable} -S -E {PROGRAM} {fault}"
 
 
 TIMEOUTS = ("hang", "half-a-line", "drip", "blank-lines", "stops-itself", "stops-its-group", "closes-stdin")
@@ -173,7 +177,7 @@ def test_an_adapter_that_always_prints_behind_its_answers_is_never_green(run: An
 @pytest.mark.parametrize("fault", ["long-path", "odd-text", "long-field", "name-long", "name-escapes"])
 def test_what_check_wrote_every_other_verb_can_read(fault: str, run: Any, wireproof: Command) -> None:
     run(fault)
-    for verb in (("report",), ("verify",), ("history",), ("diff", "run.jsonl")):
+    for verb in (("report",), ("verify", "--adapter", spec_of(fault)), ("history",), ("diff", "run.jsonl")):
         done = wireproof(verb[0], "run.jsonl", *verb[1:])
         assert done.code in (0, 1), done.err
         assert STEERING.search(done.out + done.err) is None

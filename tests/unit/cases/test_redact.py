@@ -209,7 +209,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_sample_of_a_scan_becomes_a_fixture_without_its_payload(
     wireproof: Command, tables: Path, tmp_path: Path
 ) -> None:
-    done = wireproof("promote", f"{tables}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
+    words = ("promote", f"{tables}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
+    assert "add --adapter" in wireproof(*words).one_line()  # tables may come from somebody else
+    done = wireproof(*words, "--adapter", MUTANT)
     assert done.code == 0, done.err
     assert "refuse crc-mismatch" in done.out
     [file] = (tmp_path / "fixtures").rglob("*.json")
@@ -273,9 +275,11 @@ def test_a_finding_that_was_fixed_meanwhile_is_not_promoted(
     (copy / "plan.json").write_text((tables / "plan.json").read_text())
     table = pq.read_table(tables / "samples.parquet").to_pylist()
     rows = [row for row in table if row["implementation"] == MUTANT]
-    rows = [{**row, "implementation": spec_of("mutant:crc-range-from-magic")} for row in rows]
+    right = spec_of("mutant:crc-range-from-magic")
+    rows = [{**row, "implementation": right} for row in rows]
     job_files.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
-    done = wireproof("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
+    words = ("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
+    done = wireproof(*words, "--adapter", right)
     assert done.code == 2
     assert "no longer reproduces the finding" in done.one_line()
     assert not list((tmp_path / "fixtures").rglob("*.json"))

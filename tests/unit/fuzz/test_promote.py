@@ -3,15 +3,18 @@
 import json
 import re
 import signal
+import sys
 from pathlib import Path
 
 import fixture_folders
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from command_line import Command
 from folders import TOP
 from goldens import load
 from kill_inside_call import killed_at
+from small_runs import FAIL, RUN
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
@@ -25,6 +28,7 @@ from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import Promoted, PromotionError, promote
 from wireproof.fuzz.pull_request import LICENCE, PromotedFinding, pull_request
 from wireproof.fuzz.rule_proposal import propose_rules
+from wireproof.runner.event_files import EventWriter
 from wireproof.wire.options import Options
 
 
@@ -283,3 +287,21 @@ def test_the_verb_writes_a_redacted_case_and_the_text_about_it(tmp_path: Path) -
     (path,) = (tmp_path / "cases").rglob("crc.json")
     rows = [row["input"]["hex"] for row in json.loads(path.read_text("utf-8"))["cases"]]
     assert any(one in text.read_text("utf-8") for one in rows)
+
+
+def test_a_finding_of_a_file_starts_no_command_that_the_user_did_not_name(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    """A run may come from somebody else, and name any command as its adapter."""
+    path, started = tmp_path / "run.jsonl", tmp_path / "started"
+    spec = f"exec:{sys.executable} -c \"open('{started}', 'w')\""
+    with path.open("w", encoding="utf-8") as out:
+        writer = EventWriter(out, evolve(RUN, spec=spec))
+        writer.case(evolve(FAIL, token=to_token(_found(_broken()))))
+        writer.footer()
+    words = ("promote", f"{path}#1", "--redact", "--to", tmp_path / "cases")
+    refused = wireproof(*words)
+    assert (refused.code, started.exists()) == (2, False)
+    assert "which would be started here: add --adapter" in refused.err
+    assert wireproof(*words, "--adapter", spec).code == 4  # it ends without a hello
+    assert started.exists()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from wireproof.runner.verify_run import chain_break, chain_digest, sample_events
 
 LENIENT = spec_of("mutant:crc-skip")
 SMALL = ("--run", "kafka.batch/v2/crc/*", "--in-process")
+TRUSTED = ("--adapter", LENIENT, "--in-process")
 
 
 def lines(*, started: str = "", ns: int = 7) -> list[str]:
@@ -88,7 +90,7 @@ def run(wireproof: Command, tmp_path: Path) -> Path:
 
 
 def test_a_run_is_verified_by_its_chain_and_by_a_sample(wireproof: Command, run: Path) -> None:
-    done = wireproof("verify", run, "--in-process", "--sample", 20, "--seed", 3)
+    done = wireproof("verify", run, *TRUSTED, "--sample", 20, "--seed", 3)
     assert done.code == 0, done.out
     assert "the chain holds, its head is " in done.out
     assert f"{LENIENT}: 20 cases judged again, 0 otherwise" in done.out
@@ -103,7 +105,7 @@ def test_verdicts_that_nobody_gave_are_found_by_the_sample(wireproof: Command, r
             writer.case(evolve(case, verdict="pass", kind="canonical", cls="", token=""))
         writer.footer()
     assert wireproof("verify", run, "--sample", 0).code == 0
-    done = wireproof("verify", run, "--in-process", "--sample", 1000)
+    done = wireproof("verify", run, *TRUSTED, "--sample", 1000)
     assert done.code == 1
     assert "kafka.batch/v2/crc/bit-flip-in-value: was pass:canonical, is fail:wrong-accept" in done.out
 
@@ -115,16 +117,44 @@ def test_changed_incomplete_and_foreign_runs_are_reported(wireproof: Command, ru
     assert (cut.code, "incomplete, the chain holds" in cut.out) == (1, True)
 
     run.write_text("".join([text[0].replace('"fixtures":"', '"fixtures":"00'), *text[1:]]), encoding="utf-8")
-    changed = wireproof("verify", run)
+    changed = wireproof("verify", run, *TRUSTED)
     assert changed.code == 1
     assert "the chain breaks: event 1, " in changed.out
 
     (stream,) = parse_events(text)
     with run.open("w", encoding="utf-8") as out:
         EventWriter(out, evolve(stream.run, fixtures="00")).footer()
-    other = wireproof("verify", run)
+    other = wireproof("verify", run, *TRUSTED)
     assert other.code == 2
     assert "was run on the fixtures 00" in other.one_line()
+
+
+def test_a_command_is_started_only_if_the_user_names_it(
+    wireproof: Command, run: Path, tmp_path: Path
+) -> None:
+    """A run may come from somebody else, and name any command as its adapter."""
+    (stream,) = parse_events(run.read_text("utf-8").splitlines(keepends=True))
+    started = tmp_path / "started"
+    command = f"exec:{sys.executable} -c \"open('{started}', 'w')\""
+    with run.open("w", encoding="utf-8") as out:
+        writer = EventWriter(out, evolve(stream.run, spec=command, adapter="innocent"))
+        for case in stream.cases:
+            writer.case(case)
+        writer.footer()
+    refused = wireproof("verify", run)
+    assert refused.code == 2
+    assert "which would be started here" in refused.err
+    assert wireproof("verify", run, "--sample", 0).code == 0
+    assert not started.exists()
+    assert wireproof("verify", run, "--adapter", command).code == 4  # it ends without a hello
+    assert started.exists()
+
+
+def test_another_adapter_may_judge_the_sample_of_a_single_run(wireproof: Command, run: Path) -> None:
+    """The command of one machine has another path on the next."""
+    done = wireproof("verify", run, "--adapter", "reference", "--in-process", "--sample", 1000)
+    assert done.code == 1
+    assert "kafka.batch/v2/crc/bit-flip-in-value: was fail:wrong-accept crc-mismatch, is pass" in done.out
 
 
 def test_a_file_without_a_run_is_one_line(wireproof: Command) -> None:
