@@ -1,5 +1,6 @@
 """`wireproof diff`: compare two runs, or the cases of two exports."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -7,7 +8,7 @@ import click
 from wireproof.report.diff import diff
 from wireproof.report.export_diff import ExportDiff, changelog, export_diff, read_export
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.event_files import EventStream, read_events
+from wireproof.runner.event_files import EventStream, joined, read_events
 from wireproof.runner.events import EventError
 from wireproof.runner.exit_codes import Exit
 
@@ -39,20 +40,43 @@ def _exports(found: ExportDiff, *, markdown: bool) -> int:
 
 
 def _runs(before: Path, after: Path) -> int:
-    olds, news = (_by_adapter(path) for path in (before, after))
-    broken = False
-    for name in sorted(olds.keys() & news.keys()):
-        found = diff(olds[name], news[name])
-        broken |= bool(found.broken)
-        for line in found.lines() or ["no change"]:
-            click.echo(escape_unsafe(f"{name}: {line}"))
+    """Compare the only runs of two files, whatever their names are; else those with the same name."""
+    old, new = _read(before), _read(after)
+    if len(old) == len(new) == 1:
+        names = list(dict.fromkeys((old[0].run.adapter, new[0].run.adapter)))
+        return Exit.FAILS if _compared(" and ".join(names), old[0], new[0]) else Exit.CONFORMS
+    olds, news = _by_adapter(before, old), _by_adapter(after, new)
+    both = sorted(olds.keys() & news.keys())
     for name in sorted(olds.keys() ^ news.keys()):
         click.echo(escape_unsafe(f"{name}: only in {before if name in olds else after}"))
-    return Exit.FAILS if broken else Exit.CONFORMS
+    if not both:
+        raise EventError(f"{before} and {after} have no run of the same adapter")
+    broken = [_compared(name, olds[name], news[name]) for name in both]
+    return Exit.FAILS if any(broken) else Exit.CONFORMS
 
 
-def _by_adapter(path: Path) -> dict[str, EventStream]:
-    streams = {stream.run.adapter: stream for stream in read_events(path)}
+def _compared(name: str, old: EventStream, new: EventStream) -> bool:
+    """Print the changes, and return whether a case is broken."""
+    found = diff(old, new)
+    for line in found.lines() or ["no change"]:
+        click.echo(escape_unsafe(f"{name}: {line}"))
+    return bool(found.broken)
+
+
+def _read(path: Path) -> list[EventStream]:
+    streams = joined(read_events(path))
     if not streams:
         raise EventError(f"{path}: holds no run: write one with `wireproof check … --out {path.name}`")
     return streams
+
+
+def _by_adapter(path: Path, streams: Sequence[EventStream]) -> dict[str, EventStream]:
+    """Return the runs by name; raises `EventError` if two have one name, as codecs of one template do."""
+    found: dict[str, EventStream] = {}
+    for stream in streams:
+        name = stream.run.adapter
+        if name in found:
+            specs = f"{found[name].run.spec} and {stream.run.spec}"
+            raise EventError(f"{path}: two runs have the name {name} ({specs}): write each to its own file")
+        found[name] = stream
+    return found

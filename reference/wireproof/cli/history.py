@@ -20,7 +20,7 @@ from wireproof.files import replace_text
 from wireproof.report.history import AdapterHistory, histories
 from wireproof.report.history_page import history_html
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.event_files import EventStream, read_events
+from wireproof.runner.event_files import EventStream, joined, read_events
 from wireproof.runner.events import EventError
 from wireproof.runner.exit_codes import Exit
 
@@ -88,7 +88,7 @@ def _streams(sources: tuple[str, ...]) -> list[EventStream]:
     for source in sources:
         if not Path(source).is_file():
             raise click.UsageError(f"{source}: no such file, and no range such as sarama@1.40.0..")
-    streams = [stream for source in sources for stream in read_events(Path(source))]
+    streams = joined([stream for source in sources for stream in read_events(Path(source))])
     if not streams:
         name = Path(sources[0]).name
         raise EventError(f"{sources[0]}: holds no run: write one with `wireproof check … --out {name}`")

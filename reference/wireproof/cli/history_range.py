@@ -156,7 +156,8 @@ def _judged(spec: str, asked: CheckOptions) -> tuple[EventStream, Path]:
     """Return the run of one release and its file; judge it unless the cache has this run."""
     entry = resolve(spec)
     assert entry.prepare is not None, "a chosen version has a build"
-    choice = blake2b(f"{asked.filters}{asked.families}".encode(), digest_size=4).hexdigest()
+    chosen = (asked.families, asked.seed, *(case.id for case in asked.cases))  # `@FILE` may have others now
+    choice = blake2b(repr(chosen).encode(), digest_size=8).hexdigest()
     build = build_folder(entry.name, entry.prepare).name
     file = cache_folder() / "history" / f"{spec}-{build.rpartition('-')[2]}-{asked.suite.hash}-{choice}.jsonl"
     if kept := _kept(file):

@@ -1,6 +1,8 @@
 """Runs of several versions of an implementation: the version that failed a case first, and that fixed it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from attrs import field, frozen
 
@@ -8,6 +10,8 @@ from wireproof.release_order import age
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
+
+_VERSION: Final = re.compile(r"^([^:@]+)@[^:]*")
 
 
 @frozen
@@ -66,12 +70,32 @@ class AdapterHistory:
 
 
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
-    """Yield the history of each implementation, sorted by name."""
+    """Yield the history of each implementation, sorted by name.
+
+    Runs with one name and version, but of other adapters, are of other implementations: all codecs that begin
+    with one template have its name. These get the adapter as the user named it into their name.
+    """
     adapters: dict[str, dict[str, EventStream]] = {}
+    shared = _shared_names(streams)
     for stream in sorted(streams, key=lambda one: one.run.started):
-        adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
+        run = stream.run
+        name = f"{run.adapter} ({_unversioned(run.spec)})" if run.adapter in shared else run.adapter
+        adapters.setdefault(name, {})[run.version or run.started] = stream
     for name, runs in sorted(adapters.items()):
         yield _history(name, {version: runs[version] for version in sorted(runs, key=age)})
+
+
+def _shared_names(streams: Sequence[EventStream]) -> frozenset[str]:
+    """Return the names that several adapters have in one version."""
+    specs: dict[tuple[str, str], set[str]] = {}
+    for run in (stream.run for stream in streams):
+        specs.setdefault((run.adapter, run.version), set()).add(_unversioned(run.spec))
+    return frozenset(name for (name, version), found in specs.items() if version and len(found) > 1)
+
+
+def _unversioned(spec: str) -> str:
+    """Return a spec without the version of a registered name: `sarama` for `sarama@1.44.0`."""
+    return _VERSION.sub(r"\1", spec)
 
 
 def release_history(

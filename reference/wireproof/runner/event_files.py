@@ -1,10 +1,12 @@
 """Files of events: written during a run, read back, and merged from shards. See architecture.md#events."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
@@ -20,15 +22,29 @@ from wireproof.runner.events import (
     from_line,
     line_and_digest,
 )
+from wireproof.runner.shard import Shard
+
+LONGEST_RUN: Final = timedelta(hours=24)
+"""Shards that began further apart are of two runs: a nightly run, for example, that lost one."""
+
+OF_ONE_RUN: Final = (
+    "suite", "fixtures", "adapter", "version", "seed", "level", "filters", "requirements", "strict_class"
+)  # fmt: skip
+"""The fields in which the shards of a run are equal."""
 
 
 @frozen
 class EventStream:
-    """One run as it was read; without a footer it is incomplete."""
+    """One run as it was read; without a footer it is incomplete.
+
+    Attributes:
+        lacks: what a run that was joined from shards lacks, as words: `shard 2/3 is missing`.
+    """
 
     run: Run
     cases: tuple[CaseEvent, ...]
     footer: Footer | None = None
+    lacks: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -38,7 +54,7 @@ class EventStream:
     @property
     def filtered(self) -> bool:
         """Return True if the user left cases out."""
-        return bool(self.run.filters or self.run.shard)
+        return bool(self.run.filters or self.run.shard or self.run.requirements)
 
     @property
     def sampled(self) -> bool:
@@ -133,15 +149,18 @@ def _ended(run: Run, cases: list[CaseEvent], footer: Footer, where: str) -> Even
 
 
 def joined(streams: Iterable[EventStream]) -> list[EventStream]:
-    """Return the streams, the shards of a run merged; a shard that is there again is of another run."""
+    """Return the streams, the shards of a run merged; raises `EventError`.
+
+    Shards belong together in the order in which they began; a shard that is there again is of another run.
+    """
     whole: list[EventStream] = []
-    shards: dict[tuple[str, str], list[dict[str, EventStream]]] = {}
-    for stream in streams:
+    shards: dict[tuple[str, str, int], list[dict[str, EventStream]]] = {}
+    for stream in sorted(streams, key=lambda one: one.run.started if one.run.shard else ""):
         run = stream.run
         if not run.shard:
             whole.append(stream)
             continue
-        runs = shards.setdefault((run.spec, run.version), [{}])
+        runs = shards.setdefault((run.spec, run.version, _shard(run).count), [{}])
         if run.shard in runs[-1]:
             runs.append({})
         runs[-1][run.shard] = stream
@@ -149,26 +168,62 @@ def joined(streams: Iterable[EventStream]) -> list[EventStream]:
 
 
 def merge_shards(shards: Iterable[EventStream]) -> EventStream:
-    """Merge the shards of shard run in plan order; raises `EventError` if they do not match."""
-    parts = sorted(shards, key=lambda part: part.run.shard)
+    """Merge the shards of a run in plan order; raises `EventError` if they are not of one run."""
+    parts = sorted(shards, key=lambda part: _shard(part.run).number)
     if not parts:
         raise EventError("no shards to merge")
-    for shard in parts[1:]:
-        for name in ("suite", "fixtures", "adapter", "version", "seed", "level", "filters"):
-            first, other = getattr(parts[0].run, name), getattr(shard.run, name)
-            if first != other:
-                raise EventError(
-                    f"shards {parts[0].run.shard} and {shard.run.shard} differ in {name}: {first} {other}"
-                )
+    _check_same_run(parts)
     cases = sorted((case for part in parts for case in part.cases), key=lambda case: case.seq)
     for earlier, later in pairwise(cases):
         if earlier.seq == later.seq:
             raise EventError(f"{earlier.id} and {later.id} have the same place in the plan, {later.seq}")
-    complete = all(part.complete for part in parts) and _whole(parts)
-    return EventStream(evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete))
+    lacks = tuple(_lacks(parts))
+    complete = all(part.complete for part in parts) and not lacks
+    return EventStream(
+        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks
+    )
 
 
-def _whole(parts: list[EventStream]) -> bool:
-    """Return whether shards `1/n` to `n/n` are all present."""
-    last = parts[0].run.shard.partition("/")[2]
-    return not last or {part.run.shard for part in parts} == {f"{n}/{last}" for n in range(1, int(last) + 1)}
+def _check_same_run(parts: Sequence[EventStream]) -> None:
+    """Raise `EventError` if the settings of shards differ, or the times at which they began by too much."""
+    first = parts[0].run
+    for run in (part.run for part in parts[1:]):
+        for name in OF_ONE_RUN:
+            one, other = getattr(first, name), getattr(run, name)
+            if one != other:
+                raise EventError(f"shards {first.shard} and {run.shard} differ in {name}: {one} {other}")
+    early, *_, late = sorted((part.run for part in parts), key=attrgetter("started")) * 2
+    begins = [time for run in (early, late) if (time := _begin(run)) is not None]
+    if len(begins) > 1 and begins[1] - begins[0] > LONGEST_RUN:
+        raise EventError(
+            f"shard {early.shard} of {early.adapter} began at {early.started}, shard {late.shard} at "
+            f"{late.started}: these are of two runs, and shards of each are missing"
+        )
+
+
+def _begin(run: Run) -> datetime | None:
+    """Return when a run began; None if it does not say."""
+    try:
+        time = datetime.fromisoformat(run.started)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _shard(run: Run) -> Shard:
+    """Return the shard that a run is; a whole run is the only shard. Raises `EventError`."""
+    try:
+        return Shard.of(run.shard or "1/1")
+    except ValueError as error:
+        raise EventError(str(error)) from None
+
+
+def _lacks(parts: Iterable[EventStream]) -> Iterator[str]:
+    """Yield a few words for each shard that is not there or has no end."""
+    found = {_shard(part.run): part for part in parts}
+    count = next(iter(found)).count
+    for shard in (Shard(number, count) for number in range(1, count + 1)):
+        if shard not in found:
+            yield f"shard {shard} is missing"
+        elif found[shard].footer is None:
+            yield f"shard {shard} was broken off"

@@ -4,9 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from command_line import Command
+from small_runs import FAIL, PASS, RUN, stream
 
 from tests.mutants.registry import spec_of
+from wireproof.runner.event_files import EventStream, EventWriter
+from wireproof.runner.events import CaseEvent
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
@@ -29,6 +33,46 @@ def test_diff_says_what_broke_and_what_was_fixed(wireproof: Command, tmp_path: P
     assert (worse.code, better.code) == (1, 0)
     assert "kafka.batch/v2/crc/zero" in worse.out
     assert "kafka.batch/v2/crc/zero" in better.out
+
+
+def test_diff_compares_the_only_runs_of_two_files_whatever_their_names(
+    tmp_path: Path, wireproof: Command
+) -> None:
+    """A codec that was renamed, or another one, must not look unchanged."""
+    mended = evolve(FAIL, verdict="pass", kind="canonical", cls="")
+    old, new = stored(tmp_path / "old", stream(mended)), stored(tmp_path / "new", renamed("other", FAIL))
+    done = wireproof("diff", old, new)
+    assert (done.code, FAIL.id in done.out) == (1, True)
+
+
+def test_diff_does_not_guess_which_run_is_which(tmp_path: Path, wireproof: Command) -> None:
+    two = stored(tmp_path / "two", stream(PASS), renamed("other", FAIL))
+    same = stored(tmp_path / "same", stream(PASS), stream(FAIL))
+    strange = stored(tmp_path / "strange", renamed("a", PASS), renamed("b", PASS))
+    assert (wireproof("diff", two, two).code, wireproof("diff", two, same).code) == (0, 2)
+    assert "two runs have the name some" in wireproof("diff", two, same).err
+    nothing = wireproof("diff", two, strange)
+    assert (nothing.code, "no run of the same adapter" in nothing.err) == (2, True)
+
+
+def test_diff_joins_shards(tmp_path: Path, wireproof: Command) -> None:
+    whole = stored(tmp_path / "whole", stream(PASS, FAIL))
+    parts = [evolve(stream(case), run=evolve(RUN, shard=f"{n}/2")) for n, case in ((1, PASS), (2, FAIL))]
+    assert wireproof("diff", whole, stored(tmp_path / "parts", *parts)).out == "some: no change\n"
+
+
+def renamed(name: str, *cases: CaseEvent) -> EventStream:
+    return stream(*cases, run=evolve(RUN, adapter=name))
+
+
+def stored(path: Path, *streams: EventStream) -> Path:
+    with path.open("w", encoding="utf-8") as out:
+        for one in streams:
+            writer = EventWriter(out, one.run)
+            for case in one.cases:
+                writer.case(case)
+            writer.footer()
+    return path
 
 
 def test_each_entry_of_a_baseline_is_listed_with_its_rules_and_their_source(

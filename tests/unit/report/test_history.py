@@ -46,6 +46,38 @@ def test_of_a_version_that_was_run_twice_the_later_run_counts() -> None:
     assert one.turns == ()
 
 
+def test_codecs_of_one_template_have_one_name_and_are_told_apart_by_their_command() -> None:
+    mine = [
+        evolve(one, run=evolve(one.run, spec=f"exec:{n}"))
+        for n, one in enumerate([run_of("1", FAIL), run_of("1", MENDED)])
+    ]
+    assert [one.adapter for one in histories(mine)] == ["some (exec:0)", "some (exec:1)"]
+
+
+def test_a_peer_is_the_same_one_with_and_without_its_version() -> None:
+    runs = [
+        evolve(one, run=evolve(one.run, spec=spec))
+        for one, spec in (
+            (run_of("1", FAIL), "sarama@1"),
+            (run_of("2", MENDED), "sarama@2"),
+            (run_of("2", MENDED), "sarama"),
+        )
+    ]
+    (one,) = histories(runs)
+    assert one.versions == ("1", "2")
+
+
+def test_the_shards_of_a_version_are_one_run(wireproof: Command, tmp_path: Path) -> None:
+    files = []
+    for number, case in enumerate((PASS, FAIL), 1):
+        files.append(tmp_path / f"{number}.jsonl")
+        with files[-1].open("w", encoding="utf-8") as out:
+            writer = EventWriter(out, evolve(RUN, shard=f"{number}/2"))
+            writer.case(case)
+            writer.footer()
+    assert "some 1.2: 1 of 2 pass" in wireproof("history", *files).out
+
+
 def test_each_implementation_has_a_history_of_its_own(wireproof: Command, tmp_path: Path) -> None:
     family = evolve(FAIL, id=f"{FAIL.id}~flip:1")
     runs = [run_of("1", MENDED), run_of("2", FAIL, family), run_of("1", PASS, adapter="other")]

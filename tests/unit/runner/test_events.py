@@ -12,8 +12,17 @@ from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 import wireproof
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.runner.event_files import EventStream, EventWriter, merge_shards, parse_events, read_events
+from wireproof.runner.conclusion import conclusion_sentence, exit_code
+from wireproof.runner.event_files import (
+    EventStream,
+    EventWriter,
+    joined,
+    merge_shards,
+    parse_events,
+    read_events,
+)
 from wireproof.runner.events import EventError, Footer, case_event, from_line, run_event, to_line
+from wireproof.runner.exit_codes import Exit
 from wireproof.runner.verdicts import Verdict
 
 SCHEMA = json.loads((Path(wireproof.__file__).parent / "schemas/events.schema.json").read_text())
@@ -119,8 +128,52 @@ def test_shards_merge_in_plan_order() -> None:
     assert whole.complete
 
 
-def test_a_merge_that_misses_a_shard_is_incomplete() -> None:
-    assert not merge_shards([shard("1/3", PASS), shard("3/3", SKIP)]).complete
+def test_a_merge_that_misses_a_shard_is_incomplete_and_names_it() -> None:
+    merged = merge_shards([shard("1/3", PASS), shard("3/3", SKIP)])
+    assert not merged.complete
+    assert merged.lacks == ("shard 2/3 is missing",)
+    assert exit_code(merged) == Exit.ADAPTER
+    assert conclusion_sentence(merged) == "incomplete: shard 2/3 is missing"
+
+
+def test_a_shard_that_was_broken_off_makes_the_whole_incomplete() -> None:
+    cut = stream(PASS, run=evolve(RUN, shard="1/2"), complete=False)
+    merged = merge_shards([cut, shard("2/2", SKIP)])
+    assert exit_code(merged) == Exit.ADAPTER
+    assert conclusion_sentence(merged) == "incomplete: shard 1/2 was broken off"
+
+
+def test_shards_are_joined_in_the_order_in_which_they_began() -> None:
+    """Whoever names the files of two nights may sort them by shard."""
+    runs = [
+        evolve(
+            shard(f"{number}/2", case),
+            run=evolve(RUN, shard=f"{number}/2", started=f"2026-11-0{day}T02:00:00Z"),
+        )
+        for number, case in ((1, PASS), (2, FAIL))
+        for day in (1, 2)
+    ]
+    assert [(one.run.started[:10], one.complete) for one in joined(runs)] == [
+        ("2026-11-01", True),
+        ("2026-11-02", True),
+    ]
+
+
+def test_shards_of_two_nights_that_each_lost_one_are_not_one_run() -> None:
+    first, second = (
+        evolve(shard(name, case), run=evolve(RUN, shard=name, started=started))
+        for name, case, started in (
+            ("1/2", PASS, "2026-11-01T02:00:00Z"),
+            ("2/2", FAIL, "2026-11-02T02:00:01Z"),
+        )
+    )
+    with pytest.raises(EventError, match="these are of two runs"):
+        joined([first, second])
+
+
+def test_a_shard_of_a_file_is_not_trusted() -> None:
+    with pytest.raises(EventError, match="is no shard"):
+        joined([shard("1/99999999999", PASS)])
 
 
 @pytest.mark.parametrize(
