@@ -13,6 +13,7 @@ from wireproof.cases.sources import cited
 from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner import baseline
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
@@ -50,8 +51,15 @@ def command() -> None:
     "--issue", default="", show_default=False, metavar="URL", help="the issue in which it is discussed"
 )
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
-    """Print a baseline of every failure of RUN, which `check --out` wrote."""
-    click.echo(baseline.write(only_run(run_file), owner, reason, today() + LIFETIME, issue), nl=False)
+    """Print a baseline of every failure of RUN, which `check --out` wrote, but for those of --property."""
+    stream = only_run(run_file)
+    click.echo(baseline.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
+    if count := baseline.property_failures(stream):
+        click.echo(
+            f"wireproof: {count} failures of --property are left out, because another seed has other cases: "
+            "make a fixture of each with `wireproof promote`",
+            err=True,
+        )
 
 
 @command.command("fix")
@@ -77,7 +85,7 @@ def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
     if old is not None:
         problems += baseline.growth(entries_of(old), known_failures)
     for problem in problems:
-        click.echo(problem)
+        click.echo(escape_unsafe(problem))
     click.echo(f"{len(known_failures)} known failures, {len(problems)} problems")
     return Exit.BASELINE if problems else Exit.CONFORMS
 
@@ -92,7 +100,7 @@ def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
     wanted = [case for case in suite.cases if level in {None, case.level}]
     for entry in sorted(entries_of(file), key=lambda entry: entry.id):
         for line in _entry_lines(entry, [case for case in wanted if entry.selects(case.id)], suite):
-            click.echo(line)
+            click.echo(escape_unsafe(line))
 
 
 def _entry_lines(entry: baseline.KnownFailure, cases: list[Case], suite: Suite) -> Iterator[str]:

@@ -52,7 +52,6 @@ def check(
     *,
     every: bool,
     every_finding: bool,
-    strict_class: bool,
     min_cases: int,
     jobs: int,
     out: Path | None,
@@ -65,7 +64,7 @@ def check(
     output = output_console()
     announce_builds(adapters)
     collect_rarely()
-    view = RunView(every=every_finding, share=len(adapters), strict_class=strict_class)
+    view = RunView(every=every_finding, share=len(adapters))
     results = _Results(asked, output, view, named, min_cases)
     receiving = ResultCollector(adapters)
     broken_off: KeyboardInterrupt | None = None
@@ -80,7 +79,7 @@ def check(
     code = deciding_code([*(one.code for one in results.judgements), *results.codes])
     store_findings(numbered_findings(results.judgements))
     streams = [one.stream for one in results.judgements]
-    write_outputs(streams, views, asked.suite)
+    write_outputs(streams, views, asked.suite, [one.applied for one in results.judgements])
     if broken_off is not None:
         return interrupted(broken_off, _stored(streams, out))
     if streams:
@@ -145,8 +144,9 @@ class _Results:
         )
         shown = print_run(stream, self.output, view)
         wanted = judged.spec in self.named
-        code = exit_code(stream, applied, strict_class=view.strict_class, named=wanted)
-        self.judgements.append(PrintedRun(judged.spec, stream, shown, code))
+        code = exit_code(stream, applied, named=wanted)
+        known = applied or baseline.NO_BASELINE
+        self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
 
 
 def _stored(streams: Sequence[EventStream], out: Path | None) -> str:

@@ -14,7 +14,6 @@ from typing import IO, Any, Final, Self, TypeAlias
 
 from attrs import define, evolve, field, fields, frozen
 
-from wireproof.adapters.process_controller import HELLO_SECONDS
 from wireproof.adapters.recording import Recording
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
@@ -60,6 +59,7 @@ class CheckOptions:
     recording: Recording = field(factory=Recording)
     requirements: Requirements | None = None
     shard: Shard | None = None
+    strict_class: bool = False
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
@@ -109,13 +109,12 @@ class CheckTask:
                 in_process=asked.in_process,
                 seed=asked.seed,
                 timeout_scale=asked.scale,
-                hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
             ) as engine,
         ):
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
-                filters=asked.filters, requirements=asked.requirements, shard=str(asked.shard or ""),
-                **manifest_fields(),
+                strict_class=asked.strict_class, filters=asked.filters, requirements=asked.requirements,
+                shard=str(asked.shard or ""), **manifest_fields(),
             )  # fmt: skip
             yield head
             plan = self._plan(engine)

@@ -8,6 +8,7 @@ import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
+from wireproof.runner.baseline import AppliedBaseline
 from wireproof.runner.event_files import EventStream
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,10 +81,15 @@ def output_files_of(more: dict[str, Any]) -> OutputFiles:
     return OutputFiles(**{name: more.pop(name) for name in (*HELP, "badges", "by_rule", "annotations")})
 
 
-def write_outputs(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
-    """Write the views that the options name; write nothing without a run."""
+def write_outputs(
+    streams: Sequence[EventStream],
+    views: OutputFiles,
+    suite: Suite,
+    baselines: Sequence[AppliedBaseline] = (),
+) -> None:
+    """Write the views that the options name; write nothing without a run. `baselines` are as of `write`."""
     if not streams or views == OutputFiles():
         return
     from wireproof.cli.write_output_files import write  # noqa: PLC0415 - slow to import, and most runs ask for no view
 
-    write(streams, views, suite)
+    write(streams, views, suite, baselines)

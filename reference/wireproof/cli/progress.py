@@ -91,10 +91,10 @@ class _State:
 def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBars]:
     """Show the progress of each adapter, on a terminal."""
     shown = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[said]}", markup=False),
     )
     columns = (SpinnerColumn(), *shown, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -106,7 +106,12 @@ def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBa
 @contextmanager
 def step_bar(console: Console, name: str) -> Iterator[Callable[[str, int, int], None]]:
     """Show a bar of steps; yields a function of a step's name, its number and the number of steps."""
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=None)
 
@@ -145,7 +150,12 @@ def job_bar(
     `columns` show the size in its unit. A resumed job begins where it stopped: earlier work counts for the
     bar, but not for the speed.
     """
-    shown = (TextColumn("{task.description}"), BarColumn(), *columns, TextColumn("{task.fields[said]}"))
+    shown = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *columns,
+        TextColumn("{task.fields[said]}", markup=False),
+    )
     clocks = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*shown, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name, total=None, said="")

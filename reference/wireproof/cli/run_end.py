@@ -16,6 +16,7 @@ from wireproof.cli import ARGUMENTS
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.report.failure_groups import FailureGroup
 from wireproof.report.terminal import ShownFindings, plain_text, print_line
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.exit_codes import MEANINGS, Exit
 from wireproof.safe_parsing import parse_json
@@ -26,12 +27,13 @@ LARGEST: Final = 1024 * 1024
 
 @frozen
 class PrintedRun:
-    """A run that was printed: its adapter as the user wrote it, its findings and its exit code."""
+    """A run that was printed: its adapter as the user wrote it, findings, exit code, known failures."""
 
     spec: str
     stream: EventStream
     shown: ShownFindings
     code: Exit
+    applied: AppliedBaseline = NO_BASELINE
 
 
 def print_end(

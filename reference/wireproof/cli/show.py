@@ -16,6 +16,7 @@ from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import case_ids, suite_of
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.step_table import step_lines
 from wireproof.runner.case_lookup import find_case
 from wireproof.runner.summaries import short_expect
@@ -40,10 +41,10 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
     )  # fmt: skip
     for label, text in rows:
         if text:
-            click.echo(f"{label:<8} {text}")
+            click.echo(f"{label:<8} {escape_unsafe(text)}")
     for rule_id in case.rules:
         rule = suite.rules.get(rule_id)
-        click.echo(f"rule     {rule_id}: {rule.text if rule else '(unknown)'}")
+        click.echo(escape_unsafe(f"rule     {rule_id}: {rule.text if rule else '(unknown)'}"))
         for place in cited(rule.cites, suite.sources) if rule else ():
             click.echo(f"{'':9}{place.title}: {place.url}")
     click.echo(f"want     {short_expect(case.expect)}")

@@ -16,18 +16,29 @@ from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
 from wireproof.report.rule_page import rule_html, rule_markdown
 from wireproof.report.rule_table import rule_table
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 
-def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
-    """Write the requested views of one or more runs."""
+def write(
+    streams: Sequence[EventStream],
+    views: OutputFiles,
+    suite: Suite,
+    baselines: Sequence[AppliedBaseline] = (),
+) -> None:
+    """Write the requested views of one or more runs.
+
+    JUnit, Markdown and annotations decide whether a job of CI is red, so they know the baseline as the exit
+    code does. The page and the badges show what the codec does, known or not.
+    """
+    known = baselines or [NO_BASELINE] * len(streams)
     if views.junit:
-        _put(views.junit, junit(streams))
+        _put(views.junit, junit(streams, known))
     if views.markdown:
-        _put(views.markdown, markdown(streams).encode())
+        _put(views.markdown, markdown(streams, known).encode())
     if views.html:
         page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules, suite.sources)
         _put(views.html, html(streams, page).encode())
@@ -37,8 +48,9 @@ def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> N
         _write_badges(streams, views.badges, suite)
     for file in views.by_rule:
         _write_rules(streams, file, suite)
-    for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
-        click.echo(line)
+    if views.annotations:
+        for line in (line for one in zip(streams, known, strict=True) for line in annotations(*one)):
+            click.echo(line)
 
 
 def _write_rules(streams: Sequence[EventStream], file: Path, suite: Suite) -> None:

@@ -1,21 +1,20 @@
 """Findings as annotations of a GitHub workflow: one `::error` line for each."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.baseline import Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.event_files import EventStream
 
 MAX_ANNOTATIONS: Final = 10
 """Annotations of each kind that a step shows; GitHub drops the others, so the last line counts them."""
 
 
-def annotations(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
+def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> list[str]:
     """Return the lines; the last one counts the findings that have no line."""
-    found = failure_groups_of(stream, overlays)
+    found = failure_groups_of(stream, applied.overlays)
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
     lines = [_line(group, stream) for group in kept]
     if len(kept) < len(found):

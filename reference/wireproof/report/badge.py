@@ -68,7 +68,12 @@ def _apart(seen: dict[str, int]) -> str:
 
 def badge_folder(streams: Sequence[EventStream], number: int) -> str:
     """Return the folder of a run's badges: the name of its adapter, numbered if another run has that name."""
-    name = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in streams[number].run.adapter)
-    name = name[:MAX_NAME].strip(".") or "adapter"
-    names = [stream.run.adapter for stream in streams]
-    return name if names.count(streams[number].run.adapter) == 1 else f"{name}-{number + 1}"
+    names = [_folder_name(stream.run.adapter) for stream in streams]
+    name = names[number]
+    alike = [one.casefold() for one in names].count(name.casefold())  # one folder on some systems
+    return name if alike == 1 else f"{name}-{number + 1}"
+
+
+def _folder_name(adapter: str) -> str:
+    name = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in adapter)
+    return name[:MAX_NAME].strip(".") or "adapter"

@@ -9,9 +9,9 @@ from wireproof.cases.case import Case
 from wireproof.cases.sources import Citation
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, fails_run
 from wireproof.runner.signature import Signature
-from wireproof.runner.verdicts import ROWS, gates
+from wireproof.runner.verdicts import ROWS
 
 SEVEREST: Final = (
     frozenset({"crash", "timeout", "resource", "stalled"}),
@@ -60,9 +60,7 @@ def count_verdicts(stream: EventStream) -> dict[str, int]:
 
 def sets_exit_code(event: CaseEvent, stream: EventStream) -> bool:
     """Return whether a verdict ends the run with an exit code other than 0."""
-    return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
-        event.verdict, event.level, hold=stream.run.level, security=event.is_security
-    )
+    return ROWS[event.verdict].gate in ("suite", "adapter") or fails_run(event, stream.run)
 
 
 def failure_groups_of(

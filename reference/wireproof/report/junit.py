@@ -8,7 +8,7 @@ from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import sets_exit_code
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.uncompared_fields import uncompared_in_format
-from wireproof.runner.baseline import Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 
@@ -25,16 +25,15 @@ _TAGS: Final[Mapping[str, str]] = {
     "adapter-error": "error",
     "suite-bug": "error",
     "unsupported": "skipped",
-    "not-run": "skipped",
 }
 
 
-def junit(streams: Sequence[EventStream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
-    """Render runs as XML in UTF-8; `overlays` is the baseline of the one run that has one."""
+def junit(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] = ()) -> bytes:
+    """Render runs as XML in UTF-8; `baselines` are those of the runs, in their order, if there are any."""
     root = ET.Element("testsuites", name="wireproof")
-    for stream in streams:
+    for stream, applied in zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True):
         for name, events in _suites(stream).items():
-            _suite(root, stream, name, events, overlays or {})
+            _suite(root, stream, name, events, applied.overlays)
     ET.indent(root)
     text: str = ET.tostring(root, encoding="unicode")
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
@@ -80,10 +79,15 @@ def _case(suite: ET.Element, stream: EventStream, event: CaseEvent, overlay: Ove
 
 
 def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
-    """Add the result of a case; a failure that does not set the exit code is reported as skipped."""
+    """Return the result of a case; a failure that does not set the exit code is reported as skipped.
+
+    A case that was not run is an error, because the run proves nothing about it, and ends with 1 or 4.
+    """
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
         return "skipped"
+    if event.verdict == "not-run":
+        return "error"
     if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not sets_exit_code(
         event, stream
     ):

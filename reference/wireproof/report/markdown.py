@@ -11,7 +11,7 @@ from wireproof.report.provisional import provisional_lines
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.terminal import total_failure
 from wireproof.report.uncompared_fields import uncompared_lines
-from wireproof.runner.baseline import Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.summaries import MAX_TEXT, shorten
@@ -31,12 +31,18 @@ def code(text: str) -> str:
     return f"`{shorten(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
-def markdown(streams: Sequence[EventStream], overlays: Mapping[str, Overlay] | None = None) -> str:
-    """Render the counts of runs, then as many of their findings as fit."""
-    lines = ["## wireproof", "", *_table(streams), *_endings(streams)]
+def markdown(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] = ()) -> str:
+    """Render the counts of runs, then as many of their findings as fit.
+
+    Args:
+        streams: the runs.
+        baselines: those of the runs, in their order; empty without.
+    """
+    runs = list(zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True))
+    lines = ["## wireproof", "", *_table(streams), *_endings(runs)]
     room = max(1, (LINES - len(lines)) // max(1, len(streams)))
-    for stream in streams:
-        lines += _findings(stream, room, overlays or {})
+    for stream, applied in runs:
+        lines += _findings(stream, room, applied.overlays)
     return "\n".join(_cut(lines)) + "\n"
 
 
@@ -53,12 +59,12 @@ def _table(streams: Sequence[EventStream]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 
-def _endings(streams: Sequence[EventStream]) -> list[str]:
+def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     """Return how each run ended and what it did not compare; these lines precede findings that may be cut."""
-    lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
-    provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
+    lines = [f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known))}" for one, known in runs]
+    provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
-    for one in streams:
+    for one, _ in runs:
         lines += [f"- {escape(line)}" for line in (*uncompared_lines(one), *corrected_lines(one.run))]
     return ["", *lines]
 

@@ -65,7 +65,6 @@ class RunView:
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
         share: the number of runs that share the screen.
         first: the number of the first finding, for `replay '#N'`.
-        strict_class: True if a refusal with another class fails.
     """
 
     lookup: Lookup = no_lookup
@@ -75,7 +74,6 @@ class RunView:
     every: bool = False
     share: int = 1
     first: int = 1
-    strict_class: bool = False
 
 
 @frozen
@@ -106,7 +104,7 @@ def print_run(stream: EventStream, console: Console, view: RunView | None = None
     if paragraph:
         print_line(console, paragraph, "bold red")
     table = VerdictTable(stream)
-    lines = closing_lines(stream, view.applied, strict_class=view.strict_class)
+    lines = closing_lines(stream, view.applied)
     blocks = [_block(number, group, stream, console, view) for number, group in enumerate(found, view.first)]
     count = _fitting(blocks, console, view, len(table.rows) + len(lines))
     count = min(count, 1) if paragraph and not view.every else count
@@ -194,12 +192,10 @@ def total_failure(stream: EventStream) -> str:
     return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{detail}".strip()
 
 
-def closing_lines(
-    stream: EventStream, applied: AppliedBaseline | None, *, strict_class: bool = False
-) -> list[str]:
+def closing_lines(stream: EventStream, applied: AppliedBaseline | None) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
-    lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied, strict_class=strict_class)}")
+    lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
     if applied is None:
         return lines
     lines += [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]

@@ -41,7 +41,7 @@ from attrs import evolve, frozen
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.files import read_limited_text
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, fails_run
 from wireproof.runner.verdicts import ROWS, gates
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 from wireproof.suggestions import bracket_error
@@ -52,6 +52,10 @@ Overlay = Literal["", "expected", "changed", "expired"]
 
 RUNAWAY: Final = ("resource", "timeout", "crash")
 """The verdicts of a codec that runs away; the machine decides which."""
+
+
+MOSTLY_ACCEPTED: Final = ("undocumented", "pass-unclassified")
+"""The verdicts that fail only a run at `--level should`, or one with `--strict-class`."""
 
 
 class BaselineError(ValueError):
@@ -141,6 +145,9 @@ class AppliedBaseline:
     expired: tuple[KnownFailure, ...] = ()
 
 
+NO_BASELINE: Final = AppliedBaseline({})
+
+
 # --- the file ---
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
@@ -219,7 +226,7 @@ def _known_failure(row: object, where: str) -> KnownFailure:
 
 def is_known_failure(event: CaseEvent) -> bool:
     """Return whether a verdict can be a known failure: one that gates at some level."""
-    return gates(event.verdict, event.level, hold="should", security=event.is_security)
+    return gates(event.verdict, event.level, hold="should", strict_class=True, security=event.is_security)
 
 
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
@@ -265,8 +272,8 @@ def _left_out(stream: EventStream, overlays: Mapping[str, Overlay]) -> Iterator[
 
 
 def _is_about(entry: KnownFailure, event: CaseEvent) -> bool:
-    """Return whether a verdict confirms or changes an entry; `undocumented` changes no other kind."""
-    return is_known_failure(event) and (event.verdict != "undocumented" or entry.kind == "undocumented")
+    """Return whether a verdict confirms or changes an entry; one that most runs accept changes no other."""
+    return is_known_failure(event) and (event.verdict not in MOSTLY_ACCEPTED or entry.kind == event.verdict)
 
 
 def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
@@ -277,7 +284,8 @@ def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
 
 def _is_seen(entry: KnownFailure, stream: EventStream) -> bool:
     """Return whether a run can prove an entry stale: for families only if all of them ran."""
-    return "~" not in entry.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
+    derived = ("~" in event.id and not event.is_property for event in stream.cases)
+    return "~" not in entry.id or (not stream.sampled and any(derived))
 
 
 def _is_stale(found: dict[str, list[CaseEvent]], stream: EventStream) -> bool:
@@ -292,15 +300,22 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: EventStream) -> bool:
 
 
 def write(stream: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """Return a baseline of every failure of a run that would gate it; the user improves the reasons."""
-    level = stream.run.level
-    gating = [
-        event
-        for event in stream.cases
-        if gates(event.verdict, event.level, hold=level, security=event.is_security)
-    ]
+    """Return a baseline of every failure of a run that would fail it; the user improves the reasons.
+
+    Examples of `--property` are left out (`property_failures`).
+    """
+    gating = [event for event in _failures(stream) if not event.is_property]
     names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(gating))
     return "\n".join(_block(KnownFailure(*name, reason, owner, expires, issue)) for name in sorted(names))
+
+
+def property_failures(stream: EventStream) -> int:
+    """Count the failures of a run that no entry can name: the cases of another seed have other ids."""
+    return sum(event.is_property for event in _failures(stream))
+
+
+def _failures(stream: EventStream) -> Iterator[CaseEvent]:
+    return (event for event in stream.cases if fails_run(event, stream.run))
 
 
 def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:

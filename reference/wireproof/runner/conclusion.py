@@ -10,9 +10,9 @@ from typing import Final
 
 from wireproof.runner.baseline import AppliedBaseline, Overlay
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, fails_run
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.verdicts import ROWS, gates
+from wireproof.runner.verdicts import ROWS
 
 NO_RESULT: Final = frozenset({"unsupported", "not-run", "adapter-error"})
 """The verdicts that are no result about the codec."""
@@ -42,7 +42,6 @@ def exit_code(
     stream: EventStream,
     applied: AppliedBaseline | None = None,
     *,
-    strict_class: bool = False,
     named: bool = True,
 ) -> Exit:
     """Return the exit code of a run.
@@ -50,15 +49,11 @@ def exit_code(
     Args:
         stream: the run.
         applied: its known failures.
-        strict_class: whether a refusal without its class fails.
         named: whether the user named this adapter. An adapter that was added because it is installed
             may have nothing to do with the selected cases.
     """
     overlays = applied.overlays if applied else {}
-    codes = [
-        _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
-        for event in stream.cases
-    ]
+    codes = [_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases]
     if applied and (applied.stale or applied.changed):
         codes.append(Exit.BASELINE)
     return deciding_code([*codes, *trust_codes(stream, applied, named=named)])
@@ -70,7 +65,7 @@ def trust_codes(
     """Yield the exit codes that mark a run as not trustworthy as a whole, whatever its verdicts are."""
     if named and not count_judged(stream.cases):
         yield Exit.USAGE
-    if stream.footer is None:
+    if stream.footer is None or stream.lacks:
         yield Exit.ADAPTER
     overlays = applied.overlays if applied else {}
     for event in stream.cases:
@@ -84,15 +79,13 @@ def _is_required(event: CaseEvent, stream: EventStream) -> bool:
     return asked and event.verdict == "unsupported"
 
 
-def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream, *, strict_class: bool) -> Exit:
+def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream) -> Exit:
     match ROWS[event.verdict].gate:
         case "suite":
             return Exit.SUITE
         case "adapter":
             return Exit.ADAPTER
-    hold, security = stream.run.level, event.is_security
-    failed = gates(event.verdict, event.level, hold=hold, strict_class=strict_class, security=security)
-    if not (failed or _is_required(event, stream)):
+    if not (fails_run(event, stream.run) or _is_required(event, stream)):
         return Exit.CONFORMS
     match overlay:
         case "expected":
@@ -103,20 +96,18 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream, *, st
             return Exit.FAILS
 
 
-def conclusion_sentence(
-    stream: EventStream, applied: AppliedBaseline | None = None, *, strict_class: bool = False
-) -> str:
+def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = None) -> str:
     """Describe in one line how a run ended: `conforms, but for 1,081 known failures`."""
     if why := why_nothing_judged(stream):
         return why
     if stream.footer is None:
         return "incomplete: the run was broken off"
+    if stream.lacks:
+        rest = f" and {len(stream.lacks) - 3} more" if len(stream.lacks) > 3 else ""
+        return f"incomplete: {', '.join(stream.lacks[:3])}{rest}"
     overlays = applied.overlays if applied else {}
     known = sum(overlay == "expected" for overlay in overlays.values())
-    codes = Counter(
-        _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
-        for event in stream.cases
-    )
+    codes = Counter(_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases)
     not_run = sum(
         event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases
     )

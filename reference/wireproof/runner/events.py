@@ -17,11 +17,14 @@ from wireproof.cases.case import Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
 from wireproof.runner.signature import Signature, without_indices
-from wireproof.runner.verdicts import Verdict, VerdictName
+from wireproof.runner.verdicts import Verdict, VerdictName, gates
 from wireproof.strict_converter import JSON_NAME, FieldError, strict_converter, structure
 from wireproof.wire.rejection import Position
 
 SCHEMA: Final = 1
+
+PROPERTY: Final = "property"
+"""The topic, and the family, of the cases of `--property`: `kafka.batch/v2/property/decode~s0:7`."""
 
 MAX_LINE: Final = 1024 * 1024
 """Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
@@ -64,6 +67,7 @@ class Run:
         not_compared: by format and revision, the patterns of the fields that the adapter does not show.
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
         requirements: the requirement set; None for a run on its own choice of cases.
+        strict_class: whether a refusal without the expected class fails the run.
     """
 
     suite: str
@@ -81,6 +85,7 @@ class Run:
     not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
     started: str = ""
     requirements: Requirements | None = None
+    strict_class: bool = False
     schema: int = SCHEMA
 
 
@@ -140,6 +145,11 @@ class CaseEvent:
     def format_id(self) -> str:
         """Return `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
+
+    @property
+    def is_property(self) -> bool:
+        """Return True for an example of `--property`, whose id depends on the seed."""
+        return self.suite.endswith(f"/{PROPERTY}")
 
     @property
     def suite(self) -> str:
@@ -205,6 +215,13 @@ def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other f
         if format_id in FORMATS and (left_out := not_compared(FORMATS[format_id], claim.observes))
     }
     return Run(adapter=hello.name, version=hello.version, hello=tree, not_compared=hidden, **fields)
+
+
+def fails_run(event: CaseEvent, run: Run) -> bool:
+    """Return whether the verdict on a case makes the adapter not conform, by the settings of the run."""
+    return gates(
+        event.verdict, event.level, hold=run.level, strict_class=run.strict_class, security=event.is_security
+    )
 
 
 def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:

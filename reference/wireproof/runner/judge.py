@@ -26,10 +26,10 @@ from wireproof.cases.outcome import (
 from wireproof.cases.reference_answers import ReferenceAnswer, reference_answer
 from wireproof.cases.steps import is_refusing
 from wireproof.runner import judge_accept, judge_reject
-from wireproof.runner.claims import exclusion_reason
+from wireproof.runner.claims import exclusion_reason, names_field
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.summaries import MAX_OUTPUT, short_expect, short_outcome, shorten
-from wireproof.runner.verdicts import Verdict, VerdictName
+from wireproof.runner.verdicts import ROWS, Verdict, VerdictName
 from wireproof.wire.reject_classes import REJECT_CLASSES
 
 Reference: TypeAlias = Callable[[Case], ReferenceAnswer]
@@ -147,8 +147,14 @@ def _judge_outcome(case: Case, outcome: Outcome, bench: JudgeContext) -> Verdict
         case _:
             kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
             want, got = short_expect(case.expect), short_outcome(outcome)
+            name = _VERDICT_WITHOUT_ANSWER[type(outcome)]
+            if (
+                kind and kind not in ROWS[name].kinds
+            ):  # of an object in this process; the boundary checks others
+                breach = f"{type(outcome).__name__} has the unknown kind {shorten(str(kind), 64)!r}"
+                return Verdict("adapter-error", text=breach, want=want)
             return Verdict(
-                _VERDICT_WITHOUT_ANSWER[type(outcome)],
+                name,
                 kind,
                 text=shorten(outcome.text, MAX_OUTPUT),
                 want=want,
@@ -179,7 +185,7 @@ def _judge_skip(case: Case, text: str, bench: JudgeContext) -> Verdict:
     `probe` still finds an encoder that skips everything.
     """
     reason = exclusion_reason(bench.hello, case)
-    inexpressible = case.op == "encode" and bool(text)
+    inexpressible = case.op == "encode" and names_field(case, text)
     if reason or inexpressible or not bench.hello.revisions:
         return Verdict("unsupported", text=reason or text)
     return Verdict(

@@ -6,6 +6,7 @@ shares the cases. Examples are generated in sequence, because each differs from 
 campaign (`fuzz.seeded_cases`) are not, because its tasks do not know one another.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -26,14 +27,18 @@ from wireproof.cases.refusal_levels import with_refusal_level
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.events import PROPERTY
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.rejection import Rejected
 
-FAMILY: Final = "property"
-"""The family of the cases, and the topic in their ids."""
+MAX_EXAMPLES: Final = 100_000
+"""Examples of a format and an op that can be generated again: those before it are generated too, and kept."""
+
+_EXAMPLE: Final = re.compile(r"s([0-9]{1,18}):([0-9]{1,6})")
+"""Seed and number of an example in its id. The id may come from a file, so its digits are limited."""
 
 BLOCK_SIZE: Final = 64
 """Cases that are run at once."""
@@ -93,7 +98,7 @@ class CasePool:
                 return
 
     def _case(self, op: Op, number: int, example: PropertyInput, data: bytes) -> Case:
-        topic = f"{self._row.format_id}/{FAMILY}/{op}"
+        topic = f"{self._row.format_id}/{PROPERTY}/{op}"
         case = Case(
             f"{topic}~s{self._seed}:{number}",
             self._row.name,
@@ -105,9 +110,9 @@ class CasePool:
             profile=example.options.profile,
             options=example.options,
             needs=_needs(self._row, example, data),
-            source=Source(ORIGIN_REFERENCE, f"{FAMILY} of seed {self._seed}"),
+            source=Source(ORIGIN_REFERENCE, f"{PROPERTY} of seed {self._seed}"),
             parent=f"{topic}-{example.kind}",
-            family=FAMILY,
+            family=PROPERTY,
         )
         return with_refusal_level(evolve(case, expect=reference_expectation(case)))
 
@@ -144,17 +149,15 @@ def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]
 
 def property_case(name: str) -> Case | None:
     """Return the case of an id, generated again; None if the id is not one of a property case."""
-    head, _, tail = name.partition("~s")
-    format_id, _, op = head.rpartition(f"/{FAMILY}/")
-    seed, _, number = tail.partition(":")
-    if format_id not in FORMATS or not (seed.isdecimal() and number.isdecimal()):
+    head, _, tail = name.partition("~")
+    format_id, _, op = head.rpartition(f"/{PROPERTY}/")
+    found = _EXAMPLE.fullmatch(tail)
+    if format_id not in FORMATS or found is None:
         return None
-    row = FORMATS[format_id]
-    for known in _ops(row):
+    seed, number = map(int, found.groups())
+    for known in _ops(FORMATS[format_id]) if number < MAX_EXAMPLES else ():
         if known == op:
-            return next(
-                iter(case_pool(format_id, int(seed)).cases(known, int(number), int(number) + 1)), None
-            )
+            return next(iter(case_pool(format_id, seed).cases(known, number, number + 1)), None)
     return None
 
 
@@ -295,7 +298,7 @@ def _read_back(hello: Hello, rans: Iterable[CaseResult]) -> Iterator[Case]:
             case Accepted(data=bytes(data)), Accept(data=ours) if data not in ours:
                 case = evolve(
                     ran.case,
-                    id=ran.case.id.replace(f"/{FAMILY}/encode~", f"/{FAMILY}/read-back~"),
+                    id=ran.case.id.replace(f"/{PROPERTY}/encode~", f"/{PROPERTY}/read-back~"),
                     op="decode",
                     input=Data(data),
                     title=f"decode of what {hello.name} wrote",

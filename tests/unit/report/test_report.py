@@ -6,10 +6,12 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
+from command_line import Command
 from page_contents import data, rows, shown
 from rich.console import Console
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
@@ -19,6 +21,7 @@ from toy_format import (
     toy,  # noqa: F401 - pytest finds the fixture here
 )
 
+from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule
@@ -35,7 +38,7 @@ from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_run, total_failure
-from wireproof.runner.baseline import apply, parse, write
+from wireproof.runner.baseline import AppliedBaseline, apply, parse, write
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verify_run import chain_digest
@@ -236,11 +239,34 @@ def test_junit_is_read_back_by_a_strict_parser_whatever_the_texts_hold() -> None
 
 def test_junit_counts_each_suite_and_agrees_with_the_exit_code() -> None:
     soft = evolve(FAIL, id="toy.frame/v1/sum/soft", level="may")
-    root = ET.fromstring(junit([stream(PASS, FAIL, soft)], {FAIL.id: "expected"}))
+    root = ET.fromstring(junit([stream(PASS, FAIL, soft)], [AppliedBaseline({FAIL.id: "expected"})]))
     suites = {suite.get("name"): suite.attrib for suite in root.iter("testsuite")}
     assert set(suites) == {"some: toy.frame/v1/basic", "some: toy.frame/v1/sum"}
     got = suites["some: toy.frame/v1/sum"]
     assert (got["tests"], got["failures"], got["errors"], got["skipped"]) == ("2", "0", "0", "2")
+
+
+def test_a_case_that_was_not_run_is_an_error_of_junit_for_it_ends_the_run_with_1_or_4() -> None:
+    for kind in ("start", "spent"):
+        root = ET.fromstring(junit([stream(PASS, evolve(FAIL, verdict="not-run", kind=kind, cls=""))]))
+        assert [suite.get("errors") for suite in root.iter("testsuite")] == ["0", "1"]
+
+
+def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    """The recipe for CI writes all three, and a job whose failures are all known ends with 0."""
+    run, known = tmp_path / "run.jsonl", tmp_path / "known.toml"
+    lenient = (spec_of("mutant:crc-skip"), "--in-process", "--no-families", "--run", "kafka.batch/v2/crc/*")
+    assert wireproof("check", *lenient, "--out", run).code == 1
+    known.write_text(wireproof("baseline", "write", run, "--owner", "me").out, encoding="utf-8")
+    views = ("--junit", tmp_path / "junit.xml", "--markdown", tmp_path / "run.md", "--annotations")
+    done = wireproof("check", *lenient, "--baseline", known, *views)
+    assert done.code == 0, done.out
+    assert "::error" not in done.out
+    assert "conforms, but for" in (tmp_path / "run.md").read_text("utf-8")
+    suites = ET.parse(tmp_path / "junit.xml").getroot().iter("testsuite")
+    assert {(suite.get("failures"), suite.get("errors")) for suite in suites} == {("0", "0")}
 
 
 # --- Markdown ---

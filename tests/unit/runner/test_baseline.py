@@ -9,10 +9,12 @@ from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.report.failure_groups import failure_groups_of
+from wireproof.report.junit import junit
 from wireproof.runner import baseline
 from wireproof.runner.baseline import BaselineError, apply, fix, parse, write
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, Requirements
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 6, 30)
@@ -77,6 +79,42 @@ def test_an_entry_whose_case_is_gone_is_stale_in_a_whole_run_only() -> None:
     assert code(PASS, FAIL) == 3
     assert code(PASS, FAIL, filters=("toy.frame/**",)) == 0
     assert code(PASS, FAIL, shard="1/2") == 0
+
+
+def test_a_requirement_set_leaves_cases_out_so_no_entry_is_stale_by_it() -> None:
+    against = Requirements("2026.12:kafka-consumer-1", "Kafka consumer 1 (2026.12)")
+    seen = stream(PASS, run=evolve(RUN, requirements=against))
+    assert apply(seen, parse(TEXT), TODAY).stale == ()
+    with pytest.raises(BaselineError, match="from a whole run only"):
+        fix(TEXT, seen, TODAY)
+
+
+FLIPS = TEXT.replace("sum/wrong", "sum/wrong~flip:*")
+EXAMPLE = evolve(FAIL, id="toy.frame/v1/property/decode~s0:7")
+
+
+def test_examples_of_properties_are_no_family_that_could_make_an_entry_stale() -> None:
+    flip = evolve(PASS, id="toy.frame/v1/sum/wrong~flip:1")
+    (entry, _) = parse(FLIPS)
+    assert entry not in apply(stream(PASS, EXAMPLE), parse(FLIPS), TODAY).stale
+    assert entry in apply(stream(PASS, flip), parse(FLIPS), TODAY).stale
+
+
+def test_examples_of_properties_are_not_written_for_another_seed_has_others() -> None:
+    seen = stream(FAIL, EXAMPLE)
+    assert [entry.id for entry in parse(write(seen, "me", "why", LATER))] == [FAIL.id]
+    assert baseline.property_failures(seen) == 1
+
+
+def test_a_strict_run_has_refusals_without_their_class_as_known_failures() -> None:
+    vague = evolve(FAIL, verdict="pass-unclassified", kind="")
+    strict = stream(vague, run=evolve(RUN, strict_class=True))
+    assert (exit_code(stream(vague)), exit_code(strict)) == (0, 1)
+    assert [group.first for group in failure_groups_of(strict)] == [vague]
+    assert b'failures="1"' in junit([strict])
+    text = write(strict, "me", "why", LATER)
+    applied = apply(strict, parse(text), TODAY)
+    assert (exit_code(strict, applied), applied.stale) == (0, ())
 
 
 def test_an_entry_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
