@@ -2,7 +2,7 @@
 
 Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
 named with the command that brings them in. Of Kafka's peers in Go, Rust and JavaScript one each is run, and
-aiokafka with its C extension: each takes a quarter of a minute and more. `.ci/full` builds all of them and
+kafka-python of those in Python: each takes a quarter of a minute and more. `.ci/full` builds all of them and
 derives the families too.
 
 A client program is checked against the cases of delivery: each starts the program anew.
@@ -31,7 +31,8 @@ DELIVERED = ("--run", "kafka.log/mixed/delivered/*")
 QUICK = "protobuf-upb"
 
 ELSEWHERE = {
-    "aiokafka-pure": "aiokafka",
+    "aiokafka": "kafka-python",
+    "aiokafka-pure": "kafka-python",
     "sarama": "franz-go",
     "kafka-go": "franz-go",
     "kafka-go-reader": "franz-go",

@@ -113,8 +113,20 @@ def _no_float(text: str) -> NoReturn:
     raise MessageError(f"{text[:SHOWN]} is a float: a float travels as its IEEE bits in hex")
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> Head:
+    """Return an object; refuse one with a key twice: the value that counts would depend on the parser."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise MessageError(f"the key {shorten_value(twice)} is there twice")
+    return found
+
+
 _dump: Final[Callable[[Any], str]] = json.JSONEncoder(separators=(",", ":")).encode
-_load: Final = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).raw_decode
+_load: Final = json.JSONDecoder(
+    parse_float=_no_float, parse_constant=_no_float, object_pairs_hook=_unique
+).raw_decode
 
 
 FEW_NODES: Final = 64 * 1024

@@ -319,7 +319,9 @@ class Process:
     def send(self, requests: Sequence[Request]) -> None:
         """See `Controller`."""
         frames = [self._out.pack(request_packet(request)) for request in requests]
-        self._open.update([(request.id, _most(request)) for request in requests])
+        self._open.update(
+            [(one.id, _most(one, len(frame))) for one, frame in zip(requests, frames, strict=True)]
+        )
         sizes, nodes = zip(*((most.size, most.nodes) for most in self._open.values()), strict=True)
         self._in.most = Most(max(sizes), max(nodes))
         self._write(b"".join(frames))
@@ -476,9 +478,12 @@ def _is_error(hello: Packet) -> bool:
     return isinstance(content, dict) and "error" in content
 
 
-def _most(request: Request) -> Most:
-    """Return the limits of an answer: in proportion to its input, and within the limit of the contract."""
-    more = EACH * request.weight
+def _most(request: Request, sent: int) -> Most:
+    """Return the limits of an answer: in proportion to its input, and within the limit of the contract.
+
+    The input of an encoding is a value, whose size is that of the request as it was sent.
+    """
+    more = EACH * (sent if request.op == "encode" else request.weight)
     return Most(min(LEAST.size + more, MAX_MESSAGE), min(LEAST.nodes + more, MOST_NODES))
 
 

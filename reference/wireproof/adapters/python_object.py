@@ -6,7 +6,7 @@ unless the process ends.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from attrs import evolve
@@ -52,8 +52,8 @@ class Caller:
     def __init__(self, adapter: Any) -> None:  # noqa: ANN401 - any object; its shape is checked here
         """Read the claims of `adapter`; raise `AdapterStartError` if they break the contract."""
         self._adapter = adapter
-        self._documented = tuple(getattr(adapter, "documented", ()))
         try:
+            self._documented = _documented(adapter)
             self.hello = _hello(adapter)
         except MessageError as error:
             raise AdapterStartError(f"{type(adapter).__name__}: {error}") from None
@@ -116,6 +116,16 @@ def _with_own_value(request: Request) -> Request:
     return evolve(request, value=json.loads(json.dumps(request.value)))  # a fifth of the time of `deepcopy`
 
 
+def _documented(adapter: Any) -> tuple[type[BaseException], ...]:  # noqa: ANN401 - as above
+    """Return the exceptions that a library documents: one class, or several; raise `MessageError`."""
+    found = getattr(adapter, "documented", ())
+    classes = tuple(found) if isinstance(found, Iterable) and not isinstance(found, type | str) else (found,)
+    for one in classes:
+        if not (isinstance(one, type) and issubclass(one, BaseException)):
+            raise MessageError(f"documented has {one!r}, which is no class of exceptions")
+    return classes
+
+
 def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     """Return the hello of an object, after the same checks as for a hello over a pipe."""
     head = {"window": WINDOW} | {
@@ -126,6 +136,11 @@ def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     claims = getattr(adapter, "revisions", {})
     if not isinstance(claims, Mapping):
         raise MessageError("revisions must be a mapping of names such as kafka.batch/v2 to claims")
+    for format_id in claims:
+        if not isinstance(format_id, str):
+            raise MessageError(
+                f"revisions has the key {format_id!r}, which is no name such as kafka.batch/v2"
+            )
     hello = hello_of(Packet({"hello": head}))
     revisions = {format_id: _claim(claims, format_id) for format_id in claims}
     return evolve(hello, revisions=revisions, digests=True)  # `Caller` makes them for every object

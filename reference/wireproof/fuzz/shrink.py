@@ -15,7 +15,7 @@ from wireproof.cases.case import Case, Input, Steps
 from wireproof.cases.made_case import is_large, made_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import with_steps
-from wireproof.formats import FORMATS
+from wireproof.formats import get
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
 from wireproof.runner.engine import CaseResult, Engine
 from wireproof.runner.judge import judge
@@ -71,7 +71,7 @@ class Shrinker:
         self._clock = clock
         self._asked = 0
         self._max_candidates: int | None = None
-        self._fmt = FORMATS[case.format_id]
+        self._fmt = get(case.format, case.revision)
         self.best = _expecting(evolve(case, twin=None))
         self.verdict, self.signature = next(self._judged([self.best]))
         if ROWS[self.verdict.name].gate in NO_FINDING_GATES:

@@ -122,7 +122,7 @@ class VsrClient(SdkClient):
     def _asking(self, request: Request) -> Outcome:
         value: Any = request.value
         if value["partition_id"] is None:
-            return Unsupported("poll_messages names a partition, the first, or one that the group was given")
+            return Unsupported("poll_messages sets partition_id: the first one, or that of the group")
         server = self._serving(POLL_MESSAGES, EMPTY_POLL)
         sent = partial(server.sent, POLL_MESSAGES)
         return self._outcome(self._ask(self._connected(server), value, sent), request)

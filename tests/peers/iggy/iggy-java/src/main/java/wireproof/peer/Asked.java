@@ -59,7 +59,7 @@ final class Asked {
         byte[] bytes = octets(value, "value");
         if (value.get("kind").getAsString().equals("numeric")) {
             if (bytes.length != 4) {
-                throw new Beyond("a number has no " + bytes.length + " bytes");
+                throw new Beyond("value: a number has no " + bytes.length + " bytes");
             }
             return numbered.apply(Integer.toUnsignedLong(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt()));
         }
