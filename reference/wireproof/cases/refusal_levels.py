@@ -1,18 +1,21 @@
 """Levels of refusals that nobody wrote down: those of derived, drawn and fuzzed cases.
 
-Where the reference refuses bytes that no golden case has, its class says for which kind of fault, and the
-golden cases of the format say how sure that is. A protobuf reader that keeps an unknown field fails no `must`
-case, golden or derived. See architecture.md#verdicts.
+Where the reference refuses bytes that no golden case has, its class says for which kind of fault, and its
+path in which field; the golden cases of the format say how sure that is. A protobuf reader that keeps an
+unknown field fails no `must` case, golden or derived. See architecture.md#verdicts.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
-from wireproof.cases.case import Case, Level, Reject
+from wireproof.cases.case import Case, Data, Level, Reject
 from wireproof.cases.fixtures import cases_of_format
+from wireproof.cases.outcome import Refused
+from wireproof.cases.reference_answers import reference_answer
 from wireproof.formats import FORMATS
 from wireproof.wire.reject_classes import RejectClass
 
@@ -22,13 +25,44 @@ STRENGTH: Final[tuple[Level, ...]] = ("info", "may", "should", "must")
 UNSEEN: Final[Level] = "should"
 """The level of a class that no golden case of the format is refused as: only the reference says so."""
 
+_INDEX: Final = re.compile(r"\[[0-9]+\]")
+
+
+@frozen
+class RefusalLevels:
+    """The strongest levels of the refused golden cases of a format.
+
+    Attributes:
+        by_class: by encode or not, and by class.
+        by_field: of decodes, by class and path without indices.
+    """
+
+    by_class: dict[tuple[bool, RejectClass], Level] = field(factory=dict)
+    by_field: dict[RejectClass, dict[str, Level]] = field(factory=dict)
+
+    def differs(self, cls: RejectClass, level: Level) -> bool:
+        """Return True if some field refused as this class has a level below `level`."""
+        found = self.by_field.get(cls, {}).values()
+        return any(STRENGTH.index(one) < STRENGTH.index(level) for one in found)
+
+    def of_field(self, cls: RejectClass, path: str) -> Level | None:
+        """Return the level of a field; an entry of a stream has the paths of its own format behind others."""
+        found = [level for known, level in self.by_field.get(cls, {}).items() if _ends_with(path, known)]
+        return max(found, key=STRENGTH.index, default=None)
+
 
 def with_refusal_level(case: Case) -> Case:
-    """Return the case at a level that its refusal allows; an accepted case is unchanged."""
+    """Return the case at a level that its refusal allows; an accepted case is unchanged.
+
+    That is the level of the golden cases that are refused as the same class in the same field; where there is
+    none, of those that are refused as the same class in any field.
+    """
     if not isinstance(case.expect, Reject):
         return case
-    strongest = _levels(case.format_id).get((case.op == "encode", case.expect.cls), UNSEEN)
-    level = min(case.level, strongest, key=STRENGTH.index)
+    levels, cls = _levels(case.format_id), case.expect.cls
+    level = min(case.level, levels.by_class.get((case.op == "encode", cls), UNSEEN), key=STRENGTH.index)
+    if isinstance(case.input, Data) and levels.differs(cls, level):
+        level = min(level, levels.of_field(cls, _path(case)) or level, key=STRENGTH.index)
     if level == case.level:
         return case
     # such a refusal is no policy against attackers, whatever the golden case is about
@@ -36,18 +70,37 @@ def with_refusal_level(case: Case) -> Case:
 
 
 @lru_cache(maxsize=256)
-def _levels(format_id: str) -> Mapping[tuple[bool, RejectClass], Level]:
-    """Return the strongest level of a format's refused golden cases, by encode or not, and by class.
-
-    The cases of a stream are those of its entries too.
-    """
-    found: dict[tuple[bool, RejectClass], Level] = {}
-    for name in (format_id, *_entry_formats(format_id)):
-        for case in cases_of_format(name):
-            if isinstance(case.expect, Reject):
-                key = case.op == "encode", case.expect.cls
-                found[key] = max(found.get(key, case.level), case.level, key=STRENGTH.index)
+def _levels(format_id: str) -> RefusalLevels:
+    """Return the levels of a format's golden cases; those of the entries of a stream are its own too."""
+    found = RefusalLevels()
+    for case in _refused_cases(format_id):
+        assert isinstance(case.expect, Reject)
+        key = case.op == "encode", case.expect.cls
+        found.by_class[key] = _stronger(found.by_class.get(key), case.level)
+        if isinstance(case.input, Data):
+            fields = found.by_field.setdefault(case.expect.cls, {})
+            path = _path(case)
+            fields[path] = _stronger(fields.get(path), case.level)
     return found
+
+
+def _refused_cases(format_id: str) -> Iterator[Case]:
+    for name in (format_id, *_entry_formats(format_id)):
+        yield from (case for case in cases_of_format(name) if isinstance(case.expect, Reject))
+
+
+def _stronger(known: Level | None, level: Level) -> Level:
+    return level if known is None else max(known, level, key=STRENGTH.index)
+
+
+def _path(case: Case) -> str:
+    """Return the path, without indices, of the field in which the reference refuses the bytes of a case."""
+    outcome = reference_answer(case).outcome
+    return _INDEX.sub("[]", outcome.path) if isinstance(outcome, Refused) else ""
+
+
+def _ends_with(path: str, known: str) -> bool:
+    return path == known or path.endswith(f".{known}")
 
 
 def _entry_formats(format_id: str) -> list[str]:

@@ -51,5 +51,33 @@ def test_a_reader_that_keeps_unknown_fields_fails_no_derived_must_case() -> None
     assert "must" in {case.level for case in derived if isinstance(case.expect, Reject)}
 
 
+def broken_at(golden: str, title: str) -> Case:
+    """The derived case of a golden one with this title."""
+    return next(case for case in derived_cases(load().by_id[golden]) if case.title == title)
+
+
+def test_a_wrong_position_in_an_index_is_as_sure_derived_as_golden() -> None:
+    """Only the server compares the index; both cases are refused as `length-mismatch`."""
+    position = broken_at("iggy.send/0.7/messages/two", "index[0].position +1")
+    length = broken_at("iggy.send/0.7/messages/two", "metadata_length +1")
+    assert isinstance(position.expect, Reject)
+    assert isinstance(length.expect, Reject)
+    assert position.expect.cls == length.expect.cls == "length-mismatch"
+    assert (position.level, length.level) == ("should", "must")
+
+
+def test_garbage_behind_a_frame_is_as_sure_derived_as_golden() -> None:
+    case = broken_at("heka.stream/0.10/frames/one", "1 bytes appended")
+    assert isinstance(case.expect, Reject)
+    assert (case.expect.cls, case.level) == ("bad-separator", "may")
+
+
+def test_an_entry_of_a_log_is_as_sure_as_alone() -> None:
+    """The golden cases of batches have the field under another path than those of logs."""
+    case = broken_at("kafka.log/mixed/entries/one", "batches[0].records[0].length +1 and fixed up")
+    assert isinstance(case.expect, Reject)
+    assert case.level == "must"
+
+
 def _rest(case: Case) -> tuple[object, ...]:
     return (case.expect.at, case.expect.before) if isinstance(case.expect, Reject) else ()
