@@ -69,8 +69,11 @@ SHOULD: Final = """
     kafka.batch/v2/produce/count-not-range
     kafka.batch/v2/produce/create-time-none
     kafka.batch/v2/produce/encode-snappy
+    kafka.batch/v2/produce/no-epoch
+    kafka.batch/v2/produce/producer-0
     kafka.batch/v2/produce/range-above-count
     kafka.batch/v2/produce/range-below-count
+    kafka.batch/v2/produce/sequence-last
     kafka.batch/v2/produce/three-records
     kafka.batch/v2/produce/transactional-no-time
     kafka.batch/v2/varints/dropped-bits-0x10
