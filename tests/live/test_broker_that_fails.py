@@ -6,12 +6,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from attrs import frozen
+from kafka.admin import KafkaAdminClient
 
+from tests.broker.ground import free_port
 from tests.live.judging import SECONDS
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
@@ -40,24 +43,31 @@ class Ended:
     verdicts: Counter[str]
 
 
-def run_until(signal_number: int, folder: Path) -> Ended:
-    """Check a mock broker in a process of its own, which gets the signal in the middle."""
-    start = [sys.executable, "-m", "tests.live.mock_broker", "start"]
+@contextmanager
+def broker_at(port: int) -> "Iterator[subprocess.Popen[str]]":
+    """A mock broker in a process of its own, which listens."""
+    start = [sys.executable, "-m", "tests.live.mock_broker", "start", "--port", str(port)]
     with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as broker:
         try:
             assert broker.stdout is not None
-            return checked(
-                broker.stdout.readline().strip(), folder, lambda: broker.send_signal(signal_number)
-            )
+            assert broker.stdout.readline().strip() == f"127.0.0.1:{port}"
+            yield broker
         finally:
             broker.kill()
 
 
-def checked(address: str, folder: Path, interrupt: Callable[[], None]) -> Ended:
+def run_until(signal_number: int, folder: Path) -> Ended:
+    """Check a mock broker, which gets the signal in the middle."""
+    port = free_port()
+    with broker_at(port) as broker:
+        return checked(f"127.0.0.1:{port}", folder, lambda: broker.send_signal(signal_number))
+
+
+def checked(address: str, folder: Path, interrupt: Callable[[], None], cases: Sequence[str] = CASES) -> Ended:
     events = folder / "run.jsonl"
     command = [
         *(sys.executable, "-m", "wireproof", "check", f"kafka-broker:{address}"),
-        *(part for case in CASES for part in ("--run", case)),
+        *(part for case in cases for part in ("--run", case)),
         *("--no-families", "--out", str(events)),
     ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as check:
@@ -94,6 +104,32 @@ def test_what_was_judged_is_kept_and_the_topics_are_named(
     assert line.startswith("wireproof: kafka-broker:127.0.0.1:")
     assert re.search(reason, line)
     assert "topics named wireproof-" in line
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [CASES, ["kafka.log/mixed/idempotence/*", "kafka.log/mixed/transaction/*"]],
+    ids=["appends", "steps"],
+)
+@pytest.mark.parametrize("seconds", [0.0, 3.0])
+def test_a_broker_that_starts_again_is_asked_again(seconds: float, cases: list[str], tmp_path: Path) -> None:
+    """It keeps nothing: the cases in flight, and those after them, get other topics."""
+    port = free_port()
+    with ExitStack() as started:
+        brokers = [started.enter_context(broker_at(port))]
+
+        def restart() -> None:
+            brokers[-1].kill()
+            brokers[-1].wait()
+            time.sleep(seconds)
+            brokers.append(started.enter_context(broker_at(port)))
+
+        run = checked(f"127.0.0.1:{port}", tmp_path, restart, cases)
+        admin = KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{port}")
+        assert admin.list_topics() == []
+        admin.close()
+    assert (run.code, run.lines) == (0, ())
+    assert set(run.verdicts) <= {"pass", "info"}
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,19 @@
 """Cases with steps on mock brokers: what a broker lacks is unsupported, and one that ends is a crash."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.metadata import FindCoordinatorRequest
 from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest
 
 from tests.live.judging import judged
 from tests.live.mock_broker.server import EXPIRING, Kind, running
-from wireproof.kafka.family.loopback_broker import replies
+from wireproof.kafka.family.loopback_broker import replies, server, transaction_replies
 from wireproof.kafka.family.loopback_broker.broker_settings import PRODUCER_AGE
+from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
 
 pytestmark = pytest.mark.live
 
@@ -38,6 +42,34 @@ def test_a_broker_without_transactions_is_asked_for_the_rest(
     monkeypatch.setattr(replies, "VERSIONS", known)
     found = verdicts(tmp_path, IDEMPOTENCE, TRANSACTION, SECOND, FETCH)
     assert found == {IDEMPOTENCE: "pass", TRANSACTION: "unsupported", SECOND: "unsupported", FETCH: "pass"}
+
+
+def no_coordinator(code: int) -> Callable[[LoopbackCluster, Any], Any]:
+    """The answer to FindCoordinator of a broker that names none."""
+
+    def answer(cluster: LoopbackCluster, request: Any) -> Any:
+        reply = transaction_replies.find_coordinator(cluster, request)
+        for one in reply.coordinators:
+            one.error_code, one.node_id = code, -1
+        return reply
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [(15, "COORDINATOR_NOT_AVAILABLE"), (53, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED")],
+    ids=["there is none", "not permitted"],
+)
+def test_a_broker_without_a_coordinator_of_transactions_is_asked_for_the_rest(
+    code: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(server.ANSWERS, FindCoordinatorRequest.API_KEY, no_coordinator(code))
+    with running() as address:
+        run = judged([address], tmp_path, cases=[IDEMPOTENCE, TRANSACTION, SECOND])
+    assert run.verdicts[address] == {IDEMPOTENCE: "pass", TRANSACTION: "unsupported", SECOND: "unsupported"}
+    said = " ".join(run.output.split())
+    assert f"note: transactions are not asked for: FindCoordinator answers {name} for wireproof-" in said
 
 
 def test_a_broker_with_the_first_version_of_transactions_is_asked_for_that(

@@ -37,6 +37,10 @@ OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
 NAME: Final = 100
 """Characters of a name or a version that are kept."""
 
+MOST_NOTES: Final = 10
+NOTE: Final = 300
+"""Notes of a hello that are kept, and characters of each."""
+
 MOST_CLAIMS: Final = 64 * 1024
 """Most characters of all claims of a hello, as JSON: the manifest of every run contains them."""
 
@@ -71,6 +75,7 @@ def hello_packet(hello: Hello) -> Packet:
                 "window": hello.window,
                 "cost": hello.cost,
                 "digests": hello.digests,
+                **({"notes": list(hello.notes)} if hello.notes else {}),
             }
         }
     )
@@ -96,7 +101,8 @@ def hello_of(packet: Packet) -> Hello:
     name = one_line(hello.name, NAME)
     if not name:
         raise MessageError("name is empty")
-    return evolve(hello, name=name, version=one_line(hello.version, NAME))
+    notes = tuple(one_line(note, NOTE) for note in hello.notes[:MOST_NOTES])
+    return evolve(hello, name=name, version=one_line(hello.version, NAME), notes=notes)
 
 
 def _check_start(head: Head) -> None:

@@ -173,6 +173,7 @@ class Engine:
         self._controller = self._open()
         self._least_ms = round(resolve(self._spec).case_seconds * 1000)
         self.hello = self._controller.hello
+        self.notes += self.hello.notes
         return self
 
     def __exit__(

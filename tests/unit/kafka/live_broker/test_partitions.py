@@ -1,5 +1,7 @@
 """Partitions that are lent to cases."""
 
+import time
+
 import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
@@ -61,3 +63,13 @@ def test_a_topic_that_cannot_be_created_is_tried_again_by_the_next_case() -> Non
         pass
     with lender.lent({}, 2, -1) as partition:
         assert partition.topic == "t2"
+
+
+def test_no_partition_from_before_a_restart_is_lent() -> None:
+    lender = Partitions(Topics())  # type: ignore[arg-type] # a double
+    with lender.lent({}, 2, -1) as old:
+        pass
+    lender.forget(time.monotonic())
+    for _ in range(SIZE):
+        with lender.lent({}, 2, -1) as partition:
+            assert partition.topic != old.topic

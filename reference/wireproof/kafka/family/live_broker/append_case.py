@@ -2,16 +2,17 @@
 
 import time
 from collections.abc import Collection
-from typing import Final
+from functools import partial
 
 from attrs import evolve
 from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Outcome, Stalled, Unsupported
 from wireproof.kafka.family.live_broker import around_append, requests
 from wireproof.kafka.family.live_broker.append_outcome import Append, outcome_of
+from wireproof.kafka.family.live_broker.asked_twice import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.entry_bytes import (
     V2,
@@ -25,9 +26,6 @@ from wireproof.kafka.family.live_broker.log_reading import read_log
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 
-CLOSED: Final = "connection closed"
-"""Stands for the error code of a broker that closes the connection."""
-
 
 class BrokerCases:
     """Runs cases on a cluster; threads may share it."""
@@ -40,20 +38,7 @@ class BrokerCases:
 
     def decode(self, request: Request) -> Outcome:
         """Append the bytes of a request and return what the broker answers and stores."""
-        try:
-            return self._ask(request)
-        except errors.KafkaError as error:
-            return self._ask_again(request) if self._cluster.is_alive() else _gone(error)
-
-    def _ask_again(self, request: Request) -> Outcome:
-        """Repeat a case whose connection ended, which may have another reason than the case."""
-        try:
-            return self._ask(request)
-        except errors.KafkaError as error:
-            text = f"the broker closes the connection without an answer: {line_of(error)}"
-            if not self._cluster.is_alive():
-                return _gone(error)
-            return Refused(detail=CLOSED, text=text, untyped=True)
+        return asked_twice(self._cluster, partial(self._ask, request), self._partitions.forget)
 
     def _ask(self, request: Request) -> Outcome:
         data = request.data if request.format == "kafka.log" else first_entry(request.data)
@@ -95,10 +80,6 @@ class BrokerCases:
             end = done.found.high_watermark
             faults |= around_append.retry_faults(self._cluster, partition, data, done.start, end)
         return faults
-
-
-def _gone(error: errors.KafkaError) -> Crashed:
-    return Crashed(f"the broker is gone, nothing listens at its address: {line_of(error)}")
 
 
 def _now() -> int:

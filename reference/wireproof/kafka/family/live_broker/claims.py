@@ -15,6 +15,7 @@ from wireproof.kafka.family.live_broker import expiry, requests, step_requests
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.partitions import Partitions
+from wireproof.kafka.family.live_broker.step_requests import NoCoordinatorError
 from wireproof.wire.json_values import Json
 
 if TYPE_CHECKING:
@@ -83,16 +84,22 @@ def legacy_magics(cluster: Cluster, partitions: Partitions) -> tuple[int, ...]:
     return tuple(magic for magic in LEGACY if _takes(cluster, partitions, magic))
 
 
-def hello_of_broker(cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...]) -> Hello:
-    """Return the claims about a broker that takes old entries of the magics in `legacy`."""
+def hello_of_broker(
+    cluster: Cluster, properties: ClientProperties, legacy: tuple[int, ...], name: str
+) -> Hello:
+    """Return the claims about a broker that takes old entries of the magics in `legacy`.
+
+    `name` is the beginning of the transactional ids of the run.
+    """
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
-    features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_requests(cluster)
+    transactions, note = _transactions(cluster, name)
+    features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_requests(cluster, transactions)
     none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
     observed: dict[str, tuple[str, ...]] = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
     revisions = none | {name: _claim(name, codecs, features, fields) for name, fields in observed.items()}
     version = properties.version or cluster.release
-    return Hello(properties.name, version, revisions, errors="exact", window=WINDOW, cost="slow")
+    return Hello(properties.name, version, revisions, "exact", WINDOW, "slow", notes=(note,) if note else ())
 
 
 def _claim(
@@ -109,9 +116,25 @@ def _claim(
     )
 
 
-def _of_requests(cluster: Cluster) -> tuple[str, ...]:
+def _transactions(cluster: Cluster, name: str) -> tuple[int, str]:
+    """Return the version of transactions to ask for, and a line if it is 0 for want of a coordinator.
+
+    An answer that says nothing of a coordinator is left to the cases.
+    """
+    version = step_requests.transaction_version(cluster)
+    try:
+        if version:
+            step_requests.coordinator(cluster, name)
+    except NoCoordinatorError as error:
+        shown = errors.for_code(error.code).message
+        return 0, f"transactions are not asked for: FindCoordinator answers {shown} for {name}"
+    except errors.KafkaError:
+        return version, ""
+    return version, ""
+
+
+def _of_requests(cluster: Cluster, transactions: int) -> tuple[str, ...]:
     """Return the features that need a request which not every broker has."""
-    transactions = step_requests.transaction_version(cluster)
     rows = (
         ("compaction", CreateTopicsRequest.API_KEY in cluster.versions),
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),

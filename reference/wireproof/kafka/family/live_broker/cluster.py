@@ -29,6 +29,10 @@ CONNECT_SECONDS: Final = 5.0
 REQUEST_SECONDS: Final = 20.0
 """Time limit of a request that changes or asks the cluster."""
 
+RETURN_SECONDS: Final = 20.0
+"""Time in which a broker that is started again answers: Apache Kafka needs about ten."""
+
+PAUSE: Final = 0.1
 LARGEST_ANSWER: Final = 128 * 1024 * 1024
 FIRST: Final = "bootstrap-0"
 """kafka-python's name of the first address."""
@@ -251,6 +255,17 @@ class Cluster:
         response = self.call(MetadataRequest(topics=[] if version == 0 else None), version)
         self.learn_node(response)
         return [topic.name for topic in response.topics if topic.name]
+
+    def returns(self) -> bool:
+        """Wait for a broker that is started again; return False if it does not answer in time."""
+        deadline = time.monotonic() + RETURN_SECONDS
+        while time.monotonic() < deadline:
+            if self.is_alive():
+                with contextlib.suppress(errors.KafkaError, AdapterStartError):
+                    self.metadata()
+                    return True
+            time.sleep(PAUSE)
+        return self.is_alive()
 
     def is_alive(self) -> bool:
         """Return True if the broker accepts connections."""

@@ -11,6 +11,10 @@ PROGRAMS: Final = "wireproof.kafka.family.live_broker"
 """The package of the programs `worker` and `cleanup`."""
 
 
+CASE_SECONDS: Final = 90.0
+"""Least time limit of a case: its requests have limits of their own, and the broker may be started again."""
+
+
 def entry_of_broker(spec: str) -> Entry:
     """Return the entry of `kafka-broker:HOST:PORT[:FILE]`, for one run; raise `UnknownAdapter`."""
     entry = Entry(
@@ -20,5 +24,6 @@ def entry_of_broker(spec: str) -> Entry:
         modules=("kafka",),
         relay=f"{PROGRAMS}.relay:connected",
         formats=("kafka",),
+        case_seconds=CASE_SECONDS,
     )
     return server_entry(entry, PROGRAMS)

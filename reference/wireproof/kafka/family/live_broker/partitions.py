@@ -43,6 +43,12 @@ class Partitions:
         if not partition.retired:
             self._add(key, [partition])
 
+    def forget(self, moment: float) -> None:
+        """Lend no partition any more that was created before a time: a broker without a disk lost them."""
+        with self._changed:
+            for key, rows in self._free.items():
+                self._free[key] = [one for one in rows if one.created > moment]
+
     def _taken(self, key: Key, producer: int) -> Partition:
         with self._changed:
             while True:

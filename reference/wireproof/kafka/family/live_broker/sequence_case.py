@@ -12,13 +12,14 @@ from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import expiry, step_answers, step_requests
+from wireproof.kafka.family.live_broker.asked_twice import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.expiry import NotAskedError
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
-from wireproof.kafka.family.live_broker.step_requests import FetchLimits
+from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
 
@@ -33,10 +34,6 @@ SETTLED_SECONDS: Final = 0.3
 
 PAUSE: Final = 0.03
 NOBODY: Final = (-1, -1)
-
-
-class UnknownStepError(ValueError):
-    """A step has an op, or a field, that this adapter does not know."""
 
 
 @define
@@ -82,7 +79,10 @@ class SequenceCases:
         self._numbers = count(1)
 
     def run(self, request: Request) -> Outcome:
-        """Send the steps of a request and return the answers."""
+        """Send the steps of a request and return the answers; begin again on another topic if that ends."""
+        return asked_twice(self._cluster, partial(self._ask, request), lambda _: None)
+
+    def _ask(self, request: Request) -> Outcome:
         try:
             return Accepted({"steps": list(self._answers(request))})
         except (TopicError, NotAskedError) as error:
@@ -91,11 +91,6 @@ class SequenceCases:
             return Stalled(line_of(error))
         except KeyError as error:
             return Unsupported(f"the broker has no API {error}")
-        except errors.KafkaError as error:
-            text = line_of(error)
-            if not self._cluster.is_alive():
-                return Crashed(f"the broker is gone, nothing listens at its address: {text}")
-            return Refused(text=f"the broker closes the connection without an answer: {text}", untyped=True)
 
     def _answers(self, request: Request) -> Iterator[Json]:
         session = self._session(request)
@@ -104,7 +99,13 @@ class SequenceCases:
             if first["op"] == "produce":
                 yield from self._produced(session, group)
             else:
-                yield _OPS[str(first["op"])](self._cluster, session, first)
+                yield self._answer(session, first)
+
+    def _answer(self, session: Session, fields: Fields) -> Json:
+        try:
+            return _OPS[str(fields["op"])](self._cluster, session, fields)
+        except NoCoordinatorError as error:
+            return step_answers.error(error.code)
 
     def _session(self, request: Request) -> Session:
         """Create the topic of a case, and wait until its partitions can be read."""

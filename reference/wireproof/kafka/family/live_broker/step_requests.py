@@ -90,8 +90,17 @@ def transaction_version(cluster: Cluster) -> int:
     return V2 if found.get(TRANSACTION_FEATURE, 0) >= V2 else 1
 
 
+class NoCoordinatorError(Exception):
+    """FindCoordinator names no node, but an error: `code`."""
+
+    def __init__(self, code: int) -> None:
+        """Store the code."""
+        super().__init__(f"FindCoordinator answers error {code}")
+        self.code = code
+
+
 def coordinator(cluster: Cluster, name: str) -> int:
-    """Return the node that coordinates a transactional id."""
+    """Return the node that coordinates a transactional id; raise `NoCoordinatorError`."""
     version = cluster.newest(FindCoordinatorRequest)
 
     def ask() -> Any:  # noqa: ANN401 - a part of a response
@@ -101,6 +110,8 @@ def coordinator(cluster: Cluster, name: str) -> int:
         return cluster.call(FindCoordinatorRequest(key=name, key_type=TRANSACTIONS), version)
 
     found = repeated(ask, lambda answer: int(answer.error_code))
+    if found.error_code:
+        raise NoCoordinatorError(int(found.error_code))
     return int(found.node_id)
 
 

@@ -47,6 +47,7 @@ class Partition:
         producers: the producer ids that it has seen.
         used: True once something was sent to it.
         retired: True after a fault in it.
+        created: when it was created, by the monotonic clock.
     """
 
     topic: str
@@ -59,6 +60,7 @@ class Partition:
     producers: set[int] = field(factory=set)
     used: bool = False
     retired: bool = False
+    created: float = field(factory=time.monotonic)
 
 
 class TopicError(Exception):

@@ -61,7 +61,7 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
         )
         answers.write(Packet({"hello": {"error": f"{error}{left}"}}))
         return 4
-    answers.write(hello_packet(hello_of_broker(cluster, properties, legacy)))
+    answers.write(hello_packet(hello_of_broker(cluster, properties, legacy, f"{topics.PREFIX}{token}")))
     runs = {
         "decode": BrokerCases(cluster, partitions, legacy).decode,
         SEQUENCE: SequenceCases(cluster, own, token).run,

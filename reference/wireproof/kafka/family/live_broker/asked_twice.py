@@ -1,0 +1,45 @@
+"""A case whose connection ended is asked once more: its end may have another reason than the case.
+
+The broker may have been started again in the middle, by an operator or because another case ended it.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from kafka import errors
+
+from wireproof.adapters.python_object import line_of
+from wireproof.cases.outcome import Crashed, Outcome, Refused
+from wireproof.kafka.family.live_broker.cluster import Cluster
+
+CLOSED: Final = "connection closed"
+"""Stands for the error code of a broker that closes the connection."""
+
+
+def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
+    """Return the outcome of `ask`, which may raise an error of kafka-python.
+
+    If the broker was away, `lost` gets the time at which that was noticed, before the case is asked again.
+    """
+    try:
+        return ask()
+    except errors.KafkaError as error:
+        noticed = time.monotonic()
+        away = not cluster.is_alive()
+        if not cluster.returns():
+            return _gone(error)
+    if away:
+        lost(noticed)
+    try:
+        return ask()
+    except errors.KafkaError as error:
+        if not cluster.is_alive():
+            cluster.returns()  # the process that asks the next case does not wait for it
+            return _gone(error)
+        text = f"the broker closes the connection without an answer: {line_of(error)}"
+        return Refused(detail=CLOSED, text=text, untyped=True)
+
+
+def _gone(error: errors.KafkaError) -> Crashed:
+    return Crashed(f"the broker is gone, nothing listens at its address: {line_of(error)}")
