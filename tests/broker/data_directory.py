@@ -51,6 +51,7 @@ class Broker:
 
     folder: Path
     port: int
+    command: Sequence[str]
 
     @property
     def address(self) -> str:
@@ -62,23 +63,18 @@ class Broker:
         """The data directory."""
         return self.folder / "logs"
 
-    def start(self) -> "subprocess.Popen[bytes]":
+    def start(self) -> subprocess.Popen[bytes]:
         """Start it; return when it listens."""
-        command = ground.java("kafka.Kafka", str(self.folder / "server.properties"), heap=512)
-        return ground.started(command, self.port, self.folder / "broker.out")
+        return ground.started(self.command, self.port, self.folder / "broker.out")
 
 
 @contextmanager
 def formatted() -> Iterator[Broker]:
     """Format a directory for a broker."""
     with TemporaryDirectory(prefix="broker-") as name:
-        broker = Broker(Path(name), ground.free_port())
-        text = ground.SETTINGS.format(port=broker.port, controller=ground.free_port(), logs=broker.logs)
-        settings = broker.folder / "server.properties"
-        settings.write_text(text + SETTINGS)
-        form = ground.java(*ground.FORMAT, str(settings), "--standalone")
-        subprocess.run(form, check=True, stdout=subprocess.DEVNULL)
-        yield broker
+        folder, port = Path(name), ground.free_port()
+        release = ground.Release(ground.JAVA, SETTINGS)
+        yield Broker(folder, port, ground.formatted(folder, release, port))
 
 
 def make(out: Path, clients: Sequence[str]) -> None:

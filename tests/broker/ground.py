@@ -89,14 +89,19 @@ def free_port() -> int:
 @contextmanager
 def running(folder: Path, release: Release = NEWEST, port: int = 0) -> Iterator[str]:
     """Start a broker with its logs in `folder/logs`; yield its address, and stop it at the end."""
-    settings, port = folder / "server.properties", port or free_port()
+    port = port or free_port()
+    with listening(formatted(folder, release, port), port, folder / "broker.out") as address:
+        yield address
+
+
+def formatted(folder: Path, release: Release, port: int) -> list[str]:
+    """Format `folder/logs` for a broker; return the command that starts it, as often as it is wanted."""
+    settings = folder / "server.properties"
     text = SETTINGS.format(port=port, controller=free_port(), logs=folder / "logs")
     settings.write_text(text + release.settings)
     form = java(*FORMAT, str(settings), "--standalone", build=release.build)
     subprocess.run(form, check=True, stdout=subprocess.DEVNULL)
-    command = java("kafka.Kafka", str(settings), heap=512, build=release.build)
-    with listening(command, port, folder / "broker.out") as address:
-        yield address
+    return java("kafka.Kafka", str(settings), heap=512, build=release.build)
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -50,3 +53,48 @@ def judged(
         for stream in read_events(events)
     }
     return Judged(done.returncode, done.stdout, verdicts)
+
+
+@frozen
+class Interrupted:
+    """A run with something in the middle: exit code, lines of stderr, and the number of each verdict."""
+
+    code: int
+    lines: tuple[str, ...]
+    verdicts: Counter[str]
+
+
+def judged_and_interrupted(
+    spec: str, cases: Sequence[str], folder: Path, number: int, interrupt: Callable[[], None]
+) -> Interrupted:
+    """Check a server, and call `interrupt` when so many cases have passed."""
+    events = folder / "run.jsonl"
+    command = [
+        *(sys.executable, "-m", "wireproof", "check", spec),
+        *(part for case in cases for part in ("--run", case)),
+        *("--no-families", "--out", str(events)),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as check:
+        while check.poll() is None and _passed(events) < number:
+            time.sleep(0.05)
+        interrupt()
+        _, errors = check.communicate(timeout=SECONDS)
+    (stream,) = read_events(events)
+    verdicts = Counter(case.verdict for case in stream.cases)
+    return Interrupted(check.returncode, tuple(line for line in errors.splitlines() if line), verdicts)
+
+
+def _passed(events: Path) -> int:
+    return events.read_text().count('"pass') if events.exists() else 0
+
+
+@contextmanager
+def process_at(address: str, command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start a server whose first line is its address; kill it at the end."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert server.stdout.readline().strip() == address
+            yield server
+        finally:
+            server.kill()

@@ -5,17 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from attrs import frozen
 from kafka.admin import KafkaAdminClient
 
 from tests.broker.ground import free_port
-from tests.live.judging import SECONDS
+from tests.live.judging import Interrupted, judged_and_interrupted, process_at
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
 from wireproof.adapters import server_address
@@ -23,7 +21,6 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
 from wireproof.kafka.family.loopback_broker import replies
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.runner.event_files import read_events
 
 pytestmark = pytest.mark.live
 
@@ -34,54 +31,25 @@ CASES = [f"kafka.log/mixed/append/{name}-*" for name in ("count", "mixed", "stam
 TOKEN = "0123456789abcdef"
 
 
-@frozen
-class Ended:
-    """A run: exit code, the lines of stderr, and how many cases have each verdict."""
-
-    code: int
-    lines: tuple[str, ...]
-    verdicts: Counter[str]
-
-
 @contextmanager
-def broker_at(port: int) -> "Iterator[subprocess.Popen[str]]":
+def broker_at(port: int) -> Iterator[subprocess.Popen[str]]:
     """A mock broker in a process of its own, which listens."""
     start = [sys.executable, "-m", "tests.live.mock_broker", "start", "--port", str(port)]
-    with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as broker:
-        try:
-            assert broker.stdout is not None
-            assert broker.stdout.readline().strip() == f"127.0.0.1:{port}"
-            yield broker
-        finally:
-            broker.kill()
+    with process_at(f"127.0.0.1:{port}", start) as broker:
+        yield broker
 
 
-def run_until(signal_number: int, folder: Path) -> Ended:
+def run_until(signal_number: int, folder: Path) -> Interrupted:
     """Check a mock broker, which gets the signal in the middle."""
     port = free_port()
     with broker_at(port) as broker:
         return checked(f"127.0.0.1:{port}", folder, lambda: broker.send_signal(signal_number))
 
 
-def checked(address: str, folder: Path, interrupt: Callable[[], None], cases: Sequence[str] = CASES) -> Ended:
-    events = folder / "run.jsonl"
-    command = [
-        *(sys.executable, "-m", "wireproof", "check", f"kafka-broker:{address}"),
-        *(part for case in cases for part in ("--run", case)),
-        *("--no-families", "--out", str(events)),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as check:
-        while check.poll() is None and judged_so_far(events) < JUDGED:
-            time.sleep(0.05)
-        interrupt()
-        _, errors = check.communicate(timeout=SECONDS)
-    (stream,) = read_events(events)
-    verdicts = Counter(case.verdict for case in stream.cases)
-    return Ended(check.returncode, tuple(line for line in errors.splitlines() if line), verdicts)
-
-
-def judged_so_far(events: Path) -> int:
-    return events.read_text().count('"pass"') if events.exists() else 0
+def checked(
+    address: str, folder: Path, interrupt: Callable[[], None], cases: Sequence[str] = CASES
+) -> Interrupted:
+    return judged_and_interrupted(f"kafka-broker:{address}", cases, folder, JUDGED, interrupt)
 
 
 @pytest.mark.parametrize(

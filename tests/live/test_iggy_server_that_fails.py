@@ -5,10 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.broker.ground import free_port
+from tests.live.judging import judged_and_interrupted, process_at
 from tests.live.mock_iggy.server import MockServer, Stream, running
 from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
@@ -17,6 +21,12 @@ from wireproof.adapters.registry import open_adapter
 pytestmark = pytest.mark.live
 
 TOKEN = "0123456789abcdef"
+
+JUDGED = 8
+"""The number of verdicts after which a server fails."""
+
+SENDS_AND_POLLS = ["iggy.send/0.7/*/*", "iggy.poll/0.7/polling/*"]
+JSON_SENDS = "iggy.json.send/0.7/*/*"
 
 
 def properties(folder: Path, text: str) -> str:
@@ -95,3 +105,57 @@ def test_a_stream_that_cannot_be_deleted_is_named(
         adapter.close()
     line = capfd.readouterr().err
     assert re.search(rf"streams named wireproof-{TOKEN}-… may be left: nothing answers at", line)
+
+
+@contextmanager
+def server_at(port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """A mock server in a process of its own, which listens."""
+    start = [sys.executable, "-m", "tests.live.mock_iggy", "--port", str(port), "--delay", "0.02", *options]
+    with process_at(f"127.0.0.1:{port}", start) as server:
+        yield server
+
+
+@pytest.mark.parametrize("cases", SENDS_AND_POLLS)
+@pytest.mark.parametrize(
+    ("number", "verdict", "reason"),
+    [
+        (signal.SIGKILL, "crash", r"nothing answers at 127\.0\.0\.1:\d+: .*refused"),
+        (signal.SIGSTOP, "stalled", r"127\.0\.0\.1:\d+ does not answer .*timed out"),
+    ],
+    ids=["dies", "hangs"],
+)
+def test_what_was_judged_is_kept_and_the_streams_are_named(
+    number: int, verdict: str, reason: str, cases: str, tmp_path: Path
+) -> None:
+    port = free_port()
+    with server_at(port) as server:
+        run = judged_and_interrupted(
+            f"iggy-server:127.0.0.1:{port}", [cases], tmp_path, JUDGED, lambda: server.send_signal(number)
+        )
+    assert run.code == 4
+    assert run.verdicts["pass"] + run.verdicts["pass-unclassified"] >= JUDGED
+    assert run.verdicts[verdict] >= 1
+    assert run.verdicts["not-run"] >= 1
+    (line,) = run.lines
+    assert re.search(reason, line)
+    assert "streams named wireproof-" in line
+
+
+@pytest.mark.parametrize("seconds", [0.0, 3.0])
+@pytest.mark.parametrize("cases", [*SENDS_AND_POLLS, JSON_SENDS])
+def test_a_server_that_starts_again_is_asked_again(cases: str, seconds: float, tmp_path: Path) -> None:
+    """It keeps nothing: the case in flight, and those after it, get other streams."""
+    port, options = free_port(), ("--http",) if cases == JSON_SENDS else ()
+    address = f"{'http://' if options else ''}127.0.0.1:{port}"
+    with ExitStack() as started:
+        servers = [started.enter_context(server_at(port, *options))]
+
+        def restart() -> None:
+            servers[-1].kill()
+            servers[-1].wait()
+            time.sleep(seconds)
+            servers.append(started.enter_context(server_at(port, *options)))
+
+        run = judged_and_interrupted(f"iggy-server:{address}", [cases], tmp_path, JUDGED, restart)
+    assert (run.code, run.lines) == (0, ())
+    assert run.verdicts.keys() <= {"pass", "pass-unclassified", "info", "unsupported"}

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from kafka.admin import KafkaAdminClient
 from machine import needs
 
+from tests.broker import ground
 from tests.live.brokers.table import BROKERS
-from tests.live.judging import judged
+from tests.live.judging import judged, judged_and_interrupted
 
 pytestmark = pytest.mark.brokers
 
@@ -46,13 +48,18 @@ def known_of(name: str) -> tuple[str, ...]:
     return ("--baseline", str(path)) if path.exists() else ()
 
 
+def topics_of_ours(address: str) -> list[str]:
+    admin = KafkaAdminClient(bootstrap_servers=address)
+    found = [topic for topic in admin.list_topics() if topic.startswith("wireproof-")]
+    admin.close()
+    return found
+
+
 @pytest.mark.parametrize("name", JUDGED)
 def test_a_broker_departs_only_where_it_is_known_to(name: str, tmp_path: Path) -> None:
     with BROKERS[name].running(tmp_path, 0) as address:
         run = judged([address], tmp_path, *known_of(name), cases=EVERY_CASE)
-        admin = KafkaAdminClient(bootstrap_servers=address)
-        left = [topic for topic in admin.list_topics() if topic.startswith("wireproof-")]
-        admin.close()
+        left = topics_of_ours(address)
     assert (run.code, left) == (0, []), run.output
     old = {verdict for case, verdict in run.verdicts[address].items() if "/v0/" in case or "/v1/" in case}
     assert "pass" in old if name in LEGACY else old == {"unsupported"}
@@ -106,3 +113,44 @@ def test_the_mock_cluster_of_librdkafka_departs_only_where_it_is_known_to(tmp_pa
         run = judged([address], tmp_path, *options, cases=EVERY_CASE)
     assert run.code == 0, run.output
     assert "pass" in run.verdicts[address].values()
+
+
+SESSION = "broker.session.timeout.ms=9000\n"
+"""The default of Kafka: a broker that was killed may register again when its old session has ended."""
+
+INTERRUPTED = ["kafka.log/mixed/append/*", "kafka.log/mixed/idempotence/*", "kafka.log/mixed/transaction/*"]
+JUDGED_BEFORE = 40
+"""The number of cases that have passed when the broker is killed."""
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["and stays away", "and is started again"])
+@needs("java", "mvn", "[peers]")
+def test_a_broker_that_is_killed_in_the_middle(again: bool, tmp_path: Path) -> None:
+    port, log = ground.free_port(), tmp_path / "broker.out"
+    command = ground.formatted(tmp_path, evolve(ground.NEWEST, settings=SESSION), port)
+    brokers = [ground.started(command, port, log)]
+
+    def kill() -> None:
+        brokers[-1].kill()
+        brokers[-1].wait()
+        if again:
+            brokers.append(ground.started(command, port, log))
+
+    try:
+        run = judged_and_interrupted(
+            f"kafka-broker:127.0.0.1:{port}", INTERRUPTED, tmp_path, JUDGED_BEFORE, kill
+        )
+        left = topics_of_ours(f"127.0.0.1:{port}") if again else []
+    finally:
+        brokers[-1].kill()
+        brokers[-1].wait()
+    if again:
+        assert (run.code, run.lines, left) == (0, (), [])
+        assert run.verdicts.keys() <= {"pass", "info"}
+    else:
+        assert run.code == 4
+        assert run.verdicts["pass"] >= JUDGED_BEFORE
+        assert {"crash", "not-run"} <= run.verdicts.keys()
+        (line,) = run.lines
+        assert "nothing answers at 127.0.0.1" in line
+        assert "topics named wireproof-" in line

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest
 
@@ -23,6 +24,7 @@ SECOND = "kafka.log/mixed/transaction-v2/commit"
 FETCH = "kafka.log/mixed/fetch/deleted"
 
 
+EMPTY = "kafka.log/mixed/fetch/empty-log"
 EXPIRY = "kafka.log/mixed/expiry/sequence-used"
 TRANSACTIONAL_ID = "kafka.log/mixed/expiry/transactional-id-used"
 OLD_FETCH = "kafka.log/mixed/down-conversion/v0"
@@ -70,6 +72,28 @@ def test_a_broker_without_a_coordinator_of_transactions_is_asked_for_the_rest(
     assert run.verdicts[address] == {IDEMPOTENCE: "pass", TRANSACTION: "unsupported", SECOND: "unsupported"}
     said = " ".join(run.output.split())
     assert f"note: transactions are not asked for: FindCoordinator answers {name} for wireproof-" in said
+
+
+@pytest.mark.parametrize("part", ["topics", "partitions"])
+def test_an_answer_without_what_was_asked_for_is_a_finding(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch = server.ANSWERS[FetchRequest.API_KEY]
+
+    async def empty(cluster: LoopbackCluster, request: Any) -> Any:
+        """Leave out a partition without records, as if the request were one of a session."""
+        reply = await fetch(cluster, request)
+        for topic in reply.responses:
+            topic.partitions = [one for one in topic.partitions if one.records]
+        if part == "topics":
+            reply.responses = [topic for topic in reply.responses if topic.partitions]
+        return reply
+
+    monkeypatch.setitem(server.ANSWERS, FetchRequest.API_KEY, empty)
+    with running() as address:
+        run = judged([address], tmp_path, cases=[EMPTY])
+    assert run.verdicts[address] == {EMPTY: "fail"}
+    assert f"the answer has 0 {part}" in " ".join(run.output.split()), run.output
 
 
 def test_a_broker_with_the_first_version_of_transactions_is_asked_for_that(

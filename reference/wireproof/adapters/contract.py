@@ -44,8 +44,8 @@ class Claim:
 class Hello:
     """Identity and claims of an adapter; keys of `revisions` are like `kafka.batch/v2`; others are probed.
 
-    With `digests` it answers requests for digests; without, it is asked for no values above 1.5 MiB. `notes` are
-    lines for the user, such as why something is not claimed.
+    With `digests` it answers requests for digests; without, it is asked for no values above 1.5 MiB.
+    `notes` are lines for the user, such as why something is not claimed.
     """
 
     name: str

@@ -4,6 +4,7 @@ The first line on stdout is the address. It ends with Ctrl-C and with the proces
 """
 
 import os
+import sys
 import time
 
 import click
@@ -17,12 +18,16 @@ LOOK_SECONDS = 0.5
 
 @click.command(help=__doc__)
 @click.argument("fault", type=click.Choice(list(FAULTS)), required=False)
+@click.option("--port", default=0, help="The port; 0 is any free one.")
+@click.option("--delay", default=0.0, help="Seconds before each answer.")
 @click.option("--http", "by_http", is_flag=True, help="over HTTP, without a fault")
-def main(fault: str | None, *, by_http: bool) -> None:
+def main(fault: str | None, port: int, delay: float, *, by_http: bool) -> None:
     """Start a mock server, without a fault or with one, and print its address."""
     parent = os.getppid()
-    with http.running() if by_http else running(fault or "") as server:
+    with http.running(port=port) if by_http else running(fault or "", port=port) as server:
+        server.delay = delay
         click.echo(server.address)
+        sys.stdout.flush()
         while os.getppid() == parent:
             time.sleep(LOOK_SECONDS)
 

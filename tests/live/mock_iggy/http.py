@@ -44,12 +44,14 @@ class HttpMock(ThreadingHTTPServer):
         version: that it answers.
         send, poll: the formats of its bodies.
         partitions: the messages by the name of their stream's path.
+        delay: seconds before each answer.
     """
 
     daemon_threads = True
     block_on_close = False
+    delay = 0.0
 
-    def __init__(self, fault: str, version: str) -> None:
+    def __init__(self, fault: str, version: str, port: int = 0) -> None:
         """Listen; raise `KeyError` for an unknown fault or version."""
         protocol = BY_VERSION[version[:3]]
         self.version = version
@@ -58,7 +60,7 @@ class HttpMock(ThreadingHTTPServer):
         self.append = FAULTS[fault] if fault else lambda old, new: [*old, *new]
         self.streams: dict[int, str] = {}
         self.partitions: dict[str, list[Message]] = {}
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
         self.address = f"127.0.0.1:{self.server_port}"
 
 
@@ -139,6 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._write(status, json.dumps(value).encode())
 
     def _write(self, status: int, body: bytes) -> None:
+        time.sleep(self.server.delay)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -147,9 +150,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running(fault: str = "", version: str = "0.5.0") -> Iterator[HttpMock]:
+def running(fault: str = "", version: str = "0.5.0", port: int = 0) -> Iterator[HttpMock]:
     """Run a server with this fault; an empty text is none."""
-    with HttpMock(fault, version) as server:
+    with HttpMock(fault, version, port) as server:
         Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield server
         server.shutdown()

@@ -1,6 +1,7 @@
 """The mock server: requests in the classic framing, streams, topics, and their partitions."""
 
 import socketserver
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from struct import Struct
@@ -48,19 +49,22 @@ class MockServer(socketserver.ThreadingTCPServer):
     Attributes:
         version: that it answers.
         streams: by number.
+        delay: seconds before each answer.
     """
 
     daemon_threads = True
     block_on_close = False
+    allow_reuse_address = True
+    delay = 0.0
 
-    def __init__(self, fault: str, version: str) -> None:
+    def __init__(self, fault: str, version: str, port: int = 0) -> None:
         """Listen; raise `KeyError` for an unknown fault."""
         self.kind = FAULTS[fault] if fault else Log
         self.version = version
         self.protocol = BY_VERSION.get(version[:3], BY_VERSION["0.5"])
         self.streams: dict[int, Stream] = {}
         self._open: set[Any] = set()
-        super().__init__(("127.0.0.1", 0), _Connection)
+        super().__init__(("127.0.0.1", port), _Connection)
 
     @property
     def address(self) -> str:
@@ -234,6 +238,7 @@ class _Connection(socketserver.StreamRequestHandler):
                 self._answer(code, body)
 
     def _answer(self, code: int, body: bytes) -> None:
+        time.sleep(self.server.delay)
         try:
             self._write(0, self.server.answer(code, body))
         except AnswersTwice as error:
@@ -251,9 +256,9 @@ class _Connection(socketserver.StreamRequestHandler):
 
 
 @contextmanager
-def running(fault: str = "", version: str = "0.5.0") -> Iterator[MockServer]:
+def running(fault: str = "", version: str = "0.5.0", port: int = 0) -> Iterator[MockServer]:
     """Run a server with this fault; an empty text is none."""
-    with MockServer(fault, version) as server:
+    with MockServer(fault, version, port) as server:
         thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         yield server

@@ -13,9 +13,14 @@ PROGRAMS: Final = "wireproof.iggy.family.live_server"
 """The package of the programs `worker` and `cleanup`."""
 
 
+CASE_SECONDS: Final = 60.0
+"""Least time limit of a case: its requests have limits of their own, and the server may be started again."""
+
+
 def entry_of_server(spec: str) -> Entry:
     """Return the entry of `iggy-server:[http://]HOST:PORT[:FILE]`, for one run; raise `UnknownAdapter`."""
-    return server_entry(Entry(spec, "a running Iggy server", formats=("iggy",)), PROGRAMS, SCHEMES)
+    entry = Entry(spec, "a running Iggy server", formats=("iggy",), case_seconds=CASE_SECONDS)
+    return server_entry(entry, PROGRAMS, SCHEMES)
 
 
 def address_of(spec: str) -> ServerAddress:

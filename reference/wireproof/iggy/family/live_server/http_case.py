@@ -19,10 +19,10 @@ from wireproof.iggy.family.live_server.outcome import (
     TEXT,
     WAIT,
     Sent,
+    answered,
+    around_send,
+    asked_twice,
     outcome_of,
-    run_send,
-    send_twice,
-    unanswered,
 )
 from wireproof.iggy.family.live_server.own_streams import OwnStreams, RefusedError
 from wireproof.iggy.family.live_server.protocol import MOST_PARTITIONS
@@ -50,13 +50,13 @@ class HttpSendCases:
 
     def run(self, request: Request) -> Outcome:
         """Post the bytes of a request and return what the server answers and stores."""
-        return run_send(self._server, lambda: self._on_own_stream(request))
+        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
 
-    def _on_own_stream(self, request: Request) -> Outcome:
+    def _on_own_stream(self, request: Request, last: bool) -> Outcome:
         with self._streams.lend() as (_, stream):
-            return self._stored(request, stream)
+            return self._stored(request, stream, last=last)
 
-    def _stored(self, request: Request, stream: int) -> Outcome:
+    def _stored(self, request: Request, stream: int, *, last: bool) -> Outcome:
         first = self._protocol.first
         partition = _partition(request.data, first)
         self._server.create_topic(stream, TOPIC, partition + 1 - first)
@@ -64,12 +64,10 @@ class HttpSendCases:
         place = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
         self._server.ask("sending", "POST", path, {"partitioning": place, "messages": [EARLIER]})
         earlier = self._polled(path, partition)
-        listening = self._server.is_listening
-        posted = send_twice(
-            partial(self._post, path, request.data), request.limits.ms / 1000 * WAIT, listening
-        )
-        if outcome := unanswered(posted, listening):
-            return outcome
+        send = partial(self._post, path, request.data)
+        posted = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
+        if not isinstance(posted, Sent):
+            return posted
         found = self._polled(path, partition)
         ids = self._sent_ids(request.data, found.messages[len(earlier.messages) :])
         refused = self._refused(posted)

@@ -34,6 +34,7 @@ class HttpServer(StreamServer):
         """Connect and log in."""
         self.address = address
         self.properties = properties
+        self._lost = False
         try:
             self._token = self._login()
             self._connection = self.connected()
@@ -73,10 +74,17 @@ class HttpServer(StreamServer):
         except OSError:
             return False
 
-    def reconnect(self) -> None:
-        """Replace the connection after a fault on it; raise `OSError`."""
+    def reconnect_if_lost(self) -> None:
+        """Log in again if there was a fault on the connection; raise `OSError`, `RefusedError`."""
+        if self._lost:
+            self._token = self._login()
+            self._connection = self.connected()
+            self._lost = False
+
+    def lose(self) -> None:
+        """Close the connection after a fault on it."""
         self._connection.close()
-        self._connection = self.connected()
+        self._lost = True
 
     def create_stream(self, name: str) -> int:
         """Create a stream and return its number."""

@@ -1,19 +1,21 @@
 """The outcome of a send by what is answered and by what is stored: live-servers.md, "Iggy servers"."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from attrs import frozen
 
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.iggy.family.live_server.connection import ConnectionEndedError
 from wireproof.iggy.family.live_server.own_streams import RefusedError, StreamServer
 from wireproof.iggy.family.live_server.stored import Stored, faults_of, shown_messages
 
 CLOSED: Final = "connection closed"
 """Stands for the error of a server that closes the connection."""
 
-GONE: Final = "the server is gone, nothing listens at its address"
+GONE: Final = "the server is gone or hangs, nothing answers at its address"
 
 TEXT: Final = 200
 """Characters of the text of an error that are kept."""
@@ -33,21 +35,21 @@ class Sent(Generic[ReplyT]):
     out_of_step: str = ""
 
 
-def send_twice(
-    send: Callable[[float], Sent[ReplyT]], seconds: float, listening: Callable[[], bool]
-) -> Sent[ReplyT]:
-    """Send, and repeat a send whose connection ended, which may have another reason than the case."""
+def answered(
+    send: Callable[[float], Sent[ReplyT]], seconds: float, server: StreamServer, *, last: bool
+) -> Sent[ReplyT] | Outcome:
+    """Send; return an outcome if the server is gone or waits.
+
+    If the connection ends, raise `ConnectionEndedError`, unless it is the last attempt.
+    """
     sent = send(seconds)
-    return send(seconds / 2) if sent.closed and listening() else sent
-
-
-def unanswered(sent: Sent[ReplyT], listening: Callable[[], bool]) -> Outcome | None:
-    """Return the outcome of a send after which the server is gone or waits; None if there was an answer."""
-    if sent.closed and not listening():
+    if sent.closed and not last:
+        raise ConnectionEndedError(sent.closed)
+    if sent.closed and not server.is_listening():
         return Crashed(f"{GONE}: {sent.closed}")
     if sent.reply is None and not sent.closed:
         return Stalled("no answer: the server waits for more bytes than the request has")
-    return None
+    return sent
 
 
 def outcome_of(
@@ -86,14 +88,49 @@ def gone(error: OSError) -> Crashed:
     return Crashed(f"{GONE}: {line_of(error)}")
 
 
-def run_send(server: StreamServer, send: Callable[[], Outcome]) -> Outcome:
-    """Return the outcome of a send; a fault around it is no verdict about the case."""
+def around_send(error: OSError) -> Stalled:
+    """Return the outcome of a case for which a request around the send is not answered."""
+    return Stalled(f"around the send: {line_of(error)}")
+
+
+def asked_twice(
+    server: StreamServer, ask: Callable[[bool], Outcome], closed: Callable[[OSError], Outcome]
+) -> Outcome:
+    """Return the outcome of a case, which is asked again if a connection ends.
+
+    Its end may have another reason than the case: the server may have been started again in the middle.
+
+    Args:
+        server: the server; a fault around a case is no verdict about it.
+        ask: asks it on a stream of its own; True for the last time. Raises `OSError`, `RefusedError`.
+        closed: the outcome if a connection ends in the last attempt, and the server listens.
+    """
+    outcome = _asked(server, partial(ask, False))  # noqa: FBT003 - the argument of `ask`
+    if isinstance(outcome, OSError):
+        if not server.returns():
+            return gone(outcome)
+        outcome = _asked(server, partial(ask, True))  # noqa: FBT003 - as above
+    if isinstance(outcome, OSError):
+        outcome = closed(outcome) if server.is_listening() else gone(outcome)
+    if isinstance(outcome, Crashed):
+        server.returns()  # the process that asks the next case does not wait for it
+    return outcome
+
+
+def _asked(server: StreamServer, ask: Callable[[], Outcome]) -> Outcome | OSError:
+    """Return the outcome, or the error of a connection that ended."""
+    connected = False
     try:
-        return send()
+        server.reconnect_if_lost()
+        connected = True
+        return ask()
     except RefusedError as error:
         return Unsupported(str(error))
-    except OSError as error:
-        if not server.is_listening():
+    except TimeoutError as error:
+        server.lose()
+        if not connected:  # it hangs since the last case: every other case would wait for it too
             return gone(error)
-        server.reconnect()
-        return Stalled(f"around the send: {line_of(error)}")
+        return Stalled(f"no answer: {line_of(error)}")
+    except OSError as error:
+        server.lose()
+        return error

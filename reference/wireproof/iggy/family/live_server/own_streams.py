@@ -1,6 +1,7 @@
 """The streams of our own on a server: one for each case, deleted after it. No other stream is touched."""
 
 import contextlib
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -8,6 +9,12 @@ from typing import Final
 
 PREFIX: Final = "wireproof-"
 """The beginning of every name. Only streams with it, and with the token of a run, are ever deleted."""
+
+
+RETURN_SECONDS: Final = 10.0
+"""Time in which a server that is started again answers."""
+
+PAUSE: Final = 0.1
 
 
 class RefusedError(Exception):
@@ -34,8 +41,19 @@ class StreamServer(ABC):
         """Return True if a new connection gets the answer to a ping."""
 
     @abstractmethod
-    def reconnect(self) -> None:
-        """Replace the connection after a fault on it."""
+    def reconnect_if_lost(self) -> None:
+        """Replace the connection if there was a fault on it."""
+
+    @abstractmethod
+    def lose(self) -> None:
+        """Close the connection after a fault on it: the next case gets another one."""
+
+    def returns(self) -> bool:
+        """Wait for a server that is started again; return False if it does not answer in time."""
+        deadline = time.monotonic() + RETURN_SECONDS
+        while not (found := self.is_listening()) and time.monotonic() < deadline:
+            time.sleep(PAUSE)
+        return found
 
     def delete_streams(self, token: str) -> dict[str, str]:
         """Delete the streams of a run; return the names of those that are left, with the reason."""

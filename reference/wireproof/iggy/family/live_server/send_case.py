@@ -16,10 +16,10 @@ from wireproof.iggy.family.live_server.outcome import (
     TEXT,
     WAIT,
     Sent,
+    answered,
+    around_send,
+    asked_twice,
     outcome_of,
-    run_send,
-    send_twice,
-    unanswered,
 )
 from wireproof.iggy.family.live_server.own_streams import OwnStreams
 from wireproof.iggy.family.live_server.server import Server
@@ -50,22 +50,24 @@ class SendCases:
 
     def decode(self, request: Request) -> Outcome:
         """Send the bytes of a request and return what the server answers and stores."""
-        return run_send(self._server, lambda: self._on_own_stream(request))
+        return asked_twice(self._server, partial(self._on_own_stream, request), around_send)
 
-    def _on_own_stream(self, request: Request) -> Outcome:
+    def _on_own_stream(self, request: Request, last: bool) -> Outcome:
+        if last and self._connection:  # what ended the first attempt may have ended this connection too
+            self._connection.close()
+            self._connection = None
         with self._streams.lend() as (name, stream):
             data = with_stream(self._protocol, request.data, stream, name)
-            return self._stored(request, data, stream, topic_of(self._protocol, request.data))
+            topic = self._server.create_topic(stream, topic_of(self._protocol, request.data))
+            return self._stored(request, data, stream, topic, last=last)
 
-    def _stored(self, request: Request, data: bytes, stream: int, topic: Topic) -> Outcome:
-        topic = self._server.create_topic(stream, topic)
+    def _stored(self, request: Request, data: bytes, stream: int, topic: Topic, *, last: bool) -> Outcome:
         data = data if self._protocol.chosen else with_topic(data, topic.number)
         self._server.ask("sending", commands.SEND_MESSAGES, self._earlier(stream, topic))
         earlier = poll_all(self._server, stream, topic)
-        listening = self._server.is_listening
-        sent = send_twice(partial(self._send, data), request.limits.ms / 1000 * WAIT, listening)
-        if outcome := unanswered(sent, listening):
-            return outcome
+        sent = answered(partial(self._send, data), request.limits.ms / 1000 * WAIT, self._server, last=last)
+        if not isinstance(sent, Sent):
+            return sent
         found = poll_all(self._server, stream, topic)
         ids = self._sent_ids(request)
         return outcome_of(_refused(sent), sent.out_of_step, earlier, found, ids, FIELDS)

@@ -8,14 +8,14 @@ from attrs import define, field
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.connection import Connection
 from wireproof.iggy.family.live_server.destination import DEFAULT_TOPIC, Topic, topic_of, with_stream
 from wireproof.iggy.family.live_server.error_codes import error_of
-from wireproof.iggy.family.live_server.outcome import gone
-from wireproof.iggy.family.live_server.own_streams import OwnStreams, RefusedError
+from wireproof.iggy.family.live_server.outcome import asked_twice
+from wireproof.iggy.family.live_server.own_streams import OwnStreams
 from wireproof.iggy.family.live_server.server import Server
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
@@ -73,19 +73,7 @@ class PollSequences:
 
     def run(self, request: Request) -> Outcome:
         """Send the steps of a request and return the answers."""
-        try:
-            return self._on_own_stream(request)
-        except RefusedError as error:
-            return Unsupported(str(error))
-        except TimeoutError as error:
-            self._server.reconnect()
-            return Stalled(line_of(error))
-        except OSError as error:
-            if not self._server.is_listening():
-                return gone(error)
-            self._server.reconnect()
-            text = f"the server closes the connection without an answer: {line_of(error)}"
-            return Refused(text=text, untyped=True)
+        return asked_twice(self._server, lambda _: self._on_own_stream(request), _closed)
 
     def _on_own_stream(self, request: Request) -> Outcome:
         with self._streams.lend() as (name, stream):
@@ -99,6 +87,11 @@ class PollSequences:
         sent = (bytes.fromhex(str(step["hex"])) for step in request.steps if "hex" in step)
         topics = [topic_of(self._server.protocol, data) for data in sent]
         return max(topics, key=lambda topic: topic.partitions, default=DEFAULT_TOPIC)
+
+
+def _closed(error: OSError) -> Refused:
+    text = f"the server closes the connection without an answer: {line_of(error)}"
+    return Refused(text=text, untyped=True)
 
 
 def consumer(fields: Fields) -> Json:

@@ -31,6 +31,7 @@ class Server(StreamServer):
         """Connect and log in."""
         self.address = address
         self.properties = properties
+        self._lost = False
         try:
             self._connection = self.connected()
         except RefusedError as error:
@@ -73,10 +74,16 @@ class Server(StreamServer):
         except OSError:
             return False
 
-    def reconnect(self) -> None:
-        """Replace the connection after a fault on it; raise `OSError`, `RefusedError`."""
+    def reconnect_if_lost(self) -> None:
+        """Replace the connection if there was a fault on it; raise `OSError`, `RefusedError`."""
+        if self._lost:
+            self._connection = self.connected()
+            self._lost = False
+
+    def lose(self) -> None:
+        """Close the connection after a fault on it."""
         self._connection.close()
-        self._connection = self.connected()
+        self._lost = True
 
     def create_stream(self, name: str) -> int:
         """Create a stream and return its number."""

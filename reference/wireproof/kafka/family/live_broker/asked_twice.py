@@ -12,9 +12,14 @@ from kafka import errors
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Crashed, Outcome, Refused
 from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.requests import MalformedAnswerError
 
 CLOSED: Final = "connection closed"
 """Stands for the error code of a broker that closes the connection."""
+
+
+MALFORMED: Final = "malformed answer"
+"""Stands for the error code of an answer that has not what was asked for."""
 
 
 def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
@@ -23,7 +28,7 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
     If the broker was away, `lost` gets the time at which that was noticed, before the case is asked again.
     """
     try:
-        return ask()
+        return _asked(ask)
     except errors.KafkaError as error:
         noticed = time.monotonic()
         away = not cluster.is_alive()
@@ -32,13 +37,20 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
     if away:
         lost(noticed)
     try:
-        return ask()
+        return _asked(ask)
     except errors.KafkaError as error:
         if not cluster.is_alive():
             cluster.returns()  # the process that asks the next case does not wait for it
             return _gone(error)
         text = f"the broker closes the connection without an answer: {line_of(error)}"
         return Refused(detail=CLOSED, text=text, untyped=True)
+
+
+def _asked(ask: Callable[[], Outcome]) -> Outcome:
+    try:
+        return ask()
+    except MalformedAnswerError as error:
+        return Refused(detail=MALFORMED, text=str(error), untyped=True)
 
 
 def _gone(error: errors.KafkaError) -> Crashed:

@@ -29,8 +29,9 @@ CONNECT_SECONDS: Final = 5.0
 REQUEST_SECONDS: Final = 20.0
 """Time limit of a request that changes or asks the cluster."""
 
-RETURN_SECONDS: Final = 20.0
-"""Time in which a broker that is started again answers: Apache Kafka needs about ten."""
+RETURN_SECONDS: Final = 30.0
+"""Time in which a broker that is started again answers: Apache Kafka takes one that was killed when its old
+session has ended, after nine seconds by default (`broker.session.timeout.ms`)."""
 
 PAUSE: Final = 0.1
 LARGEST_ANSWER: Final = 128 * 1024 * 1024

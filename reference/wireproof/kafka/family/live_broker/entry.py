@@ -11,7 +11,7 @@ PROGRAMS: Final = "wireproof.kafka.family.live_broker"
 """The package of the programs `worker` and `cleanup`."""
 
 
-CASE_SECONDS: Final = 90.0
+CASE_SECONDS: Final = 150.0
 """Least time limit of a case: its requests have limits of their own, and the broker may be started again."""
 
 

@@ -1,7 +1,7 @@
 """Produce and Fetch with raw bytes, in the version that fits the entries."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from attrs import frozen
@@ -31,6 +31,17 @@ FETCH_BYTES: Final = 64 * 1024 * 1024
 ALL_REPLICAS: Final = -1
 SETTLE_SECONDS: Final = 5.0
 PAUSE: Final = 0.05
+
+
+class MalformedAnswerError(Exception):
+    """The answer has not what the request asks for; the text is one line."""
+
+
+def only(rows: Sequence[Any], what: str) -> Any:  # noqa: ANN401 - a part of a response
+    """Return the one row of an answer to a request about one thing; raise `MalformedAnswerError`."""
+    if len(rows) != 1:
+        raise MalformedAnswerError(f"the answer has {len(rows)} {what}, not the one that was asked for")
+    return rows[0]
 
 
 @frozen
@@ -82,8 +93,8 @@ def produce(cluster: Cluster, partition: Partition, data: bytes, magic: int) -> 
 
 
 def _produced(response: Any) -> ProduceAnswer:  # noqa: ANN401 - a response
-    (found,) = response.responses
-    (reply,) = found.partition_responses
+    found = only(response.responses, "topics")
+    reply = only(found.partition_responses, "partitions")
     return ProduceAnswer(reply.error_code, _message(reply), reply.base_offset, reply.log_append_time_ms)
 
 
@@ -124,6 +135,6 @@ def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> Fe
 def _fetched(response: Any) -> FetchAnswer:  # noqa: ANN401 - a response
     if not response.responses:  # an error of the whole request, such as an unknown topic id
         return FetchAnswer(response.error_code or -1, -1, b"")
-    (found,) = response.responses
-    (reply,) = found.partitions
+    found = only(response.responses, "topics")
+    reply = only(found.partitions, "partitions")
     return FetchAnswer(reply.error_code, reply.high_watermark, bytes(reply.records or b""))

@@ -19,6 +19,7 @@ from wireproof.kafka.family.live_broker.asked_twice import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.expiry import NotAskedError
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
+from wireproof.kafka.family.live_broker.requests import only
 from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
@@ -111,6 +112,10 @@ class SequenceCases:
         """Create the topic of a case, and wait until its partitions can be read."""
         wanted = 1 + max(map(_largest, request.steps))
         created = self._topics.create(request.options.topic or {}, wanted)
+        if len(created) < wanted:
+            raise TopicError(
+                f"a topic of the broker has {len(created)} partitions, and the case needs {wanted}"
+            )
         partitions = sorted(created, key=lambda one: one.index)
         for one in partitions:
             readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
@@ -293,11 +298,9 @@ def _bound(answer: Fetched, limits: FetchLimits) -> int:
 
 def _of_response(response: Any) -> Any:  # noqa: ANN401 - as above
     """Return the one partition of a response; an error of the whole request has none."""
-    if not response.responses:
+    if not response.responses and response.error_code:
         return response
-    (topic,) = response.responses
-    (reply,) = topic.partitions
-    return reply
+    return only(only(response.responses, "topics").partitions, "partitions")
 
 
 def _limits(fields: Fields) -> FetchLimits:

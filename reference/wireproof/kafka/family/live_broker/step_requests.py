@@ -106,7 +106,7 @@ def coordinator(cluster: Cluster, name: str) -> int:
     def ask() -> Any:  # noqa: ANN401 - a part of a response
         if version >= 4:  # several keys: KIP-699
             request = FindCoordinatorRequest(key_type=TRANSACTIONS, coordinator_keys=[name])
-            return cluster.call(request, version).coordinators[0]
+            return requests.only(cluster.call(request, version).coordinators, "coordinators")
         return cluster.call(FindCoordinatorRequest(key=name, key_type=TRANSACTIONS), version)
 
     found = repeated(ask, lambda answer: int(answer.error_code))
@@ -140,7 +140,7 @@ def add_partitions(cluster: Cluster, name: str, producer: tuple[int, int], added
     version, node = cluster.newest(AddPartitionsToTxnRequest, ONE_TRANSACTION), coordinator(cluster, name)
 
     def code(answer: Any) -> int:  # noqa: ANN401 - a response
-        (topic,) = answer.results_by_topic_v3_and_below
+        topic = requests.only(answer.results_by_topic_v3_and_below, "topics")
         codes = (int(one.partition_error_code) for one in topic.results_by_partition)
         return next((one for one in codes if one), 0)
 
@@ -179,9 +179,8 @@ def produce_version(cluster: Cluster, name: str | None, version: int) -> int:
 
 def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of it
     """Return the answer of the one partition of a Produce."""
-    (topic,) = response.responses
-    (reply,) = topic.partition_responses
-    return reply
+    topic = requests.only(response.responses, "topics")
+    return requests.only(topic.partition_responses, "partitions")
 
 
 def fetch(
@@ -225,9 +224,8 @@ def delete_records(cluster: Cluster, partition: Partition, offset: int) -> Any: 
         topics=[kind(name=partition.topic, partitions=[row])], timeout_ms=requests.TIMEOUT_MS
     )
     version = cluster.newest(DeleteRecordsRequest)
-    (topic,) = cluster.call(request, version, partition.node).topics
-    (reply,) = topic.partitions
-    return reply
+    topic = requests.only(cluster.call(request, version, partition.node).topics, "topics")
+    return requests.only(topic.partitions, "partitions")
 
 
 def list_offset(cluster: Cluster, partition: Partition, timestamp: int, isolation: str) -> Any:  # noqa: ANN401 - as above
@@ -243,6 +241,5 @@ def list_offset(cluster: Cluster, partition: Partition, timestamp: int, isolatio
         timeout_ms=requests.TIMEOUT_MS,
     )
     version = cluster.newest(ListOffsetsRequest, 9)
-    (topic,) = cluster.call(request, version, partition.node).topics
-    (reply,) = topic.partitions
-    return reply
+    topic = requests.only(cluster.call(request, version, partition.node).topics, "topics")
+    return requests.only(topic.partitions, "partitions")
