@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kafka.admin import KafkaAdminClient
+from kafka.protocol.metadata import MetadataRequest
 
 from tests.broker.ground import free_port
 from tests.live.judging import Interrupted, judged_and_interrupted, process_at
@@ -19,7 +21,7 @@ from tests.live.raw_client import RawClient
 from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
-from wireproof.kafka.family.loopback_broker import replies
+from wireproof.kafka.family.loopback_broker import replies, server
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
 
 pytestmark = pytest.mark.live
@@ -119,6 +121,24 @@ def test_a_cluster_that_forbids_topics_is_one_line(
     with running() as address, pytest.raises(AdapterStartError) as error:
         open_adapter(f"kafka-broker:{address}")
     assert re.fullmatch(rf"creating the topic wireproof-\w+-1 .*{line}", str(error.value))
+
+
+def test_a_broker_that_names_itself_by_another_address_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = server.ANSWERS[MetadataRequest.API_KEY]
+
+    def elsewhere(cluster: Any, request: Any) -> Any:
+        reply = metadata(cluster, request)
+        for one in reply.brokers:
+            one.port = 1
+        return reply
+
+    monkeypatch.setitem(server.ANSWERS, MetadataRequest.API_KEY, elsewhere)
+    with running() as address, pytest.raises(AdapterStartError) as error:
+        open_adapter(f"kafka-broker:{address}")
+    line = (
+        rf"the broker at {address} names itself 127\.0\.0\.1:1 \(advertised\.listeners\), and .*ECONNREFUSED"
+    )
+    assert re.fullmatch(line, str(error.value))
 
 
 def test_a_topic_that_exists_already_is_named_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -257,6 +257,10 @@ class Cluster:
         self.learn_node(response)
         return [topic.name for topic in response.topics if topic.name]
 
+    def brokers(self) -> list[str]:
+        """Return the addresses of the brokers that metadata named."""
+        return sorted(f"{one.host}:{one.port}" for one in self._manager.cluster.brokers())
+
     def returns(self) -> bool:
         """Wait for a broker that is started again; return False if it does not answer in time."""
         deadline = time.monotonic() + RETURN_SECONDS

@@ -8,6 +8,8 @@ import sys
 from functools import partial
 from typing import Final
 
+from kafka import errors
+
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
@@ -21,12 +23,14 @@ from wireproof.kafka.family.live_broker.append_case import BrokerCases
 from wireproof.kafka.family.live_broker.around_append import append_earlier
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
-from wireproof.kafka.family.live_broker.cluster import Cluster
+from wireproof.kafka.family.live_broker.cluster import MOST_OF_REASON, Cluster
 from wireproof.kafka.family.live_broker.entry_bytes import NO_PRODUCER, V2
 from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.sequence_case import SequenceCases
 from wireproof.kafka.family.live_broker.topics import OwnTopics, TopicError
+from wireproof.wire.safe_text import one_line
 
+START_FAILED: Final = 4
 BROKER_GONE: Final = 3
 """Exit code after a case whose broker is not there any more."""
 
@@ -41,8 +45,7 @@ def main(arguments: list[str]) -> int:
         properties = read_properties(address.properties)
         cluster = Cluster(address, properties.settings, properties.api_versions)
     except AdapterError as error:
-        answers.write(Packet({"hello": {"error": str(error)}}))
-        return 4
+        return _not_started(answers, str(error))
     with cluster:
         return _serve(cluster, properties, token, answers)
 
@@ -59,8 +62,9 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
         left = "".join(
             f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items()
         )
-        answers.write(Packet({"hello": {"error": f"{error}{left}"}}))
-        return 4
+        return _not_started(answers, f"{error}{left}")
+    except errors.KafkaError as error:
+        return _not_started(answers, _lost_at_start(cluster, error))
     answers.write(hello_packet(hello_of_broker(cluster, properties, legacy, f"{topics.PREFIX}{token}")))
     runs = {
         "decode": BrokerCases(cluster, partitions, legacy).decode,
@@ -68,6 +72,21 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     }
     answer_in_threads(partial(_answer, runs, answers), WINDOW)
     return 0
+
+
+def _not_started(answers: Answers, reason: str) -> int:
+    answers.write(Packet({"hello": {"error": reason}}))
+    return START_FAILED
+
+
+def _lost_at_start(cluster: Cluster, error: errors.KafkaError) -> str:
+    """Return why a broker that was connected cannot be asked: often it names itself by another address."""
+    text = one_line(str(error), MOST_OF_REASON)
+    others = [one for one in cluster.brokers() if one != str(cluster.address)]
+    if not others:
+        return f"the broker at {cluster.address} is lost at the start: {text}"
+    named = ", ".join(others)
+    return f"the broker at {cluster.address} names itself {named} (advertised.listeners), and {text}"
 
 
 def _answer(runs: Runs, answers: Answers, packet: Packet) -> None:
