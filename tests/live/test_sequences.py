@@ -96,6 +96,26 @@ def test_an_answer_without_what_was_asked_for_is_a_finding(
     assert f"the answer has 0 {part}" in " ".join(run.output.split()), run.output
 
 
+@pytest.mark.parametrize(("ms", "verdict"), [(0, "fail"), (5, "pass")])
+def test_a_fetch_may_wait_at_a_broker_that_reads_nothing_without(
+    ms: int, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch = server.ANSWERS[FetchRequest.API_KEY]
+
+    async def hasty(cluster: LoopbackCluster, request: Any) -> Any:
+        reply = await fetch(cluster, request)
+        if not request.max_wait_ms:
+            reply.responses = []
+        return reply
+
+    monkeypatch.setitem(server.ANSWERS, FetchRequest.API_KEY, hasty)
+    file = tmp_path / "client.properties"
+    file.write_text(f"fetch.max.wait.ms={ms}\n")
+    with running() as address:
+        run = judged([f"{address}:{file}"], tmp_path, cases=[IDEMPOTENCE])
+    assert run.verdicts[f"{address}:{file}"] == {IDEMPOTENCE: verdict}
+
+
 def test_a_broker_with_the_first_version_of_transactions_is_asked_for_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_user_and_password_come_from_the_login_module(tmp_path: Path, mechanism:
         ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/none", "cannot be read"),
         ("wireproof.produce.version=2", "wireproof.produce.version is 2; it is a number from 3 to "),
         ("wireproof.fetch.version=18", "wireproof.fetch.version is 18; it is a number from 4 to 17"),
+        ("fetch.max.wait.ms=1001", "fetch.max.wait.ms is 1001; it is a number from 0 to 1000"),
         ("wireproof.fetch.version=newest", "wireproof.fetch.version is newest; it is a number"),
     ],
 )

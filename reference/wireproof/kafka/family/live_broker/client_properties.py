@@ -24,6 +24,11 @@ VERSION_KEY: Final = "wireproof.broker.version"
 API_KEYS: Final = {"wireproof.produce.version": PRODUCE, "wireproof.fetch.version": FETCH}
 """Our own keys, which Kafka's tools ignore; the latter are the versions of the two requests."""
 
+WAIT_KEY: Final = "fetch.max.wait.ms"
+"""A key of Kafka's consumer. Its default there is 500; here 0, because no case waits for records."""
+
+LONGEST_WAIT_MS: Final = 1_000
+
 _JAAS_OPTION: Final = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]+))")
 _LINE: Final = re.compile(r"((?:[^=:\s\\]|\\.)+)\s*[=:\s]\s*(.*)", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r"}
@@ -37,12 +42,14 @@ class ClientProperties:
         settings: of kafka-python's connections.
         name, version: of the broker, for reports and known failures: no request asks a broker for them.
         api_versions: the version of a request, by the key of its API; without one, the newest that both know.
+        fetch_wait_ms: how long a fetch lets the broker wait for records; it asks for none.
     """
 
     settings: dict[str, Any]
     name: str = "kafka-broker"
     version: str = ""
     api_versions: Mapping[int, int] = field(factory=dict)
+    fetch_wait_ms: int = 0
 
 
 def read_properties(path: str) -> ClientProperties:
@@ -56,7 +63,11 @@ def read_properties(path: str) -> ClientProperties:
     name = properties.get(NAME_KEY, "kafka-broker")
     try:
         return ClientProperties(
-            _settings(properties), name, properties.get(VERSION_KEY, ""), _api_versions(properties)
+            _settings(properties),
+            name,
+            properties.get(VERSION_KEY, ""),
+            _api_versions(properties),
+            _fetch_wait_ms(properties),
         )
     except ValueError as error:
         raise AdapterStartError(f"{path}: {error}") from None
@@ -93,6 +104,13 @@ def _api_versions(properties: Mapping[str, str]) -> dict[int, int]:
         if not text.isdecimal() or not least <= int(text) <= most:
             raise ValueError(f"{key} is {text}; it is a number from {least} to {most}")
     return {API_KEYS[key]: int(text) for key, text in wished.items()}
+
+
+def _fetch_wait_ms(properties: Mapping[str, str]) -> int:
+    text = properties.get(WAIT_KEY, "0")
+    if not text.isdecimal() or int(text) > LONGEST_WAIT_MS:
+        raise ValueError(f"{WAIT_KEY} is {text}; it is a number from 0 to {LONGEST_WAIT_MS}")
+    return int(text)
 
 
 def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:

@@ -100,15 +100,21 @@ class Cluster:
         address: the address that the user gave.
         versions: for each key of an API, the least and the newest version that the broker accepts.
         wished: the version of a request that the user chose, by the key of its API.
+        fetch_wait_ms: how long a fetch lets the broker wait for records.
     """
 
     def __init__(
-        self, address: ServerAddress, settings: dict[str, Any], wished: Mapping[int, int] = NO_WISH
+        self,
+        address: ServerAddress,
+        settings: dict[str, Any],
+        wished: Mapping[int, int] = NO_WISH,
+        fetch_wait_ms: int = 0,
     ) -> None:
         """Connect; raise `AdapterStartError` with the reason if that fails."""
         logging.getLogger("kafka").setLevel(logging.CRITICAL)  # its errors come as exceptions too
         self.address = address
         self.wished = wished
+        self.fetch_wait_ms = fetch_wait_ms
         context = settings.get("ssl_context")
         _look(address, context)
         self._settings = settings

@@ -93,7 +93,7 @@ def connected(spec: str) -> Iterator[BrokerRelay]:
     entry = entry_of_broker(spec)
     token = entry.cleanup[-1]
     assert len(token) == 2 * TOKEN_BYTES, "the last argument of the cleanup is the token of the topics"
-    with Cluster(address, properties.settings) as cluster:
+    with Cluster(address, properties.settings, fetch_wait_ms=properties.fetch_wait_ms) as cluster:
         try:
             partitions = Partitions(OwnTopics(cluster, token))
             version = properties.version or cluster.release

@@ -120,7 +120,7 @@ def fetch(cluster: Cluster, partition: Partition, offset: int, magic: int) -> Fe
         partition=partition.index, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
     )
     request = FetchRequest(
-        max_wait_ms=0,
+        max_wait_ms=cluster.fetch_wait_ms,
         min_bytes=0,
         max_bytes=FETCH_BYTES,
         topics=[topic(topic=partition.topic, topic_id=partition.topic_id, partitions=[row])],

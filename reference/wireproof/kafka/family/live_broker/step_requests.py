@@ -196,7 +196,7 @@ def fetch(
     ]
     topics = [kind(topic=one.topic, topic_id=one.topic_id, partitions=partitions) for one, _ in rows[:1]]
     request = FetchRequest(
-        max_wait_ms=0,
+        max_wait_ms=cluster.fetch_wait_ms,
         min_bytes=0,
         max_bytes=limits.max_bytes,
         isolation_level=ISOLATION[limits.isolation],

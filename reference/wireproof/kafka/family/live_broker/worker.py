@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     try:
         address = ServerAddress.of(spec)
         properties = read_properties(address.properties)
-        cluster = Cluster(address, properties.settings, properties.api_versions)
+        cluster = Cluster(address, properties.settings, properties.api_versions, properties.fetch_wait_ms)
     except AdapterError as error:
         return _not_started(answers, str(error))
     with cluster:
