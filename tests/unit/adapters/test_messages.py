@@ -86,6 +86,7 @@ ANSWERS: list[Outcome] = [
 
 HELLOS = [
     Hello("x", "1"),
+    Hello("noted", "1", notes=("no transactions",)),
     Hello(
         "kafka-python",
         "3.0.12",
@@ -168,6 +169,14 @@ def test_the_lines_are_those_of_the_design() -> None:
         "isolation": "read_committed",
         "aborted": [[1000, 5], [1001, 6]],
     }
+
+
+def test_notes_of_a_hello_are_short_lines() -> None:
+    notes = ["two\nlines", "x" * 1000, *map(str, range(20))]
+    found = hello_of(Packet({"hello": {"name": "x", "version": "1", "notes": notes}})).notes
+    assert found[0] == "two lines"
+    assert len(found) == 10
+    assert max(map(len, found)) == 300
 
 
 def test_a_hello_needs_only_name_and_version() -> None:
