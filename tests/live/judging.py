@@ -5,7 +5,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -98,3 +98,20 @@ def process_at(address: str, command: Sequence[str]) -> Iterator[subprocess.Pope
             yield server
         finally:
             server.kill()
+
+
+@contextmanager
+def restartable(
+    start: Callable[[], AbstractContextManager[subprocess.Popen[str]]], seconds: float
+) -> Iterator[Callable[[], None]]:
+    """Start a server; give a function that kills it and starts it again after some seconds."""
+    with ExitStack() as started:
+        servers = [started.enter_context(start())]
+
+        def restart() -> None:
+            servers[-1].kill()
+            servers[-1].wait()
+            time.sleep(seconds)
+            servers.append(started.enter_context(start()))
+
+        yield restart

@@ -4,9 +4,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.protocol.metadata import MetadataRequest
 
 from tests.broker.ground import free_port
-from tests.live.judging import Interrupted, judged_and_interrupted, process_at
+from tests.live.judging import Interrupted, judged_and_interrupted, process_at, restartable
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
 from wireproof.adapters import server_address
@@ -85,15 +85,7 @@ def test_what_was_judged_is_kept_and_the_topics_are_named(
 def test_a_broker_that_starts_again_is_asked_again(seconds: float, cases: list[str], tmp_path: Path) -> None:
     """It keeps nothing: the cases in flight, and those after them, get other topics."""
     port = free_port()
-    with ExitStack() as started:
-        brokers = [started.enter_context(broker_at(port))]
-
-        def restart() -> None:
-            brokers[-1].kill()
-            brokers[-1].wait()
-            time.sleep(seconds)
-            brokers.append(started.enter_context(broker_at(port)))
-
+    with restartable(partial(broker_at, port), seconds) as restart:
         run = checked(f"127.0.0.1:{port}", tmp_path, restart, cases)
         admin = KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{port}")
         assert admin.list_topics() == []

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.broker.ground import free_port
-from tests.live.judging import judged_and_interrupted, process_at
+from tests.live.judging import judged_and_interrupted, process_at, restartable
 from tests.live.mock_iggy.server import MockServer, Stream, running
 from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
@@ -147,15 +148,7 @@ def test_a_server_that_starts_again_is_asked_again(cases: str, seconds: float, t
     """It keeps nothing: the case in flight, and those after it, get other streams."""
     port, options = free_port(), ("--http",) if cases == JSON_SENDS else ()
     address = f"{'http://' if options else ''}127.0.0.1:{port}"
-    with ExitStack() as started:
-        servers = [started.enter_context(server_at(port, *options))]
-
-        def restart() -> None:
-            servers[-1].kill()
-            servers[-1].wait()
-            time.sleep(seconds)
-            servers.append(started.enter_context(server_at(port, *options)))
-
+    with restartable(partial(server_at, port, *options), seconds) as restart:
         run = judged_and_interrupted(f"iggy-server:{address}", [cases], tmp_path, JUDGED, restart)
     assert (run.code, run.lines) == (0, ())
     assert run.verdicts.keys() <= {"pass", "pass-unclassified", "info", "unsupported"}

@@ -146,7 +146,7 @@ def test_a_broker_that_is_killed_in_the_middle(again: bool, tmp_path: Path) -> N
         brokers[-1].wait()
     if again:
         assert (run.code, run.lines, left) == (0, (), [])
-        assert run.verdicts.keys() <= {"pass", "info"}
+        assert not run.verdicts.keys() & {"crash", "fail", "lenient", "stalled", "timeout", "not-run"}
     else:
         assert run.code == 4
         assert run.verdicts["pass"] >= JUDGED_BEFORE

@@ -8,7 +8,7 @@ import pytest
 from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
-from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest
+from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest, ProduceRequest
 
 from tests.live.judging import judged
 from tests.live.mock_broker.server import EXPIRING, Kind, running
@@ -94,6 +94,30 @@ def test_an_answer_without_what_was_asked_for_is_a_finding(
         run = judged([address], tmp_path, cases=[EMPTY])
     assert run.verdicts[address] == {EMPTY: "fail"}
     assert f"the answer has 0 {part}" in " ".join(run.output.split()), run.output
+
+
+@pytest.mark.parametrize(("forgotten", "verdict"), [(1, "pass"), (9, "fail")])
+def test_a_case_whose_topic_is_lost_gets_another_one(
+    forgotten: int, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker without a disk that is started again has no topic of the case any more."""
+    produce, lost = server.ANSWERS[ProduceRequest.API_KEY], list[Any]()
+
+    def forgetful(cluster: LoopbackCluster, request: Any) -> Any:
+        reply = produce(cluster, request)
+        (topic,) = reply.responses
+        name = topic.name or topic.topic_id  # from Produce 13 on a topic has only its id
+        if name not in lost and len(lost) < forgotten and len(cluster.topics) > 1:
+            lost.append(name)
+        for one in topic.partition_responses:
+            one.error_code = 3 if name in lost else one.error_code
+        return reply
+
+    monkeypatch.setitem(server.ANSWERS, ProduceRequest.API_KEY, forgetful)
+    with running() as address:
+        run = judged([address], tmp_path, cases=[IDEMPOTENCE])
+    assert run.verdicts[address] == {IDEMPOTENCE: verdict}
+    assert ("topic lost" in run.output) == (verdict == "fail")
 
 
 @pytest.mark.parametrize(("ms", "verdict"), [(0, "fail"), (5, "pass")])

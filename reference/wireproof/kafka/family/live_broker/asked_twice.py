@@ -12,11 +12,14 @@ from kafka import errors
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Crashed, Outcome, Refused
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.requests import MalformedAnswerError
+from wireproof.kafka.family.live_broker.requests import LostTopicError, MalformedAnswerError
 
 CLOSED: Final = "connection closed"
 """Stands for the error code of a broker that closes the connection."""
 
+
+LOST: Final = "topic lost"
+"""Stands for the error code of a broker that has lost two topics of one case."""
 
 MALFORMED: Final = "malformed answer"
 """Stands for the error code of an answer that has not what was asked for."""
@@ -25,19 +28,22 @@ MALFORMED: Final = "malformed answer"
 def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
     """Return the outcome of `ask`, which may raise an error of kafka-python.
 
-    If the broker was away, `lost` gets the time at which that was noticed, before the case is asked again.
+    If the broker was away or has lost a topic, `lost` gets the time at which that was noticed, before the
+    case is asked again.
     """
     try:
         return _asked(ask)
     except errors.KafkaError as error:
         noticed = time.monotonic()
-        away = not cluster.is_alive()
+        away = isinstance(error, LostTopicError) or not cluster.is_alive()
         if not cluster.returns():
             return _gone(error)
     if away:
         lost(noticed)
     try:
         return _asked(ask)
+    except LostTopicError as error:
+        return Refused(detail=LOST, text=str(error), untyped=True)
     except errors.KafkaError as error:
         if not cluster.is_alive():
             cluster.returns()  # the process that asks the next case does not wait for it

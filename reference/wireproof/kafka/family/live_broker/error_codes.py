@@ -57,6 +57,9 @@ UNDOCUMENTED: Final = frozenset({-1})
 RETRIED: Final = frozenset({3, 5, 6, 7, 8, 9, 13, 14, 19, 20, 56, 74, 75, 89, 100})
 """Codes about the state of the cluster, not about the records: leaders move, replicas lag behind."""
 
+UNKNOWN_TOPIC: Final = frozenset({3, 100})
+"""UNKNOWN_TOPIC_OR_PARTITION and UNKNOWN_TOPIC_ID, which a topic has for a moment after its creation too."""
+
 PRODUCER_STATE: Final = frozenset({45, 46, 47, 48, 49, 51, 53, 59, 90})
 """Codes about the state of a producer or of its transaction, which no bytes of a record set create."""
 

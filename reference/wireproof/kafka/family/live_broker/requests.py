@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from attrs import frozen
+from kafka import errors
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
@@ -35,6 +36,16 @@ PAUSE: Final = 0.05
 
 class MalformedAnswerError(Exception):
     """The answer has not what the request asks for; the text is one line."""
+
+
+class LostTopicError(errors.KafkaError):  # type: ignore[misc] # the library has no types
+    """The broker does not know a topic any more that it created for us: it may have been started again."""
+
+
+def check_known(code: int) -> None:
+    """Raise `LostTopicError` for an answer that the topic or partition of a case is unknown."""
+    if code in error_codes.UNKNOWN_TOPIC:
+        raise LostTopicError("the broker does not know its topic any more")
 
 
 def only(rows: Sequence[Any], what: str) -> Any:  # noqa: ANN401 - a part of a response
@@ -103,6 +114,7 @@ def _settled(send: Callable[[], Answer]) -> Answer:
     deadline = time.monotonic() + SETTLE_SECONDS
     while (answer := send()).code in error_codes.RETRIED and time.monotonic() < deadline:
         time.sleep(PAUSE)
+    check_known(answer.code)
     return answer
 
 

@@ -67,8 +67,9 @@ class FetchLimits:
 def repeated(send: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401 - a response
     """Send until the answer is about the request, and not about a broker that is busy."""
     deadline = time.monotonic() + SETTLE_SECONDS
-    while code(answer := send()) in WAITED_FOR and time.monotonic() < deadline:
+    while (found := code(answer := send())) in WAITED_FOR and time.monotonic() < deadline:
         time.sleep(PAUSE)
+    requests.check_known(found)
     return answer
 
 
