@@ -14,6 +14,7 @@ import pytest
 
 from tests.broker.ground import free_port
 from tests.live.judging import judged_and_interrupted, process_at, restartable
+from tests.live.mock_iggy.log import Refused
 from tests.live.mock_iggy.server import MockServer, Stream, running
 from wireproof.adapters import server_address
 from wireproof.adapters.errors import AdapterStartError
@@ -22,6 +23,7 @@ from wireproof.adapters.registry import open_adapter
 pytestmark = pytest.mark.live
 
 TOKEN = "0123456789abcdef"
+UNAUTHORIZED = 41
 
 JUDGED = 8
 """The number of verdicts after which a server fails."""
@@ -41,6 +43,17 @@ def test_a_wrong_password_is_one_line(tmp_path: Path) -> None:
     with running() as server, pytest.raises(AdapterStartError) as error:
         open_adapter(f"iggy-server:{server.address}:{file}")
     line = r"127\.0\.0\.1:\d+: the login of iggy is refused with InvalidCredentials \(42\)"
+    assert re.fullmatch(line, str(error.value))
+
+
+def test_a_user_who_may_not_create_streams_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> bytes:
+        raise Refused(UNAUTHORIZED)
+
+    monkeypatch.setattr(MockServer, "_create_stream", refuse)
+    with running() as server, pytest.raises(AdapterStartError) as error:
+        open_adapter(f"iggy-server:{server.address}")
+    line = r"127\.0\.0\.1:\d+: creating the stream wireproof-[0-9a-f-]+ is refused with .*\(41\)"
     assert re.fullmatch(line, str(error.value))
 
 

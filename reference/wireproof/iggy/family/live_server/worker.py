@@ -50,7 +50,9 @@ def _check(cases: Cases, address: ServerAddress) -> None:
     """Raise `AdapterStartError` if the user has no permission for what each case needs."""
     try:
         cases.check()
-    except (RefusedError, OSError) as error:
+    except RefusedError as error:
+        raise AdapterStartError(f"{address}: {error}") from None
+    except OSError as error:
         raise AdapterStartError(f"{address}: {line_of(error)}") from None
 
 
