@@ -21,11 +21,15 @@ from wireproof.installed_families import INSTALLED
 State = Literal["ready", "missing", "too old", "not built"]
 
 EXTRAS: Final = {
-    "test": ("properties, the pytest plugin, the tests", ("hypothesis", "jsonschema", "pytest", "yaml")),
+    "property": ("check --property, the pytest plugin with examples", ("hypothesis", "pytest")),
+    "report": ("docs", ("markdown_it",)),
+    "test": ("the tests of this repository", ("hypothesis", "jsonschema", "pytest", "yaml")),
     "peers": ("codecs from PyPI to judge", ()),
+    "broker": ("live Kafka brokers and client programs as adapters", ("kafka",)),
     "fuzz": ("fuzz", ("atheris",)),
     "columnar": ("the fast decoders", ("numba", "pyarrow")),
     "spark": ("scan, campaign", ("numba", "pandas", "pyarrow", "pyspark")),
+    "connect": ("the data sources over Spark Connect", ("pyspark", "grpc")),
 }
 """Purpose of each extra, and modules that it installs, beside those that the adapters of the extra need."""
 

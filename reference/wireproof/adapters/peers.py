@@ -175,6 +175,7 @@ def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
         name=entry.name,
         description=entry.description,
         environment={**program.environment, **entry.environment},
+        extra=entry.extra or program.extra,
         requires=entry.requires,
         prepare=entry.prepare,
         library=entry.library,
