@@ -1,8 +1,8 @@
 """The steps of the action, run as a runner of GitHub would run them.
 
-`python action_steps.py ACTION.yml STEP… NAME=VALUE…` runs steps in the working folder, with the inputs' defaults or those
-that are given, and ends with the exit code of the first one that fails. It needs PyYAML and nothing of this repository,
-because the rehearsal of a release runs it beside what a user would have.
+`python action_steps.py ACTION.yml STEP… NAME=VALUE…` runs steps in the working folder, with the inputs'
+defaults or those that are given, and ends with the exit code of the first one that fails. It needs PyYAML and
+nothing of this repository, because the rehearsal of a release runs it beside what a user would have.
 """
 
 import os

@@ -128,6 +128,8 @@ def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()
             instrument=file.instrument,
             library=_library(folder, file),
             absent=file.absent,
+            language=file.language,
+            client=file.client,
         )
         started = evolve(entry, command=(*prefix, *entry.command))
         return _client(started, file, options) if file.client else entry
@@ -179,6 +181,8 @@ def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
         requires=entry.requires,
         prepare=entry.prepare,
         library=entry.library,
+        language=entry.language,
+        client=True,
     )
 
 

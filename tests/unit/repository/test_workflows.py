@@ -13,7 +13,7 @@ WORKFLOWS = sorted(FOLDER.glob("*.yml"))
 ACTIONS = sorted((TOP / ".github" / "actions").rglob("action.yml"))
 
 OWN = re.compile(r"(matrix|needs|steps)\.[\w.-]+|github\.(run_id|run_attempt|token)")
-"""The expressions whose value this repository or the runner decides, not the author of a branch or a pull request."""
+"""The expressions whose value this repository or the runner decides, not the author of a pull request."""
 
 
 def page(path: Path) -> Any:
@@ -45,7 +45,7 @@ def test_only_a_job_that_writes_nothing_runs_on_a_pull_request(path: Path) -> No
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, *ACTIONS], ids=lambda path: path.stem)
 def test_a_command_takes_text_of_others_from_a_variable(path: Path) -> None:
-    """An expression in a command is replaced before the shell reads it: a branch may be called `$(rm -r .)`."""
+    """An expression is replaced before the shell reads it, and a branch may be called `$(rm -r .)`."""
     made = page(path)
     lists = [job["steps"] for job in made["jobs"].values()] if "jobs" in made else [made["runs"]["steps"]]
     commands = [step["run"] for steps in lists for step in steps if "run" in step]
