@@ -1,12 +1,18 @@
 """Every workflow of GitHub: what it may do, and that no text of a stranger becomes a command."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from folders import TOP
+from machine import need
+
+from wireproof.adapters.registry import entries
 
 FOLDER = TOP / ".github" / "workflows"
 WORKFLOWS = sorted(FOLDER.glob("*.yml"))
@@ -51,3 +57,35 @@ def test_a_command_takes_text_of_others_from_a_variable(path: Path) -> None:
     commands = [step["run"] for steps in lists for step in steps if "run" in step]
     expressions = {one.strip() for text in commands for one in re.findall(r"\$\{\{(.*?)\}\}", text)}
     assert {one for one in expressions if not OWN.fullmatch(one)} == set()
+
+
+# --- the site of results ---
+
+RESULTS = (TOP / ".ci" / "results").read_text("utf-8")
+RELEASES = re.findall(r"releases=\((.*?)\)", RESULTS, re.DOTALL)[0].split()
+
+
+def test_the_weekly_run_judges_the_releases_that_the_script_judges() -> None:
+    assert jobs(FOLDER / "results.yml")["releases"]["strategy"]["matrix"]["name"] == RELEASES
+
+
+def test_each_of_them_names_its_library() -> None:
+    known = entries()
+    assert [name for name in RELEASES if known[name].library is None] == []
+
+
+@pytest.mark.documents
+def test_the_script_makes_no_run_again_and_says_which_steps_it_has(tmp_path: Path) -> None:
+    need("bash")
+    script = TOP / ".ci" / "results"
+    words = ["bash", str(script), str(tmp_path / "out"), "newest"]
+    env = {**os.environ, "PYTHON": sys.executable, "NAMES": "protobuf-upb none-such"}
+    need("[peers]")
+    for expected in ("protobuf-upb", ""):
+        done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        judged = [line for line in done.stdout.splitlines() if line and not line.startswith("==")]
+        assert " ".join(judged) == expected
+    done = subprocess.run([*words[:-1], "nothing"], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "none of prepare, newest" in done.stdout
