@@ -46,7 +46,7 @@ for library in OTHERS.split():  # they have their own ways on each system
         pass
 from tests.support.other_system import hide
 hide(sys.argv[1])
-ABSENT = ("numba", "numpy", "pandas", "pyarrow", "pyspark", "atheris", "deflate", "zlib_ng")
+ABSENT = ("numba", "numpy", "pandas", "pyarrow", "pyspark", "atheris", "deflate", "zlib_ng", "py4j")
 """
 
 IMPORTS = f"""{IMPORTED_BEFORE}
