@@ -376,16 +376,13 @@ def _uses(one: Implementation, family: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known))
 
 
-_STATES: Final[Mapping[State, int]] = {"met": 0, "open": 1, "damaged": 2, "fails": 3, "unknown": 4}
-
-
 def _rank(one: Implementation, columns: Sequence[Level]) -> tuple[object, ...]:
-    """Return the sort key of a row: the mean of its states, the share of wrong answers, the name.
+    """Return the sort key of a row: the share of valid data that is wrong, of damaged data, and the name.
 
     A set that it does not claim counts for nothing: who only reads is not worse for that.
     """
     found = [one.newest.levels.get(level.required.id) for level in columns]
     known = [result for result in found if result is not None and result.state != "unknown"]
-    states = [_STATES[result.state] for result in known]
-    wrong = sum(len(result.wrong) for result in known) / max(sum(result.judged for result in known), 1)
-    return sum(states) / max(len(states), 1), wrong, one.name
+    judged = max(sum(result.judged for result in known), 1)
+    damaged = sum(result.concerns.get("damaged", 0) for result in known)
+    return (sum(len(result.wrong) for result in known) - damaged) / judged, damaged / judged, one.name
