@@ -114,3 +114,10 @@ def test_only_a_batch_with_producer_epoch_and_sequence_is_sent_twice() -> None:
     assert not is_idempotent(batch(record(b"k", b"v"), 1, pid=7, pepoch=0, seq=-1))
     assert not is_idempotent(batch(record(b"k", b"v"), 1))
     assert not is_idempotent(message(1, b"k", b"v" * 90))
+
+
+def test_compaction_leaves_both_records_of_the_batch_before_an_append() -> None:
+    value = around_append.EARLIER
+    assert isinstance(value, dict)
+    keys = [record["key"] for record in value["records"]]  # type: ignore[index, call-overload, union-attr]
+    assert sorted(keys) == ["00", "01"]

@@ -14,14 +14,6 @@ from wireproof.kafka.family.live_broker.log_reading import read_log
 from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 from wireproof.wire.json_values import Json
 
-_RECORD: Final[dict[str, Json]] = {
-    "attributes": "0",
-    "timestampDelta": "0",
-    "key": "6b",
-    "value": "",
-    "headers": [],
-}
-
 EARLIER: Final[Json] = {
     "baseOffset": "0",
     "partitionLeaderEpoch": "-1",
@@ -38,14 +30,15 @@ EARLIER: Final[Json] = {
             "attributes": "0",
             "timestampDelta": "0",
             "offsetDelta": delta,
-            "key": "6b",
+            "key": f"0{delta}",
             "value": "",
             "headers": [],
         }
         for delta in ("0", "1")
     ],
 }
-"""Two records with keys and without times: no configuration refuses them but a small `max.message.bytes`."""
+"""Two records with keys and without times: no configuration refuses them but a small `max.message.bytes`. The
+keys differ from each other and from those of cases, so that compaction leaves both."""
 
 DUPLICATE: Final = 46
 """DUPLICATE_SEQUENCE_NUMBER: the other answer to a retry, which a producer takes for success."""
