@@ -33,6 +33,11 @@ CLEANED_SECONDS: Final = 40.0
 SETTLED_SECONDS: Final = 0.3
 """Time in which the last stable offset follows a high watermark with the marker of a transaction."""
 
+FAR_SESSION: Final = 1_000_000_007
+LARGEST_SESSION: Final = (1 << 31) - 1
+"""Distance of a session that is not ours, and the modulus of ids: a broker that counts its sessions gives the
+next ids to other cases."""
+
 PAUSE: Final = 0.03
 NOBODY: Final = (-1, -1)
 
@@ -319,7 +324,9 @@ def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
         (session.partitions[int(number)], int(offset)) for number, offset in fields.get("partitions", ())
     ]
     forget = tuple(session.partitions[int(number)] for number in fields.get("forget", ()))
-    number = session.fetch_session + int(fields.get("otherSession", 0))
+    number, other = session.fetch_session, int(fields.get("otherSession", 0))
+    if other:
+        number = (number + other * FAR_SESSION) % LARGEST_SESSION
     limits = FetchLimits(session=(number, int(fields["epoch"])), forget=forget)
     response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
     if response.error_code:
