@@ -95,6 +95,14 @@ def test_the_first_release_that_fails_and_that_fixes_a_case_are_named(
     assert f"sarama: {ALWAYS.id}: fail:wrong-accept from 1.40.0 on" in everything
 
 
+def test_the_options_of_a_client_program_follow_the_range(wireproof: Command, judged: list[str]) -> None:
+    found = parse_range("kafkajs-client@1.11..1.12.0:side=consume,serve=pieces")
+    assert found == ReleaseRange("kafkajs-client", "1.11", "1.12.0", "side=consume,serve=pieces")
+    done = wireproof("history", "sarama-client@1.40.0..1.40.1:side=consume")
+    assert judged == [f"sarama-client@{version}:side=consume" for version in ("1.40.0", "1.40.1")]
+    assert done.out.startswith("sarama-client:side=consume 1.40.0: 1 of 2 pass\n")
+
+
 def test_the_last_releases_of_a_range_can_be_chosen(wireproof: Command, judged: list[str]) -> None:
     assert wireproof("history", "sarama@..", "--last", "2").code == 0
     assert judged == ["sarama@1.42.0", "sarama@2.0.0"]
