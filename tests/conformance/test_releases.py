@@ -22,7 +22,8 @@ from wireproof.safe_parsing import parse_toml
 PAGE = Path(__file__).parents[2] / "reference" / "docs" / "comparing.md"
 
 ROW = re.compile(
-    r"^\| (?P<title>[^|:]+): [^|]+ \| `check (?P<name>[^@`]+)@(?P<affected>[^:`]+)(?P<options>:[^`]+)?` "
+    r"^\| (?P<title>[^|:]+): [^|]+ "
+    r"\| `check (?P<name>[^@` ]+)@(?P<affected>[^:` ]+)(?P<options>:[^` ]+)?( --level (?P<level>\w+))?` "
     r"\| `(?P<case>[^`]+)` \| (?P<fixed>[\d.]+\d)",
     re.MULTILINE,
 )
@@ -42,6 +43,7 @@ class Row:
     name: str
     affected: str
     options: str
+    level: str
     case: str
     fixed: str
 
@@ -63,21 +65,31 @@ def marked() -> Iterator[object]:
         )
 
 
-def checked(spec: str, case: str) -> CompletedProcess[str]:
-    """Check one case on an adapter, in a process of its own."""
-    command = [sys.executable, "-m", "wireproof", "check", spec, "--run", case, "--no-families"]
+def checked(row: Row, version: str) -> CompletedProcess[str]:
+    """Check the case of a row on a version, in a process of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "check",
+        row.spec(version),
+        "--run",
+        row.case,
+        "--no-families",
+    ]
+    command += ["--level", row.level] if row.level else []
     return run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("row", list(marked()))
 def test_a_reported_bug_is_found_in_its_release_and_gone_in_the_fixed_one(row: Row) -> None:
-    before = checked(row.spec(row.affected), row.case)
+    before = checked(row, row.affected)
     assert before.returncode == Exit.FAILS, before.stdout + before.stderr
     assert re.search(rf"^(FAIL |STALLED|CRASH|TIMEOUT) *{row.case}  ", before.stdout, re.MULTILINE), (
         before.stdout
     )
     assert row.affected in before.stdout
-    after = checked(row.spec(row.fixed), row.case)
+    after = checked(row, row.fixed)
     assert after.returncode == Exit.CONFORMS, after.stdout + after.stderr
 
 
