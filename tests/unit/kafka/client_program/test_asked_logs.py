@@ -1,6 +1,7 @@
 """Which logs a client program is asked for: those that a broker can return."""
 
 import pytest
+from goldens import load
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -31,3 +32,28 @@ def test_the_first_part_of_a_batch_alone_is_not_asked_because_no_broker_returns_
 )
 def test_what_a_broker_returns_is_asked(data: bytes) -> None:
     assert isinstance(asked(data), Faulty)
+
+
+ENTRIES = "kafka.log/mixed/entries"
+
+
+@pytest.mark.parametrize("name", ["offsets-decreasing", "overlap-by-one", "wrapper-overlaps-first"])
+def test_records_below_those_before_them_are_not_asked_because_no_broker_stores_them(name: str) -> None:
+    """Kafka's own consumer drops a record below the offset that it expects."""
+    outcome = asked(log_of(name))
+    assert isinstance(outcome, Unsupported)
+    assert "below" in outcome.text
+
+
+@pytest.mark.parametrize(
+    "name", ["three", "v0-v1-v2", "wrapper-follows-first", "data-empty-empty-data", "gap-at-the-end"]
+)
+def test_offsets_that_grow_are_asked_and_so_are_batches_without_records(name: str) -> None:
+    assert isinstance(asked(log_of(name)), Faulty)
+
+
+def log_of(name: str) -> bytes:
+    """Return the bytes of a case."""
+    (data,) = (one.input.data for one in load().cases if one.id == f"{ENTRIES}/{name}")
+    assert isinstance(data, bytes)
+    return data

@@ -15,6 +15,7 @@ from kafka.protocol.consumer import FetchRequest
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled, Unsupported
+from wireproof.kafka.family.client_program.asked_logs import why_not_asked
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
 from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, parse_line
@@ -171,8 +172,8 @@ class Consumers:
         """Serve the bytes of a request and compare nothing: return what the program delivered."""
         wanted = request.options
         serving = Serving(request.data, wanted.fetch_offset or 0, wanted.aborted, self.options.serve)
-        if serving.data and serving.log.sound and not serving.log.entries:
-            return Unsupported("a broker never returns the first part of a batch alone: KIP-74")
+        if reason := why_not_asked(serving.data, serving.log):
+            return Unsupported(reason)
         seen, outcome = self.consume(serving, wanted.isolation)
         whole = (wanted.fetch_offset, wanted.isolation) == (None, DEFAULT_OPTIONS.isolation)
         match outcome:
