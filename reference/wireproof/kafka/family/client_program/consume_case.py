@@ -14,8 +14,7 @@ from attrs import define, field, frozen
 from kafka.protocol.consumer import FetchRequest
 
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled, Unsupported
-from wireproof.kafka.family.client_program.asked_logs import why_not_asked
+from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
 from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, parse_line
@@ -172,8 +171,6 @@ class Consumers:
         """Serve the bytes of a request and compare nothing: return what the program delivered."""
         wanted = request.options
         serving = Serving(request.data, wanted.fetch_offset or 0, wanted.aborted, self.options.serve)
-        if reason := why_not_asked(serving.data, serving.log):
-            return Unsupported(reason)
         seen, outcome = self.consume(serving, wanted.isolation)
         whole = (wanted.fetch_offset, wanted.isolation) == (None, DEFAULT_OPTIONS.isolation)
         match outcome:
