@@ -149,6 +149,19 @@ def test_the_survey_of_a_file_has_its_offsets_and_epochs_and_what_is_open() -> N
 
 
 @pytest.mark.parametrize("fast", [False, True])
+def test_a_log_whose_batches_have_a_delete_horizon_alone_has_the_latest_time(
+    tmp_path: Path, fast: bool
+) -> None:
+    """The cleaner leaves such a batch in a compacted topic: its first timestamp is the horizon, §1.2."""
+    pytest.importorskip("numba")
+    path = tmp_path / "00000000000000000003.log"
+    path.write_bytes(kafka_bytes.batch(b"", count=0, attributes=0x40, base=3, base_time=2000, max_time=1000))
+    found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
+    assert found.ok, found.damages
+    assert (found.totals["firstTimestamp"], found.totals["lastTimestamp"]) == (1000, 1000)
+
+
+@pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize(("magic", "inner_offsets", "first"), [(0, (95, 97, 99), 95), (1, (0, 2, 4), 95)])
 def test_a_log_that_begins_with_a_wrapper_begins_at_the_offset_of_its_first_message(
     tmp_path: Path, fast: bool, magic: int, inner_offsets: tuple[int, ...], first: int

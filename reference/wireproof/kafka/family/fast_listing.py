@@ -23,7 +23,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.scan_items import Item
 
-CHUNKS: Final = (1 << 20, 2 << 20)
+CHUNKS: Final = (1 << 20, 4 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
 
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
