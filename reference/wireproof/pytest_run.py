@@ -21,6 +21,7 @@ from wireproof.runner.conclusion import why_nothing_judged
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, Run, run_event
+from wireproof.runner.known_failures import BaselineError, KnownFailure, read_baseline
 from wireproof.runner.property_suite import (
     PropertyError,
     PropertySettings,
@@ -41,7 +42,7 @@ USAGE_ERRORS: Final = (
     AdapterError,
     FixtureError,
     PatternError,
-    baseline.BaselineError,
+    BaselineError,
     PropertyError,
     OSError,
 )
@@ -68,7 +69,7 @@ class PytestRun:
     selected: tuple[Case, ...]
     families: bool
     level: Level
-    known_failures: tuple[baseline.KnownFailure, ...]
+    known_failures: tuple[KnownFailure, ...]
     examples: int = 0
     seed: int = 0
 
@@ -78,7 +79,7 @@ class PytestRun:
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
-        known_failures = baseline.read(Path(file)) if file else ()
+        known_failures = read_baseline(Path(file)) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")

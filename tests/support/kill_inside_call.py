@@ -7,12 +7,21 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGKILL") if hasattr(signal, name))
+"""Those that end a process; Windows has no SIGKILL."""
+
+every_kill = pytest.mark.parametrize("kill", SIGNALS, ids=lambda kill: kill.name)
+
 
 def killed_at(name: str, kill: signal.Signals, call: Callable[[], object], skip: int = 0) -> int:
     """Fork; in the child run `call`, and send it `kill` when it calls `name` after `skip` such calls.
 
     Returns how the child ended: 130 for an interrupt that came through `call`, else minus the signal.
     """
+    if not hasattr(os, "fork"):
+        pytest.skip("this system has no fork, so that no copy of this process can be killed")
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()

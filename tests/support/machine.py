@@ -40,7 +40,7 @@ TOOLS: Final = {
 """Programs, and what brings them."""
 
 EXTRAS: Final = {
-    "columnar": ("numba", "numpy", "pyarrow"),
+    "columnar": ("deflate", "numba", "numpy", "pyarrow", "zlib_ng"),
     "spark": ("numba", "numpy", "pandas", "py4j", "pyarrow", "pyspark"),
     "peers": (
         "aiokafka", "confluent_kafka", "crc32c", "google.protobuf", "iggy_py", "kafka", "kio", "lz4",

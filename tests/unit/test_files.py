@@ -8,15 +8,13 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from kill_inside_call import killed_at
+from kill_inside_call import every_kill, killed_at
 
 from wireproof import files
 from wireproof.files import FileInUseError, UnreadableError, open_locked, read_limited_bytes, replace_text
 
-KILLS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
-
-@pytest.mark.parametrize("kill", KILLS, ids=lambda kill: kill.name)
+@every_kill
 @pytest.mark.parametrize("at", ["fchmod", "fsync", "replace"])
 def test_a_kill_inside_a_replacement_leaves_the_old_file_whole(
     tmp_path: Path, at: str, kill: signal.Signals

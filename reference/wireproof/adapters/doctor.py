@@ -20,12 +20,19 @@ from wireproof.installed_families import INSTALLED
 
 State = Literal["ready", "missing", "too old", "not built"]
 
+PROGRAMS: Final = "broker"
+"""The extra with what the workers of live servers and client programs import."""
+
 EXTRAS: Final = {
-    "test": ("properties, the pytest plugin, the tests", ("hypothesis", "jsonschema", "pytest", "yaml")),
+    "property": ("check --property, the pytest plugin with examples", ("hypothesis", "pytest")),
+    "report": ("docs", ("markdown_it",)),
+    "test": ("the tests of this repository", ("hypothesis", "jsonschema", "pytest", "yaml")),
     "peers": ("codecs from PyPI to judge", ()),
+    PROGRAMS: ("live brokers and client programs as adapters", ()),
     "fuzz": ("fuzz", ("atheris",)),
     "columnar": ("the fast decoders", ("numba", "pyarrow")),
     "spark": ("scan, campaign", ("numba", "pandas", "pyarrow", "pyspark")),
+    "connect": ("the data sources over Spark Connect", ("pyspark", "grpc")),
 }
 """Purpose of each extra, and modules that it installs, beside those that the adapters of the extra need."""
 
@@ -100,7 +107,9 @@ def _extra(name: str) -> InstallationCheck:
 def modules_of(extra: str) -> tuple[str, ...]:
     """Return the modules that an extra installs."""
     needed = (module for entry in entries().values() if entry.extra == extra for module in entry.requires)
-    return tuple(dict.fromkeys((*EXTRAS[extra][1], *needed)))
+    programs = entries().values() if extra == PROGRAMS else ()
+    imported = (module for entry in programs for module in entry.modules)
+    return tuple(dict.fromkeys((*EXTRAS[extra][1], *needed, *imported)))
 
 
 def _found(module: str) -> bool:

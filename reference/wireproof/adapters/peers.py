@@ -128,6 +128,8 @@ def read(path: Path, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()
             instrument=file.instrument,
             library=_library(folder, file),
             absent=file.absent,
+            language=file.language,
+            client=file.client,
         )
         started = evolve(entry, command=(*prefix, *entry.command))
         return _client(started, file, options) if file.client else entry
@@ -175,9 +177,12 @@ def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
         name=entry.name,
         description=entry.description,
         environment={**program.environment, **entry.environment},
+        extra=entry.extra or program.extra,
         requires=entry.requires,
         prepare=entry.prepare,
         library=entry.library,
+        language=entry.language,
+        client=True,
     )
 
 

@@ -154,6 +154,8 @@ class Entry:
         absent: why there is no such adapter, and what would change that; such a row has no `object` and no
             `command`.
         options: the options that may follow its name.
+        language: the language of a peer's adapter, such as `go`; empty if it is not known.
+        client: True if it is a client program, judged by its public interface.
     """
 
     name: str
@@ -179,3 +181,5 @@ class Entry:
     modules: tuple[str, ...] = ()
     cleanup: tuple[str, ...] = ()
     options: tuple[AdapterOption, ...] = ()
+    language: str = ""
+    client: bool = False

@@ -82,6 +82,7 @@ class RequirementSet:
         name: `kafka-consumer-2`.
         title: `Kafka consumer 2`, for a README.
         text: what an implementation that meets it can do.
+        use: the same in a few words, as the heading of a column.
         define: by which rules a case belongs to it, beside those of `includes`.
         includes: sets of the same file whose cases it has too.
         cases: by id, the level and the digest of the expectation: `must 0123456789ab`.
@@ -93,6 +94,7 @@ class RequirementSet:
     define: tuple[Definition, ...]
     includes: tuple[str, ...] = ()
     cases: Mapping[str, str] = field(factory=dict)
+    use: str = ""
 
 
 @frozen

@@ -14,9 +14,10 @@ from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
 from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner import baseline
+from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
+from wireproof.runner.known_failures import BaselineError, KnownFailure, baseline_text, read_baseline
 
 LIFETIME = timedelta(days=180)
 """Lifetime of a new entry."""
@@ -34,7 +35,7 @@ def only_run(path: Path) -> EventStream:
     """Read the one run of a file; raises `BaselineError` unless there is exactly one."""
     streams = read_events(path)
     if len(streams) != 1:
-        raise baseline.BaselineError(f"{path}: holds {len(streams)} runs; a baseline is made from one")
+        raise BaselineError(f"{path}: holds {len(streams)} runs; a baseline is made from one")
     return streams[0]
 
 
@@ -53,8 +54,8 @@ def command() -> None:
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of RUN, which `check --out` wrote, but for those of --property."""
     stream = only_run(run_file)
-    click.echo(baseline.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
-    if count := baseline.property_failures(stream):
+    click.echo(baseline_writing.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
+    if count := baseline_writing.property_failures(stream):
         click.echo(
             f"wireproof: {count} failures of --property are left out, because another seed has other cases: "
             "make a fixture of each with `wireproof promote`",
@@ -67,7 +68,7 @@ def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
 @click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def fix(file: Path, run_file: Path) -> None:
     """Rewrite FILE to match RUN: stale entries are removed, comments stay, nothing is added."""
-    replace_text(file, baseline.fix(baseline.baseline_text(file), only_run(run_file), today()))
+    replace_text(file, baseline_writing.fix(baseline_text(file), only_run(run_file), today()))
 
 
 @command.command("check")
@@ -103,7 +104,7 @@ def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
             click.echo(escape_unsafe(line))
 
 
-def _entry_lines(entry: baseline.KnownFailure, cases: list[Case], suite: Suite) -> Iterator[str]:
+def _entry_lines(entry: KnownFailure, cases: list[Case], suite: Suite) -> Iterator[str]:
     """Yield the lines of an entry; none if it is about none of the cases."""
     if not cases:
         return
@@ -119,6 +120,6 @@ def _entry_lines(entry: baseline.KnownFailure, cases: list[Case], suite: Suite) 
         yield f"  rule    and {len(names) - MOST_RULES} more"
 
 
-def entries_of(file: Path) -> tuple[baseline.KnownFailure, ...]:
+def entries_of(file: Path) -> tuple[KnownFailure, ...]:
     """Read the entries of a file."""
-    return baseline.read(file)
+    return read_baseline(file)

@@ -35,6 +35,7 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.families import Families, FamilyStore
+from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
     TaskEnded,
@@ -165,7 +166,7 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     required = _required(more, suite, more.pop("required"))
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
     cases = required.cases if required else selection(suite, patterns, skipped)
-    known_failures = baseline.read(file) if file else None
+    known_failures = read_baseline(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):

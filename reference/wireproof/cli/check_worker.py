@@ -20,11 +20,11 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import ProgressBars
 from wireproof.files import open_locked
 from wireproof.fuzz import property_run
-from wireproof.runner import baseline
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, EventWriter
 from wireproof.runner.events import CaseEvent, Footer, Requirements, Run, run_event
 from wireproof.runner.families import Families
+from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.run import Selection, run
 from wireproof.runner.run_manifest import manifest_fields
@@ -55,7 +55,7 @@ class CheckOptions:
     scale: float
     level: Level
     filters: tuple[str, ...]
-    known_failures: tuple[baseline.KnownFailure, ...] | None
+    known_failures: tuple[KnownFailure, ...] | None
     recording: Recording = field(factory=Recording)
     requirements: Requirements | None = None
     shard: Shard | None = None

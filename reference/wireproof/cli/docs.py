@@ -39,7 +39,8 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}
     streams = [stream for run in runs for stream in read_events(run)]
-    site = Site(suite, votes(streams), kills, results_of(suite, streams))
+    results = results_of(suite, streams)
+    site = Site(suite, votes(results.newest), kills, results)
     number = 0
     for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were
         replace_text(out / name, text, durable=False)

@@ -27,7 +27,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.report.kills:KillTableError": Exit.USAGE,
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
-    "wireproof.runner.baseline:BaselineError": Exit.USAGE,
+    "wireproof.runner.known_failures:BaselineError": Exit.USAGE,
     "wireproof.segment_files:IndexFileError": Exit.USAGE,
     "wireproof.runner.events:EventError": Exit.USAGE,
     "wireproof.runner.property_suite:PropertyError": Exit.USAGE,

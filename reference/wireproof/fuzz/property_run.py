@@ -21,6 +21,7 @@ from wireproof.runner import baseline
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import (
     JudgedCase,
     PropertySettings,
@@ -114,7 +115,7 @@ def shrink_failure(engine: Engine, judged: JudgedCase) -> JudgedCase:
 
 
 def known_signatures(
-    hello: Hello, stream: EventStream, known_failures: Iterable[baseline.KnownFailure], today: date
+    hello: Hello, stream: EventStream, known_failures: Iterable[KnownFailure], today: date
 ) -> frozenset[Signature]:
     """Return the signatures of the known failures whose own cases failed in `stream`.
 

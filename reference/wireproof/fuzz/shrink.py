@@ -17,8 +17,9 @@ from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import with_steps
 from wireproof.formats import get
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
-from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
+from wireproof.runner.pending_cases import CaseResult
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 

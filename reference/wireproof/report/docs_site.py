@@ -26,6 +26,7 @@ from wireproof.report.html_template import package_environment
 from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
 from wireproof.report.known_bugs import by_project, short_link
+from wireproof.report.level_results import sections
 from wireproof.report.printed_layouts import has_layout, printed_tables
 from wireproof.report.results_pages import (
     Results,
@@ -134,10 +135,11 @@ def layout_page(format_id: str) -> str:
 def pages(site: Site) -> Pages:
     """Yield every file of the site."""
     made = _environment(site)
-    for name in ("style.css", "search.js"):
+    for name in ("style.css", "search.js", "results.js"):
         yield name, made.get_template(name).render()
     maps = {format_id: field_coverage_of(cases) for format_id, cases in site.by_format.items()}
     shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
+    shared |= {"sections": list(sections(site.results.levels, site.results.implementations))}
     for name in ("index", "rules", "decisions"):
         more = {
             "opens": list(open_cases(site.suite, site.votes)),
@@ -173,8 +175,10 @@ def _page(made: "Environment", template: str, path: str, **more: Any) -> tuple[s
 
 
 def _result_pages(made: "Environment", site: Site) -> Pages:
-    """Yield the table of implementations, and the page of each."""
-    yield _page(made, "results", "results.html", site=site, **overview(site.results))
+    """Yield the table of implementations, that of their versions, and the page of each."""
+    shared = overview(site.results)
+    yield _page(made, "results", "results.html", site=site, **shared)
+    yield _page(made, "versions", "versions.html", site=site, **shared)
     for one in site.results.implementations:
         values = about(site.results, one)
         yield _page(made, "implementation", implementation_page(one.name), site=site, **values)

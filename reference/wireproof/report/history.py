@@ -70,7 +70,13 @@ class AdapterHistory:
 
 
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
-    """Yield the history of each implementation, sorted by name.
+    """Yield the history of each implementation, sorted by name."""
+    for name, runs in runs_by_name(streams).items():
+        yield _history(name, runs)
+
+
+def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, EventStream]]:
+    """Return the last run of each version of each implementation: by name, then by version, the oldest first.
 
     Runs with one name and version, but of other adapters, are of other implementations: all codecs that begin
     with one template have its name. These get the adapter as the user named it into their name.
@@ -79,21 +85,23 @@ def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
     shared = _shared_names(streams)
     for stream in sorted(streams, key=lambda one: one.run.started):
         run = stream.run
-        name = f"{run.adapter} ({_unversioned(run.spec)})" if run.adapter in shared else run.adapter
+        name = f"{run.adapter} ({unversioned(run.spec)})" if run.adapter in shared else run.adapter
         adapters.setdefault(name, {})[run.version or run.started] = stream
-    for name, runs in sorted(adapters.items()):
-        yield _history(name, {version: runs[version] for version in sorted(runs, key=age)})
+    return {
+        name: {version: runs[version] for version in sorted(runs, key=age)}
+        for name, runs in sorted(adapters.items())
+    }
 
 
 def _shared_names(streams: Sequence[EventStream]) -> frozenset[str]:
     """Return the names that several adapters have in one version."""
     specs: dict[tuple[str, str], set[str]] = {}
     for run in (stream.run for stream in streams):
-        specs.setdefault((run.adapter, run.version), set()).add(_unversioned(run.spec))
+        specs.setdefault((run.adapter, run.version), set()).add(unversioned(run.spec))
     return frozenset(name for (name, version), found in specs.items() if version and len(found) > 1)
 
 
-def _unversioned(spec: str) -> str:
+def unversioned(spec: str) -> str:
     """Return a spec without the version of a registered name: `sarama` for `sarama@1.44.0`."""
     return _VERSION.sub(r"\1", spec)
 

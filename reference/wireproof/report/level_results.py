@@ -11,6 +11,9 @@ from typing import Final, Literal
 
 from attrs import field, frozen
 
+from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import (
@@ -22,8 +25,7 @@ from wireproof.cases.requirements import (
 )
 from wireproof.cases.steps import is_refused
 from wireproof.formats import FORMATS
-from wireproof.release_order import age
-from wireproof.report.history import FirstFailure, histories
+from wireproof.report.history import FirstFailure, histories, runs_by_name, unversioned
 from wireproof.runner.event_files import EventStream, joined
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING, TABLE
@@ -41,6 +43,17 @@ CONCERNS: Final[Mapping[Concern, str]] = {
 }
 """What a wrong answer means for a user, the worst first."""
 
+LANGUAGES: Final[Mapping[str, str]] = {
+    "c": "C",
+    "csharp": "C#",
+    "go": "Go",
+    "java": "Java",
+    "node": "JavaScript",
+    "python": "Python",
+    "rust": "Rust",
+}
+"""Languages of adapters, as people write them."""
+
 RUNAWAY: Final = frozenset(row.name for row in TABLE if row.gate == "runaway")
 NOT_JUDGED: Final = frozenset({"unsupported", "not-run"})
 
@@ -54,6 +67,7 @@ class Level:
         use: the words of its title between the family and the number: `consumer`.
         column: those words and the number: `consumer 2`.
         text: what an implementation that meets it can do.
+        use_text: the same in a few words.
     """
 
     required: RequiredCases
@@ -61,6 +75,7 @@ class Level:
     use: str
     column: str
     text: str
+    use_text: str = ""
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
@@ -160,6 +175,18 @@ class VersionResult:
         return dict(found.most_common())
 
 
+Kind = Literal["clients", "codecs", "servers"]
+
+KINDS: Final[Mapping[Kind, str]] = {
+    "clients": "Whole clients, judged as an application uses them: by their public interface, against a "
+    "broker of the suite.",
+    "codecs": "The code that reads and writes the bytes, called directly: more shows than through a client, "
+    "and the client around it may guard against some of it.",
+    "servers": "Running servers, judged by what they store, return and refuse.",
+}
+"""What is judged, in the order of the page."""
+
+
 @frozen
 class Implementation:
     """The versions of one implementation.
@@ -167,11 +194,17 @@ class Implementation:
     Attributes:
         versions: the oldest first.
         turns: each case that began to fail, with the version that fixed it.
+        kind: whether it is judged as a client, as a codec or as a server.
+        language: of its adapter; empty if it is not known.
+        description: one line; empty if it is not known.
     """
 
     name: str
     versions: tuple[VersionResult, ...]
     turns: Mapping[str, FirstFailure] = field(factory=dict)
+    kind: Kind = "codecs"
+    language: str = ""
+    description: str = ""
 
     @property
     def newest(self) -> VersionResult:
@@ -181,33 +214,57 @@ class Implementation:
 
 @frozen
 class Section:
-    """Implementations that are judged by the same sets, as one table.
+    """Implementations of one kind that are judged by the same sets, as one table.
 
     Attributes:
         family: such as `kafka`.
+        kind: of all its implementations.
         uses: such as `consumer` and `producer`.
         levels: the columns.
         rows: the best implementation first.
     """
 
     family: str
+    kind: Kind
     uses: tuple[str, ...]
     levels: tuple[Level, ...]
     rows: tuple[Implementation, ...]
 
     @property
+    def id(self) -> str:
+        """Return its place in the page, such as `kafka-clients`."""
+        return f"{self.family}-{self.kind}"
+
+    @property
+    def title(self) -> str:
+        """Return its heading, such as `Kafka clients`."""
+        return f"{self.family.capitalize()} {self.kind}"
+
+    @property
+    def about(self) -> str:
+        """Return what is judged."""
+        return KINDS[self.kind]
+
+    @property
     def choices(self) -> Sequence["Choice"]:
-        """Return, for the last set of each use, who has nothing wrong and who has all valid data right."""
-        last = {level.use: level for level in self.levels}
-        return [self._choice(level) for level in last.values()]
+        """Return, for each set, who can be chosen for it."""
+        return [self._choice(level) for level in self.levels]
 
     def _choice(self, level: Level) -> "Choice":
-        states: dict[State, list[str]] = {}
-        for row in self.rows:
-            result = row.newest.levels.get(level.required.id)
+        found = [(row.name, row.newest.levels.get(level.required.id)) for row in self.rows]
+        states: dict[State, list[tuple[str, LevelResult]]] = {}
+        for name, result in found:
             if result is not None:
-                states.setdefault(result.state, []).append(row.name)
-        return Choice(level, (*states.get("met", ()), *states.get("open", ())), (*states.get("damaged", ()),))
+                states.setdefault(result.state, []).append((name, result))
+        wrong = [
+            (name, len(one.wrong) - one.concerns.get("damaged", 0)) for name, one in states.get("fails", ())
+        ]
+        return Choice(
+            level,
+            tuple(name for state in ("met", "open") for name, _ in states.get(state, ())),
+            tuple(name for name, _ in states.get("damaged", ())),
+            tuple(sorted(wrong, key=lambda row: row[1])),
+        )
 
 
 @frozen
@@ -217,11 +274,13 @@ class Choice:
     Attributes:
         nothing_wrong: names of those without a wrong answer.
         valid_right: names of those that are wrong on damaged data only.
+        wrong: names of the others, with the number of valid data that they get wrong; the fewest first.
     """
 
     level: Level
     nothing_wrong: tuple[str, ...]
     valid_right: tuple[str, ...]
+    wrong: tuple[tuple[str, int], ...] = ()
 
 
 def levels_of(suite: Suite) -> Sequence[Level]:
@@ -236,24 +295,36 @@ def levels_of(suite: Suite) -> Sequence[Level]:
 def _level(required: RequiredCases, one: RequirementSet) -> Level:
     words = one.title.split()[1:]
     use = " ".join(word for word in words if not word[0].isdecimal())
-    return Level(required, FORMATS[one.define[0].formats[0]].family, use, " ".join(words), one.text)
+    return Level(
+        required,
+        FORMATS[one.define[0].formats[0]].family,
+        use,
+        " ".join(words),
+        one.text,
+        one.use or " ".join(words),
+    )
 
 
 def implementations(levels: Sequence[Level], streams: Iterable[EventStream]) -> Sequence[Implementation]:
     """Return every implementation of the streams, sorted by name; the last run of a version counts."""
     whole = joined(streams)
     turns = {one.adapter: one.turns for one in histories(whole)}
-    found: dict[str, dict[str, EventStream]] = {}
-    for stream in sorted(whole, key=lambda one: one.run.started):
-        found.setdefault(stream.run.adapter, {})[stream.run.version] = stream
-    return [
-        Implementation(
-            name,
-            tuple(_version_result(levels, runs[version]) for version in sorted(runs, key=age)),
-            {turn.id: turn for turn in turns[name] if "~" not in turn.id},
-        )
-        for name, runs in sorted(found.items())
-    ]
+    return [_implementation(levels, name, runs, turns[name]) for name, runs in runs_by_name(whole).items()]
+
+
+def _implementation(
+    levels: Sequence[Level], name: str, runs: Mapping[str, EventStream], turns: Sequence[FirstFailure]
+) -> Implementation:
+    versions = tuple(_version_result(levels, stream) for stream in runs.values())
+    try:
+        entry = resolve(unversioned(versions[-1].stream.run.spec))
+    except AdapterError:  # the run is of another machine, which had another adapter
+        entry = Entry(name)
+    kind: Kind = "clients" if entry.client else "servers" if entry.relay else "codecs"
+    seen = {turn.id: turn for turn in turns if "~" not in turn.id}
+    return Implementation(
+        name, versions, seen, kind, LANGUAGES.get(entry.language, entry.language), entry.description
+    )
 
 
 def _version_result(levels: Sequence[Level], stream: EventStream) -> VersionResult:
@@ -283,16 +354,16 @@ def _is_wrong(event: CaseEvent) -> bool:
 
 
 def sections(levels: Sequence[Level], some: Sequence[Implementation]) -> Iterator[Section]:
-    """Yield a table for each group of implementations that are judged by the same uses of a family."""
-    tables: dict[tuple[str, tuple[str, ...]], list[Implementation]] = {}
+    """Yield a table for each family and kind of implementations; its columns are the sets of their uses."""
     for family in dict.fromkeys(level.family for level in levels):
-        for one in some:
-            uses = _uses(one, family)
-            if uses:
-                tables.setdefault((family, uses), []).append(one)
-    for (family, uses), rows in sorted(tables.items(), key=lambda row: _order(row[0], levels)):
-        columns = tuple(level for level in levels if level.family == family and level.use in uses)
-        yield Section(family, uses, columns, tuple(sorted(rows, key=lambda one: _rank(one, columns))))
+        for kind in KINDS:
+            rows = [one for one in some if one.kind == kind and _uses(one, family)]
+            if rows:
+                uses = {use for one in rows for use in _uses(one, family)}
+                columns = tuple(level for level in levels if level.family == family and level.use in uses)
+                kept = tuple(dict.fromkeys(level.use for level in columns))
+                best_first = sorted(rows, key=lambda one: _rank(one, columns))
+                yield Section(family, kind, kept, columns, tuple(best_first))
 
 
 def _uses(one: Implementation, family: str) -> tuple[str, ...]:
@@ -305,17 +376,13 @@ def _uses(one: Implementation, family: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known))
 
 
-def _order(key: tuple[str, tuple[str, ...]], levels: Sequence[Level]) -> tuple[int, int]:
-    family, uses = key
-    return [level.family for level in levels].index(family), -len(uses)
-
-
-_STATES: Final[Mapping[State, int]] = {"met": 0, "open": 1, "damaged": 2, "fails": 3, "unknown": 4}
-
-
 def _rank(one: Implementation, columns: Sequence[Level]) -> tuple[object, ...]:
-    """Return the sort key of a row: by the states of the columns, then by wrong answers, then by name."""
+    """Return the sort key of a row: the share of valid data that is wrong, of damaged data, and the name.
+
+    A set that it does not claim counts for nothing: who only reads is not worse for that.
+    """
     found = [one.newest.levels.get(level.required.id) for level in columns]
-    states = sum(4 if result is None else _STATES[result.state] for result in found)
-    wrong = max((len(result.wrong) for result in found if result is not None), default=0)
-    return states, wrong, one.name
+    known = [result for result in found if result is not None and result.state != "unknown"]
+    judged = max(sum(result.judged for result in known), 1)
+    damaged = sum(result.concerns.get("damaged", 0) for result in known)
+    return (sum(len(result.wrong) for result in known) - damaged) / judged, damaged / judged, one.name

@@ -55,6 +55,11 @@ class Results:
     levels: Sequence[Level]
     implementations: Sequence[Implementation]
 
+    @property
+    def newest(self) -> Sequence[EventStream]:
+        """Return the run of the newest version of each implementation."""
+        return [one.newest.stream for one in self.implementations]
+
     def by_concern(self, version: VersionResult) -> Mapping[str, Sequence[CaseEvent]]:
         """Return the wrong answers of a version by what they mean, the worst first."""
         found: dict[str, list[CaseEvent]] = {name: [] for name in CONCERNS}
@@ -83,6 +88,8 @@ def overview(results: Results) -> dict[str, Any]:
         "sections": tables,
         "others": [one for one in results.implementations if one.name not in listed],
         "levels": results.levels,
+        "count": len(results.implementations),
+        "runs": len(runs),
         "dates": sorted(run.started[:10] for run in runs if run.started),
     }
 
@@ -93,7 +100,6 @@ def about(results: Results, one: Implementation) -> dict[str, Any]:
     return {
         "one": one,
         "columns": [level for level in results.levels if level.required.id in known],
-        "about": one.newest.stream.run.hello.get("description", ""),
         "trend": trend_of(one),
     }
 
@@ -127,12 +133,40 @@ def trend_of(one: Implementation, width: int = 480, height: int = 80, margin: in
     return Trend(width + TREND_LABEL, height, " ".join(f"{x},{y}" for x, y, _ in dots), dots, scale)
 
 
+ANSWERS: Final[Mapping[str, str]] = {
+    "fail:wrong-value": "wrong value",
+    "fail:wrong-accept": "accepted",
+    "fail:wrong-reject": "refused",
+    "fail:wrong-reason": "refused for another reason",
+    "fail:wrong-bytes": "wrong bytes",
+    "fail:not-round-trip": "not the same when read again",
+    "fail:over-read": "read too far",
+    "fail:under-read": "read too little",
+    "fail:prefix-lost": "data before it lost",
+    "fail:nondeterministic": "not the same each time",
+    "fail:undeclared-skip": "left out",
+    "crash": "crashed",
+    "timeout": "hung",
+    "resource:memory": "exhausted memory",
+    "resource:output": "endless output",
+    "stalled": "neither value nor error",
+}
+"""What an implementation did, in words for somebody who does not know the verdicts."""
+
+
+def answer_words(event: CaseEvent) -> str:
+    """Return what an implementation did; the verdict if no words are known."""
+    return ANSWERS.get(event.label, event.label)
+
+
 def names_for_templates(results: Results) -> dict[str, Any]:
     """Return what the templates of these pages call."""
     return {
         "implementation_page": implementation_page,
         "by_concern": results.by_concern,
         "by_rule": by_rule,
+        "answer_words": answer_words,
+        "trend_of": trend_of,
         "site_concerns": CONCERNS,
         "colour": verdict_class,
     }

@@ -15,19 +15,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
-from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.contract import Hello
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.cases.case import Case, Generated
-from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
+from wireproof.cases.outcome import Accepted, Exhausted, Faulty, NotRun, Outcome, TimedOut
 from wireproof.runner.failure_budget import FailureBudget
+from wireproof.runner.pending_cases import AdapterEnd, CaseGroup, CaseResult, PendingCase, ResultMaker
 from wireproof.runner.requests import (
     BLOCK_SIZE,
     SLOW_BLOCK_SIZE,
@@ -48,68 +49,6 @@ RECENT_ANSWERS: Final = 2
 MAX_BYTES_IN_FLIGHT: Final = 4 * MIB
 """Bytes of input in flight, above which no further request is sent."""
 T = TypeVar("T")
-
-
-@frozen
-class CaseResult:
-    """A case as it was sent (wrapped as a stream if needed), its outcome and its nanoseconds.
-
-    With several requests in flight the time is the share of the case between two arrivals of answers.
-    """
-
-    case: Case
-    outcome: Outcome
-    ns: int
-
-
-ResultMaker: TypeAlias = Callable[[Case, Outcome, int], Any]
-"""Makes the stored result from a case, its outcome and its nanoseconds: `CaseResult`, or less."""
-
-
-@define
-class _CaseGroup:
-    """Cases that are shuffled among themselves, and their results so far.
-
-    Attributes:
-        cases: in the order of the run.
-        keep: makes the stored result, as soon as an answer arrives.
-        results: by position in `cases`.
-        open: the positions of the cases that are queued or in flight.
-        measured: the cases that run with nothing else in flight: with a limit of memory, or generated.
-        last: whether `take` ends with this block.
-    """
-
-    cases: list[Case]
-    keep: ResultMaker
-    results: dict[int, Any] = field(factory=dict)
-    open: set[int] = field(factory=set)
-    measured: "deque[_PendingCase]" = field(factory=deque)
-    last: bool = False
-
-    def settle(self, place: int, case: Case, outcome: Outcome, ns: int) -> None:
-        """Store the result of the case at `place`, which is then no longer open."""
-        self.results[place] = self.keep(case, outcome, ns)
-        self.open.discard(place)
-
-
-@frozen
-class _PendingCase:
-    """A case in progress: its block and position, its request, the milliseconds that it may take."""
-
-    block: _CaseGroup
-    place: int
-    case: Case
-    request: Request
-    ms: int
-
-
-@frozen
-class _End:
-    """The failure that ended the adapter while requests were in flight."""
-
-    outcome: Crashed | TimedOut | Exhausted | Faulty
-    how: str
-    stray: str = ""
 
 
 class Engine:
@@ -160,10 +99,10 @@ class Engine:
         self._least_ms = 0
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
         self._controller: Controller | None = None
-        self._blocks: deque[_CaseGroup] = deque()
-        self._queue: deque[_PendingCase] = deque()
-        self._flight: dict[str, _PendingCase] = {}
-        self._answered: dict[str, _PendingCase] = {}
+        self._blocks: deque[CaseGroup] = deque()
+        self._queue: deque[PendingCase] = deque()
+        self._flight: dict[str, PendingCase] = {}
+        self._answered: dict[str, PendingCase] = {}
         self.deaths = FailureBudget()
         self.notes: list[str] = []
         self._no_start: AdapterStartError | None = None
@@ -252,7 +191,7 @@ class Engine:
 
     def _enqueue(self, cases: list[Case], hello: Hello | None, keep: ResultMaker) -> None:
         """Queue a block, and send as much of it as the window allows."""
-        block = _CaseGroup(cases, keep)
+        block = CaseGroup(cases, keep)
         for place in self._draw.order(len(cases)):
             case = prepare_case(cases[place], hello) if hello else cases[place]
             if not isinstance(case, Case):
@@ -262,7 +201,7 @@ class Engine:
             answer = "digest" if generated and self.hello.digests else self._answer
             request = request_for(case, self._draw.name(), answer)
             ms = round(max(case.limits.ms, self._least_ms) * self._scale)
-            pending = _PendingCase(block, place, case, request, ms)
+            pending = PendingCase(block, place, case, request, ms)
             if case.limits.rss_mb is None and not generated:  # these are large, and run one at a time
                 block.open.add(place)
                 self._queue.append(pending)
@@ -272,7 +211,7 @@ class Engine:
         if self._controller is not None:
             self._fill_window(self._controller)
 
-    def _collect(self, block: _CaseGroup) -> list[Any]:
+    def _collect(self, block: CaseGroup) -> list[Any]:
         """Return the results of a block, in its order."""
         try:
             self._drain(block.open)
@@ -302,7 +241,7 @@ class Engine:
                 self._flight.clear()
                 self._queue.extendleft(reversed(self._after_end(suspects, end)))
 
-    def _after_end(self, suspects: list[_PendingCase], end: _End) -> list[_PendingCase]:
+    def _after_end(self, suspects: list[PendingCase], end: AdapterEnd) -> list[PendingCase]:
         """Return the cases to run again; if no restart is possible, the first open suspect is guilty."""
         try:
             return suspects if self._find_breach_after_answer(end) else self._find_guilty(suspects, end)
@@ -311,7 +250,7 @@ class Engine:
                 self._record(first, end.outcome, 0)
             raise
 
-    def _exchange_messages(self, wanted: set[int]) -> _End | None:
+    def _exchange_messages(self, wanted: set[int]) -> AdapterEnd | None:
         """Send and receive until nothing in `wanted` is open; return the adapter's end, if it ended."""
         controller = self._ensure_started()
         before = time.perf_counter_ns()
@@ -323,9 +262,9 @@ class Engine:
             try:
                 answers = controller.receive(ms / 1000)
             except Broken as broken:
-                return _End(broken.outcome, broken.how, broken.stray)
+                return AdapterEnd(broken.outcome, broken.how, broken.stray)
             if not answers:
-                return _End(TimedOut(ms, controller.progress()), "timeout")
+                return AdapterEnd(TimedOut(ms, controller.progress()), "timeout")
             now = time.perf_counter_ns()
             for name, outcome in answers:
                 self._answered[name] = self._flight.pop(name)
@@ -338,7 +277,7 @@ class Engine:
         window = min(self.hello.window, MAX_WINDOW)
         if len(self._flight) > window // 2:
             return
-        batch: list[_PendingCase] = []
+        batch: list[PendingCase] = []
         weight = sum(pending.request.weight for pending in self._flight.values())
         while self._queue and len(self._flight) + len(batch) < window and weight < MAX_BYTES_IN_FLIGHT:
             pending = self._queue.popleft()
@@ -349,7 +288,7 @@ class Engine:
             batch.append(pending)
         self._flight.update(self._send(controller, batch))
 
-    def _send(self, controller: Controller, batch: list[_PendingCase]) -> dict[str, _PendingCase]:
+    def _send(self, controller: Controller, batch: list[PendingCase]) -> dict[str, PendingCase]:
         """Send requests and return those that were sent; one that is too large becomes `NotRun`."""
         if not batch:
             return {}
@@ -362,7 +301,7 @@ class Engine:
             return {key: one for pending in batch for key, one in self._send(controller, [pending]).items()}
         return {pending.request.id: pending for pending in batch}
 
-    def _record(self, pending: _PendingCase, outcome: Outcome, ns: int) -> None:
+    def _record(self, pending: PendingCase, outcome: Outcome, ns: int) -> None:
         if isinstance(outcome, Accepted) and (outcome.data is not None) != (pending.case.op == "encode"):
             kind = "a value or digest" if outcome.data is None else "bytes"
             outcome = Faulty(f"{pending.case.op} was answered with {kind}")
@@ -372,7 +311,7 @@ class Engine:
 
     # --- deaths ---
 
-    def _find_guilty(self, suspects: list[_PendingCase], end: _End) -> list[_PendingCase]:
+    def _find_guilty(self, suspects: list[PendingCase], end: AdapterEnd) -> list[PendingCase]:
         """Run each suspect alone in a fresh process until one fails; return those that were not run again."""
         for number, pending in enumerate(suspects):
             if why := self.deaths.verdict(pending.case):
@@ -389,7 +328,7 @@ class Engine:
             self._attribute_to_oldest(suspects, end)
         return []
 
-    def _run_isolated(self, pending: _PendingCase) -> _End | None:
+    def _run_isolated(self, pending: PendingCase) -> AdapterEnd | None:
         """Run one case with nothing else in flight and store its outcome; return the adapter's end."""
         controller = self._ensure_started()
         most = pending.case.limits.rss_mb
@@ -401,7 +340,7 @@ class Engine:
         try:
             answers = controller.receive(pending.ms / 1000)
         except Broken as broken:
-            end = _End(broken.outcome, broken.how)
+            end = AdapterEnd(broken.outcome, broken.how)
         else:
             over = controller.over_memory()
             if not answers:
@@ -424,7 +363,7 @@ class Engine:
             self._attribute_to_oldest(last[-1:], end)
         self._answered.clear()
 
-    def _send_again(self, pending: _PendingCase) -> _End | None:
+    def _send_again(self, pending: PendingCase) -> AdapterEnd | None:
         """Send an answered case once more; return the breach that comes before its second answer."""
         controller = self._ensure_started()
         if not controller.piped:
@@ -436,11 +375,11 @@ class Engine:
                 self._close_adapter()
         except Broken as broken:
             if isinstance(broken.outcome, Faulty):
-                return _End(broken.outcome, broken.how, broken.stray)
+                return AdapterEnd(broken.outcome, broken.how, broken.stray)
             self._close_adapter()
         return None
 
-    def _find_breach_after_answer(self, end: _End) -> bool:
+    def _find_breach_after_answer(self, end: AdapterEnd) -> bool:
         """Attribute the breach to one of the last answered cases, if it causes the breach again alone."""
         if not isinstance(end.outcome, Faulty):
             return False
@@ -455,7 +394,7 @@ class Engine:
                 return True
         return False
 
-    def _breach_of(self, pending: _PendingCase) -> _End | None:
+    def _breach_of(self, pending: PendingCase) -> AdapterEnd | None:
         """Return how a case breaks the contract alone in a fresh process, before or after its answer."""
         controller = self._ensure_started()
         try:
@@ -463,9 +402,9 @@ class Engine:
             return self._send_again(pending) if controller.receive(pending.ms / 1000) else None
         except Broken as broken:
             faulty = isinstance(broken.outcome, Faulty)
-            return _End(broken.outcome, broken.how) if faulty else None
+            return AdapterEnd(broken.outcome, broken.how) if faulty else None
 
-    def _breach_after_answer(self, pending: _PendingCase, end: _End) -> _End | None:
+    def _breach_after_answer(self, pending: PendingCase, end: AdapterEnd) -> AdapterEnd | None:
         """Return the breach after the answer of a suspect, and store it as the outcome of the case."""
         if not isinstance(end.outcome, Faulty) or self._controller is None:
             return None
@@ -475,13 +414,15 @@ class Engine:
         return again
 
     @staticmethod
-    def _end_without_answer(pending: _PendingCase, controller: Controller, over: Exhausted | None) -> _End:
+    def _end_without_answer(
+        pending: PendingCase, controller: Controller, over: Exhausted | None
+    ) -> AdapterEnd:
         """Return the end of a case without an answer: excess memory counts before the timeout."""
         if over is not None:
-            return _End(over, "memory")
-        return _End(TimedOut(pending.ms, controller.progress()), "timeout")
+            return AdapterEnd(over, "memory")
+        return AdapterEnd(TimedOut(pending.ms, controller.progress()), "timeout")
 
-    def _attribute_to_oldest(self, suspects: list[_PendingCase], end: _End) -> None:
+    def _attribute_to_oldest(self, suspects: list[PendingCase], end: AdapterEnd) -> None:
         """Attribute a death or breach that no suspect repeats alone to the oldest one; a timeout to none."""
         oldest = suspects[0]
         what = f"{len(suspects)} in flight, none of which does it alone in a fresh process"
@@ -492,7 +433,7 @@ class Engine:
 
     # --- memory ---
 
-    def _run_memory_limited(self, queue: deque[_PendingCase]) -> None:
+    def _run_memory_limited(self, queue: deque[PendingCase]) -> None:
         """Run each case that has a memory limit with nothing else in flight, and compare its peak."""
         while queue:
             pending = queue.popleft()

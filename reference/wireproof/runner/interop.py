@@ -24,9 +24,10 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
-from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import JudgeContext
+from wireproof.runner.pending_cases import CaseResult
 from wireproof.runner.property_suite import PropertyError
 from wireproof.runner.requests import DerivedSample, claimed_ops
 from wireproof.runner.verdicts import Verdict

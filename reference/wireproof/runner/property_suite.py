@@ -26,9 +26,10 @@ from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.refusal_levels import with_refusal_level
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
-from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.engine import Engine
 from wireproof.runner.events import PROPERTY
 from wireproof.runner.judge import judge
+from wireproof.runner.pending_cases import CaseResult
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict

@@ -17,9 +17,10 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.cases.reference_answers import reference_answer
-from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge, needs_value
 from wireproof.runner.judge_context import JudgeContext
+from wireproof.runner.pending_cases import CaseResult
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import signature
 from wireproof.runner.verdicts import Verdict

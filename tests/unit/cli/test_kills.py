@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from kill_inside_call import killed_at
+from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, PASS, stream
 
 from tests.mutants import kill_table
@@ -16,21 +16,18 @@ from tests.mutants.kill_table import Cell, Table
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner import baseline
+from wireproof.runner import baseline_writing
 from wireproof.runner.event_files import EventWriter
+from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
-
-KILLS = pytest.mark.parametrize(
-    "kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name
-)
 
 
 def _files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@KILLS
+@every_kill
 @pytest.mark.parametrize("at", ["os.fsync", "os.replace"])
 def test_a_baseline_is_the_old_one_or_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, kill: signal.Signals
@@ -40,21 +37,21 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
         writer = EventWriter(out, stream().run)
         writer.case(PASS)
         writer.footer()
-    known_failures.write_text(baseline.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
+    known_failures.write_text(baseline_writing.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
     before = _files(tmp_path)
     monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])
     killed_at(at, kill, main)
     left = _files(tmp_path)
     assert {name: left[name] for name in before} == before
-    assert kill is signal.SIGKILL or left == before
+    assert kill.name == "SIGKILL" or left == before
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0
     assert _files(tmp_path).keys() == before.keys()
-    assert baseline.read(known_failures) == ()
+    assert read_baseline(known_failures) == ()
 
 
-@KILLS
+@every_kill
 def test_a_kill_table_keeps_its_rows(tmp_path: Path, kill: signal.Signals) -> None:
     one = Table().having("mutant:crc-skip", "golden", Cell("suite", 1.0, "some/case"))
     two = one.having("mutant:crc-skip", "derived", Cell("suite", 2.0, "some/other"))
@@ -81,7 +78,7 @@ def _found(folder: Path, size: int) -> Callable[[], None]:
     return add
 
 
-@KILLS
+@every_kill
 @pytest.mark.parametrize("file", [0, 1], ids=["its bytes", "its JSON"])
 def test_a_finding_is_the_old_one_or_the_new_one(tmp_path: Path, kill: signal.Signals, file: int) -> None:
     _found(tmp_path, 9)()

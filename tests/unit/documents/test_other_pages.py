@@ -16,7 +16,7 @@ from wireproof.adapters.registry import resolve
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
 from wireproof.runner import events
-from wireproof.runner.baseline import parse
+from wireproof.runner.known_failures import parse_baseline
 
 # --- commands.md ---
 
@@ -121,7 +121,7 @@ def test_every_replay_of_a_served_log_is_of_a_case_and_a_client() -> None:
 
 def known_failures(codec: str) -> set[str]:
     (file,) = peers_folder().glob(f"*/{codec}/baseline.toml")
-    return {one.id for one in parse(file.read_text(encoding="utf-8"))}
+    return {one.id for one in parse_baseline(file.read_text(encoding="utf-8"))}
 
 
 # --- all of them ---

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from command_line import Command
 from folders import TOP
 from goldens import load
-from kill_inside_call import killed_at
+from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, RUN
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
@@ -180,7 +180,7 @@ def test_a_name_is_made_of_plain_components(tmp_path: Path, name: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name)
+@every_kill
 @pytest.mark.parametrize("file", [0, 1], ids=["the long bytes", "the cases"])
 def test_a_kill_while_the_files_are_replaced_loses_no_case(
     tmp_path: Path, kill: signal.Signals, file: int

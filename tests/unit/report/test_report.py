@@ -38,9 +38,11 @@ from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_run, total_failure
-from wireproof.runner.baseline import AppliedBaseline, apply, parse, write
+from wireproof.runner.baseline import AppliedBaseline, apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
+from wireproof.runner.known_failures import parse_baseline
 from wireproof.runner.verify_run import chain_digest
 
 CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}
@@ -82,7 +84,7 @@ def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> Non
     run = stream(PASS, FAIL, alarm)
     assert [group.first.id for group in failure_groups_of(run)] == [alarm.id, FAIL.id]
     assert printed(run).index("alarm") < printed(run).index(FAIL.id)
-    known_failures = parse(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
+    known_failures = parse_baseline(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
     owed = printed(run, RunView(applied=apply(run, known_failures, dt.date(2026, 1, 1))))
     assert f"security, in the baseline: {alarm.id}" in owed
     assert f"wireproof replay {alarm.id}" in owed
@@ -213,7 +215,7 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
 def test_the_terminal_reports_an_incomplete_run_and_the_state_of_the_baseline() -> None:
     run = stream(FAIL, PASS)
     text = write(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
-    known_failures = parse(text)
+    known_failures = parse_baseline(text)
     applied = apply(run, known_failures, dt.date(2026, 1, 1))
     assert "baseline: changed  toy.frame/v1/sum/wrong" in printed(run, RunView(applied=applied))
     assert "incomplete" in printed(stream(PASS, complete=False))

@@ -1,5 +1,6 @@
 """macOS and Windows, as far as a process on Linux can look like one: `other_system` takes the rest away."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from folders import TOP
 from other_system import HIDDEN
 
@@ -30,9 +32,13 @@ def verb(system: str, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-IMPORTS = """
+IMPORTED_BEFORE = """
 import importlib, pkgutil, sys
-OTHERS = "asyncio getpass http.server hypothesis numba pandas platform pyarrow pyspark pytest urllib.request"
+from pathlib import Path
+OTHERS = (
+    "asyncio getpass http.server hypothesis jsonschema moto.server numba pandas platform psutil pyarrow"
+    " pyspark pytest urllib.request xdist yaml"
+)
 for library in OTHERS.split():  # they have their own ways on each system
     try:
         importlib.import_module(library)
@@ -40,17 +46,34 @@ for library in OTHERS.split():  # they have their own ways on each system
         pass
 from tests.support.other_system import hide
 hide(sys.argv[1])
+ABSENT = ("numba", "numpy", "pandas", "pyarrow", "pyspark", "atheris", "deflate", "zlib_ng", "py4j")
+"""
+
+IMPORTS = f"""{IMPORTED_BEFORE}
 import wireproof
 names = [found.name for found in pkgutil.walk_packages(wireproof.__path__, "wireproof.")]
 for name in names:
     if not name.endswith("__main__"):
         try:
             importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            if error.name in ("numba", "pandas", "pyarrow", "pyspark", "atheris"):
-                continue
-            raise
+        except ImportError as error:
+            if error.name not in ABSENT and "the packages of its extra" not in str(error):
+                raise
 print(len(names))
+"""
+
+TESTS = f"""{IMPORTED_BEFORE}
+from machine import lacking_extra
+sys.path[:0] = ["tests/peers/_shared/python"]
+paths = [path.with_suffix("") for path in sorted(Path("tests/unit").rglob("test_*.py"))]
+paths.remove(Path("tests/unit/repository/test_other_systems"))  # what is hidden is asked for in it
+for path in paths:
+    try:
+        importlib.import_module(".".join(path.parts))
+    except ImportError as error:
+        if not lacking_extra(error):
+            raise
+print(len(paths))
 """
 
 
@@ -67,6 +90,19 @@ def test_every_module_is_imported_where_what_posix_or_linux_has_is_missing(syste
     )
     assert done.stderr == ""
     assert int(done.stdout) > 400
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("system", HIDDEN)
+def test_every_file_of_unit_tests_is_imported_there(system: str) -> None:
+    path = os.pathsep.join(map(str, (TOP, TOP / "tests" / "support")))
+    env = {**os.environ, "PYTHONPATH": path, "CI": "false"}  # an extra may be missing
+    done = subprocess.run(
+        [sys.executable, "-c", TESTS, system],
+        cwd=TOP, env=env, capture_output=True, text=True, check=False, timeout=240,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert int(done.stdout) > 200
 
 
 def test_what_is_hidden_cannot_be_imported_or_read() -> None:
@@ -184,3 +220,11 @@ def test_a_second_writer_is_refused(writer: Path) -> None:
 def test_the_hosted_workflow_runs_the_unit_tests_on_both() -> None:
     text = (TOP / ".github" / "workflows" / "systems.yml").read_text("utf-8")
     assert set(re.findall(r"(macos|windows)-latest", text)) == {"macos", "windows"}
+
+
+def test_there_a_missing_tool_skips_a_test_and_fails_none() -> None:
+    """GitHub sets `CI` for every step, and these systems lack tools, extras and signals."""
+    text = (TOP / ".github" / "workflows" / "systems.yml").read_text("utf-8")
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    (step,) = (step for step in job["steps"] if "pytest" in step.get("run", ""))
+    assert step["env"]["CI"] == "false"

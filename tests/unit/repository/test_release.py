@@ -119,3 +119,11 @@ def test_the_policy_says_what_each_kind_of_version_may_change() -> None:
     table = text.partition("| may change | patch | minor | major |")[2].partition("\n\n")[0]
     for subject in ("cases", "verdicts", "contracts", "verbs, options", "requirement sets"):
         assert subject in table
+
+
+def test_the_release_has_notes_and_results_and_a_digest_of_every_file() -> None:
+    assert {"results", "image", "pypi"} <= needed("files")
+    text = str(JOBS["files"]["steps"])
+    assert "--notes-file release/notes.md" in text
+    assert "sha256sum -- *-results.tar.xz >> SHA256SUMS" in text
+    assert '"$room/dist/notes.md"' in REHEARSAL

@@ -12,9 +12,11 @@ from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.junit import junit
 from wireproof.runner import baseline
-from wireproof.runner.baseline import BaselineError, apply, fix, parse, write
+from wireproof.runner.baseline import apply
+from wireproof.runner.baseline_writing import fix, property_failures, write
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, Requirements
+from wireproof.runner.known_failures import BaselineError, parse_baseline, read_baseline
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 6, 30)
@@ -47,7 +49,7 @@ OTHER = event(3, "other/one", "crash")
 
 def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object) -> int:
     seen = stream(*cases, run=evolve(RUN, **run))
-    return exit_code(seen, apply(seen, parse(text), today))
+    return exit_code(seen, apply(seen, parse_baseline(text), today))
 
 
 def test_without_a_baseline_a_failure_fails() -> None:
@@ -84,7 +86,7 @@ def test_an_entry_whose_case_is_gone_is_stale_in_a_whole_run_only() -> None:
 def test_a_requirement_set_leaves_cases_out_so_no_entry_is_stale_by_it() -> None:
     against = Requirements("2026.12:kafka-consumer-1", "Kafka consumer 1 (2026.12)")
     seen = stream(PASS, run=evolve(RUN, requirements=against))
-    assert apply(seen, parse(TEXT), TODAY).stale == ()
+    assert apply(seen, parse_baseline(TEXT), TODAY).stale == ()
     with pytest.raises(BaselineError, match="from a whole run only"):
         fix(TEXT, seen, TODAY)
 
@@ -95,15 +97,15 @@ EXAMPLE = evolve(FAIL, id="toy.frame/v1/property/decode~s0:7")
 
 def test_examples_of_properties_are_no_family_that_could_make_an_entry_stale() -> None:
     flip = evolve(PASS, id="toy.frame/v1/sum/wrong~flip:1")
-    (entry, _) = parse(FLIPS)
-    assert entry not in apply(stream(PASS, EXAMPLE), parse(FLIPS), TODAY).stale
-    assert entry in apply(stream(PASS, flip), parse(FLIPS), TODAY).stale
+    (entry, _) = parse_baseline(FLIPS)
+    assert entry not in apply(stream(PASS, EXAMPLE), parse_baseline(FLIPS), TODAY).stale
+    assert entry in apply(stream(PASS, flip), parse_baseline(FLIPS), TODAY).stale
 
 
 def test_examples_of_properties_are_not_written_for_another_seed_has_others() -> None:
     seen = stream(FAIL, EXAMPLE)
-    assert [entry.id for entry in parse(write(seen, "me", "why", LATER))] == [FAIL.id]
-    assert baseline.property_failures(seen) == 1
+    assert [entry.id for entry in parse_baseline(write(seen, "me", "why", LATER))] == [FAIL.id]
+    assert property_failures(seen) == 1
 
 
 def test_a_strict_run_has_refusals_without_their_class_as_known_failures() -> None:
@@ -113,13 +115,13 @@ def test_a_strict_run_has_refusals_without_their_class_as_known_failures() -> No
     assert [group.first for group in failure_groups_of(strict)] == [vague]
     assert b'failures="1"' in junit([strict])
     text = write(strict, "me", "why", LATER)
-    applied = apply(strict, parse(text), TODAY)
+    applied = apply(strict, parse_baseline(text), TODAY)
     assert (exit_code(strict, applied), applied.stale) == (0, ())
 
 
 def test_an_entry_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
     left_out = event(3, "other/one", "not-run")
-    assert apply(stream(FAIL, left_out), parse(TEXT), TODAY).stale == ()
+    assert apply(stream(FAIL, left_out), parse_baseline(TEXT), TODAY).stale == ()
     assert code(FAIL, evolve(left_out, kind="start")) == 4
     assert code(FAIL, evolve(left_out, kind="spent")) == 1
 
@@ -142,7 +144,7 @@ def test_a_new_failure_outweighs_a_stale_entry() -> None:
 
 def test_an_expired_entry_counts_no_more() -> None:
     assert code(FAIL, OTHER, today=date(2027, 7, 1)) == 1
-    assert apply(stream(FAIL, OTHER), parse(TEXT), date(2027, 7, 1)).overlays[FAIL.id] == "expired"
+    assert apply(stream(FAIL, OTHER), parse_baseline(TEXT), date(2027, 7, 1)).overlays[FAIL.id] == "expired"
 
 
 @pytest.mark.parametrize(("verdict", "expected"), [("adapter-error", 4), ("suite-bug", 5)])
@@ -231,8 +233,8 @@ def test_a_broad_entry_of_a_runaway_codec_covers_each_way_to_end_and_is_listed_o
     assert code(FAIL, *flips, text=f"{broad}exact = true\n") == 1
     again = broad.partition("# another\n")[2].replace('"crash"', '"timeout"')
     with pytest.raises(BaselineError, match="written twice"):
-        parse(broad + again)
-    assert len(parse(f"{broad}exact = true\n{again}")) == 3
+        parse_baseline(broad + again)
+    assert len(parse_baseline(f"{broad}exact = true\n{again}")) == 3
 
 
 def test_a_run_of_a_part_of_the_derived_cases_pays_no_entry_of_a_family() -> None:
@@ -244,15 +246,15 @@ def test_a_run_of_a_part_of_the_derived_cases_pays_no_entry_of_a_family() -> Non
 
 
 def test_a_broad_entry_of_no_known_fixture_is_named() -> None:
-    known_failures = parse(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
+    known_failures = parse_baseline(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
     assert baseline.check(known_failures, [FAIL.id, OTHER.id], TODAY) == ()
     assert baseline.check(known_failures, [OTHER.id], TODAY) == ("toy.frame/v1/sum/*~flip:*: no such case",)
 
 
 def test_a_written_baseline_makes_the_next_run_green() -> None:
     text = write(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
-    assert [entry.id for entry in parse(text)] == [OTHER.id, FAIL.id]
-    assert parse(text)[0].reason == 'a "reason"\twith \\ signs'
+    assert [entry.id for entry in parse_baseline(text)] == [OTHER.id, FAIL.id]
+    assert parse_baseline(text)[0].reason == 'a "reason"\twith \\ signs'
     assert code(PASS, FAIL, OTHER, SKIP, text=text) == 0
 
 
@@ -321,25 +323,25 @@ def test_fix_keeps_the_comment_of_a_group_until_its_last_entry_is_paid() -> None
 
 
 def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
-    (*_, last) = parse(GROUPS)
+    (*_, last) = parse_baseline(GROUPS)
     assert last.who == "owner somebody, https://example.org/1"
     text = write(stream(FAIL), "me", "so", LATER, "https://example.org/2")
-    assert parse(text)[0].issue == "https://example.org/2"
-    assert parse(text)[0].fault == ""
+    assert parse_baseline(text)[0].issue == "https://example.org/2"
+    assert parse_baseline(text)[0].fault == ""
     assert baseline.check([last], [], date(2028, 1, 1))[1].endswith("owner somebody, https://example.org/1")
 
 
 def test_an_entry_may_link_to_the_lines_at_fault_and_a_fix_keeps_the_link() -> None:
     text = TEXT + 'fault = "https://example.org/a.c#L7"\n'
-    first, last = parse(text)
+    first, last = parse_baseline(text)
     assert (first.fault, last.fault) == ("", "https://example.org/a.c#L7")
     assert fix(text, stream(FAIL, OTHER), TODAY) == text
     with pytest.raises(BaselineError, match="fault is a link, https://"):
-        parse(TEXT + 'fault = "a.c, line 7"\n')
+        parse_baseline(TEXT + 'fault = "a.c, line 7"\n')
 
 
 def test_the_ratchet_lets_entries_shrink_and_nothing_else() -> None:
-    old = parse(GROUPS)
+    old = parse_baseline(GROUPS)
     first, second, third = old
     assert baseline.growth(old, old) == ()
     assert baseline.growth(old, [first]) == ()
@@ -365,7 +367,7 @@ def test_the_ratchet_lets_entries_shrink_and_nothing_else() -> None:
 
 
 def test_the_ratchet_takes_a_narrower_entry_for_a_part_of_a_broader_one() -> None:
-    family = evolve(parse(GROUPS)[0], id="toy.frame/v1/sum/wrong~flip:*")
+    family = evolve(parse_baseline(GROUPS)[0], id="toy.frame/v1/sum/wrong~flip:*")
     broad = evolve(family, id="toy.*/**~flip:*")
     one = evolve(family, id="toy.frame/v1/sum/wrong~flip:7")
     assert baseline.growth([broad], [family]) == ()
@@ -403,7 +405,7 @@ def test_fix_is_refused_on_an_incomplete_run() -> None:
 
 
 def test_check_names_unknown_cases_and_past_days() -> None:
-    problems = baseline.check(parse(TEXT), [FAIL.id], date(2028, 1, 1))
+    problems = baseline.check(parse_baseline(TEXT), [FAIL.id], date(2028, 1, 1))
     assert problems == (
         f"{FAIL.id}: expired on 2027-06-30, owner somebody",
         f"{OTHER.id}: no such case",
@@ -431,13 +433,15 @@ def test_check_names_unknown_cases_and_past_days() -> None:
 )
 def test_a_baseline_that_says_too_little_is_refused(text: str, says: str) -> None:
     with pytest.raises(BaselineError, match=says):
-        parse(text)
+        parse_baseline(text)
 
 
 def test_the_entries_of_every_peer_are_of_cases_that_there_are() -> None:
     ids = [case.id for case in load().cases]
     files = sorted(peers_folder().glob("*/*/baseline.toml"))
-    known_failures = [entry for file in files for entry in parse(file.read_text(encoding="utf-8"), str(file))]
+    known_failures = [
+        entry for file in files for entry in parse_baseline(file.read_text(encoding="utf-8"), str(file))
+    ]
     assert len(known_failures) > len(files)
     assert baseline.check(known_failures, ids, TODAY) == ()
 
@@ -456,7 +460,7 @@ def test_each_known_failure_at_must_has_a_rule_with_a_basis_and_a_link_to_the_li
     suite = load()
     must = [case for case in suite.cases if case.level == "must"]
     files = sorted(peers_folder().glob(f"*/{peers}/baseline.toml"))
-    entries = [(file, entry) for file in files for entry in baseline.read(file)]
+    entries = [(file, entry) for file in files for entry in read_baseline(file)]
     about_must = {(file, entry): [case for case in must if entry.selects(case.id)] for file, entry in entries}
     assert any(about_must.values())
     for (file, entry), cases in about_must.items():

@@ -16,11 +16,12 @@ from tests.mutants.registry import spec_of
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
-from wireproof.runner import baseline
+from wireproof.runner import baseline_writing
 from wireproof.runner import property_suite as drawn
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.events import run_event
+from wireproof.runner.known_failures import parse_baseline
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.run import Selection, run
 
@@ -62,12 +63,12 @@ def test_generated_values_avoid_known_failures() -> None:
         stream = EventStream(
             head, tuple(run(engine, Selection.of(engine.hello, cases, suite, families=False)))
         )
-        text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
-        known = property_run.known_signatures(engine.hello, stream, baseline.parse(text), DAY)
+        text = baseline_writing.write(stream, "me", "a test", date(2999, 1, 1))
+        known = property_run.known_signatures(engine.hello, stream, parse_baseline(text), DAY)
         rows = frozenset((IDENTIFIER.format_id,))
         before = list(property_run.run(engine, PropertySettings(40, 1, rows)))
         after = list(property_run.run(engine, PropertySettings(40, 1, rows, known)))
-        expired = property_run.known_signatures(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))
+        expired = property_run.known_signatures(engine.hello, stream, parse_baseline(text), date(2999, 1, 2))
     hidden = [event for event in before if event.signature(head.adapter) in known]
     assert hidden
     assert not [event for event in after if event.signature(head.adapter) in known]

@@ -16,8 +16,10 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
 from wireproof.report.uncompared_fields import uncompared_lines
-from wireproof.runner.baseline import apply, parse, write
+from wireproof.runner.baseline import apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
+from wireproof.runner.known_failures import parse_baseline
 from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project, unobserved_fields
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -162,7 +164,7 @@ def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
         PASS, FAIL, *family, *other, evolve(other[0], kind="wrong-accept", seq=11, id=f"{other[0].id}1")
     )
     text = write(seen, "somebody", "not looked into", TODAY)
-    applied = apply(seen, parse(text), TODAY)
+    applied = apply(seen, parse_baseline(text), TODAY)
     assert exit_code(seen, applied) == 0
     assert conclusion_sentence(seen, applied) == "conforms, but for 11 known failures"
     assert text.count("[[known-failure]]") == 3, (

@@ -29,4 +29,5 @@ def entry_of_client(spec: str) -> Entry:
         start_seconds=START_SECONDS,
         case_seconds=CASE_SECONDS,
         options=listed_options(),
+        client=True,
     )

@@ -36,6 +36,7 @@ function show() {
   history.replaceState(null, "", words.length ? `#${encodeURIComponent(input.value)}` : location.pathname);
 }
 
-input.value = decodeURIComponent(location.hash.slice(1));
+// The field of another page sends `?q=`; a link to a search has the words behind `#`.
+input.value = new URLSearchParams(location.search).get("q") ?? decodeURIComponent(location.hash.slice(1));
 input.addEventListener("input", show);
 if (input.value) show();

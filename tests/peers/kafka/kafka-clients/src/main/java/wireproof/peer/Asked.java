@@ -5,6 +5,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.function.Function;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 
@@ -33,7 +34,16 @@ final class Asked {
     }
 
     static long whole(JsonObject fields, String name) {
-        return Long.parseLong(text(fields, name));
+        return number(fields, name, Long::parseLong);
+    }
+
+    /** Reads a number of the type that the builder's parameter has. */
+    static <N> N number(JsonObject fields, String name, Function<String, N> type) {
+        try {
+            return type.apply(text(fields, name));
+        } catch (NumberFormatException error) {
+            throw new Beyond("a " + name + " that its type does not hold");
+        }
     }
 
     static byte[] data(JsonElement hex) {

@@ -66,7 +66,7 @@ public final class Driver {
         try {
             bytes = Writing.write(value, revision);
             reply.addProperty("outcome", "accepted");
-        } catch (Asked.Beyond | NumberFormatException beyond) { // a number that its parameters cannot hold
+        } catch (Asked.Beyond beyond) {
             unsupported(reply, beyond.getMessage());
         } catch (Throwable error) {
             Refusals.refused(reply, error, JsonNull.INSTANCE);

@@ -31,7 +31,7 @@ final class Writing {
 
     /** The builder writes of the magic that it is given: a value of another revision cannot be told it. */
     static byte[] write(JsonObject value, String revision) {
-        byte magic = Byte.parseByte(text(value, "magic"));
+        byte magic = number(value, "magic", Byte::parseByte);
         int known = List.of("v0", "v1", "v2").indexOf(revision);
         check("magic", magic == known || magic > RecordBatch.CURRENT_MAGIC_VALUE);
         return value.has("records") ? batch(value, magic) : message(value, magic);
@@ -42,7 +42,7 @@ final class Writing {
         if (records.isEmpty()) {
             return emptyBatch(value, magic);
         }
-        int attributes = Integer.parseInt(text(value, "attributes"));
+        int attributes = number(value, "attributes", Integer::parseInt);
         boolean horizon = (attributes & HORIZON) != 0;
         long base = whole(value, "baseTimestamp");
         long baseOffset = whole(value, "baseOffset");
@@ -55,13 +55,13 @@ final class Writing {
         }
         check("maxTimestamp", (attributes & APPEND_TIME) != 0 || whole(value, "maxTimestamp") == most);
         MemoryRecordsBuilder builder = builder(magic, attributes, baseOffset, whole(value, "maxTimestamp"),
-                whole(value, "producerId"), Short.parseShort(text(value, "producerEpoch")),
-                Integer.parseInt(text(value, "baseSequence")), Integer.parseInt(text(value, "partitionLeaderEpoch")),
+                whole(value, "producerId"), number(value, "producerEpoch", Short::parseShort),
+                number(value, "baseSequence", Integer::parseInt), number(value, "partitionLeaderEpoch", Integer::parseInt),
                 horizon ? base : RecordBatch.NO_TIMESTAMP);
         for (JsonElement element : records) {
             append(builder, element.getAsJsonObject(), base, baseOffset);
         }
-        builder.overrideLastOffset(baseOffset + Integer.parseInt(text(value, "lastOffsetDelta")));
+        builder.overrideLastOffset(baseOffset + number(value, "lastOffsetDelta", Integer::parseInt));
         return bytes(builder.build().buffer());
     }
 
@@ -80,21 +80,21 @@ final class Writing {
 
     /** The empty batch that the cleaner leaves: it is never compressed and has no base timestamp. */
     private static byte[] emptyBatch(JsonObject value, byte magic) {
-        int attributes = Integer.parseInt(text(value, "attributes"));
+        int attributes = number(value, "attributes", Integer::parseInt);
         check("attributes", (attributes & ~(APPEND_TIME | TRANSACTIONAL | CONTROL)) == 0);
         check("baseTimestamp", whole(value, "baseTimestamp") == RecordBatch.NO_TIMESTAMP);
         ByteBuffer buffer = ByteBuffer.allocate(DefaultRecordBatch.RECORD_BATCH_OVERHEAD);
         long baseOffset = whole(value, "baseOffset");
         DefaultRecordBatch.writeEmptyHeader(buffer, magic, whole(value, "producerId"),
-                Short.parseShort(text(value, "producerEpoch")), Integer.parseInt(text(value, "baseSequence")),
-                baseOffset, baseOffset + Integer.parseInt(text(value, "lastOffsetDelta")),
-                Integer.parseInt(text(value, "partitionLeaderEpoch")), type(attributes),
+                number(value, "producerEpoch", Short::parseShort), number(value, "baseSequence", Integer::parseInt),
+                baseOffset, baseOffset + number(value, "lastOffsetDelta", Integer::parseInt),
+                number(value, "partitionLeaderEpoch", Integer::parseInt), type(attributes),
                 whole(value, "maxTimestamp"), (attributes & TRANSACTIONAL) != 0, (attributes & CONTROL) != 0);
         return bytes(buffer.flip());
     }
 
     private static byte[] message(JsonObject value, byte magic) {
-        int attributes = Integer.parseInt(text(value, "attributes"));
+        int attributes = number(value, "attributes", Integer::parseInt);
         boolean wrapped = value.get("messages").isJsonArray();
         check("attributes", (attributes & ~(CODEC | (magic == 0 ? 0 : APPEND_TIME))) == 0);
         check("messages", wrapped == ((attributes & CODEC) != 0));

@@ -1,0 +1,189 @@
+"""Known failures, and the file that lists them: a baseline.
+
+A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
+date. An entry that no longer applies ends a run with exit code 3:
+
+    # a comment stays with the entry below it
+    [[known-failure]]
+    id = "kafka.batch/v2/crc/flipped-bit"
+    kind = "fail:wrong-accept"
+    class = "crc-mismatch"
+    reason = "the library checks sums only on request"
+    owner = "somebody"
+    expires = 2027-06-30
+    issue = "https://…"       # optional
+    fault = "https://…#L10"   # optional: the lines of the implementation that are at fault
+
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture. The part before it may be
+a pattern too, such as `kafka.*/**~flip:*`, for a feature that an implementation lacks: such a broad entry
+covers only the cases that fail exactly as written, and there may be several with other verdicts.
+
+A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
+time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So an entry of any of
+these kinds covers all of them. `exact = true` is for a codec that does not run away, such as one that a
+failed assertion ends: it fails the same way on every machine, so another way is a change.
+
+`flaky = true` marks an implementation that carries state from one input to another, as the reason
+explains: such an entry is not stale if its case passes.
+"""
+
+import re
+from collections import Counter
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof.cases.id_patterns import compile_pattern
+from wireproof.files import read_limited_text
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import ROWS
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.suggestions import bracket_error
+
+RUNAWAY: Final = ("resource", "timeout", "crash")
+"""The verdicts of a codec that runs away; the machine decides which."""
+
+
+class BaselineError(ValueError):
+    """The baseline cannot be read or rewritten; one line names the entry and the reason."""
+
+
+fixture_pattern: Final = lru_cache(compile_pattern)
+"""Compiles the pattern of the ids of fixtures, each one once."""
+
+
+@frozen(cache_hash=True)
+class KnownFailure:
+    """One known failure, as the file has it."""
+
+    id: str
+    kind: str
+    cls: str
+    reason: str
+    owner: str
+    expires: date
+    issue: str = ""
+    fault: str = ""
+    flaky: bool = False
+    exact: bool = False
+
+    @property
+    def fixture(self) -> str:
+        """Return the id, or the pattern of ids, of the golden cases that it covers."""
+        return self.id.partition("~")[0]
+
+    @property
+    def broad(self) -> bool:
+        """Return True if it covers the families of more than one fixture."""
+        return "*" in self.fixture
+
+    def selects(self, golden: str) -> bool:
+        """Return whether the entry is about a golden case, or about cases derived from it."""
+        return bool(fixture_pattern(self.fixture).fullmatch(golden)) if self.broad else golden == self.fixture
+
+    @property
+    def failure(self) -> tuple[str, str]:
+        """Return how the case fails, independent of the machine."""
+        return failure_of(self.kind, self.cls, exact=self.exact)
+
+    @property
+    def who(self) -> str:
+        """Return the owner and the link to the issue."""
+        return f"owner {self.owner}" + (f", {self.issue}" if self.issue else "")
+
+    @property
+    def prefix(self) -> str:
+        """Return the beginning of the ids of a family; empty for one case, and for a broad entry."""
+        return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
+
+    def covers(self, event: CaseEvent) -> bool:
+        """Return whether the entry is about this case."""
+        if self.broad:
+            parent, _, derived = event.id.partition("~")
+            family = self.id.removeprefix(self.fixture)[1:-1]
+            known = derived.startswith(family) and fixture_pattern(self.fixture).fullmatch(parent)
+            return bool(known) and self.fails_as_recorded(event)
+        return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
+
+    def fails_as_recorded(self, event: CaseEvent) -> bool:
+        """Return True if the case fails in the way of the entry."""
+        return self.failure == failure_of(event.label, event.cls, exact=self.exact)
+
+
+def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
+    """Return verdict and class; for a codec that runs away, one name for every limit."""
+    return ("runaway", "") if kind.partition(":")[0] in RUNAWAY and not exact else (kind, cls)
+
+
+FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
+LINKS: Final = ("issue", "fault")
+"""Links of an entry, each of which may be missing."""
+
+_SECURE: Final = "https://"
+MARKS: Final = ("flaky", "exact")
+"""Flags of an entry, each `true` or absent."""
+
+
+def parse_baseline(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
+    """Return the known failures of a file; raises `BaselineError`."""
+    try:
+        rows = parse_toml(text)
+    except ValueError as error:
+        raise BaselineError(f"{name}: {error}") from None
+    entries = rows.pop("known-failure", [])
+    if rows or not isinstance(entries, list):
+        raise BaselineError(
+            f"{name}: holds [[known-failure]] entries and nothing else, not {', '.join(rows) or 'entry = …'}"
+        )
+    known_failures = tuple(
+        _known_failure(row, f"{name}: known failure {number}") for number, row in enumerate(entries, 1)
+    )
+    written = Counter((entry.id, *(entry.failure if entry.broad else ())) for entry in known_failures)
+    for words, times in written.most_common(1):
+        if times > 1:
+            raise BaselineError(f"{name}: {' '.join(words)} is written twice")
+    return known_failures
+
+
+def read_baseline(path: Path) -> tuple[KnownFailure, ...]:
+    """Read the known failures of the file `path`; raises `BaselineError`."""
+    return parse_baseline(baseline_text(path), path.name)
+
+
+def baseline_text(path: Path) -> str:
+    """Read the text of the file `path`; raises `BaselineError`."""
+    try:
+        return read_limited_text(path, MAX_TOML_SIZE)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BaselineError(f"{path}: {error}") from None
+
+
+def _known_failure(row: object, where: str) -> KnownFailure:
+    if not isinstance(row, dict):
+        raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
+    if unexpected := set(row) - {*LINKS, *MARKS} ^ set(FIELDS):
+        raise BaselineError(
+            f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))}"
+        )
+    for mark in MARKS:
+        if row.get(mark, True) is not True:
+            raise BaselineError(f"{where}: {mark} is true, or not there")
+    texts = {name: row[name] for name in row if name not in {"expires", *MARKS}}
+    empty = [
+        name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
+    ]
+    if empty or type(row["expires"]) is not date:
+        raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
+    if not row.get("fault", _SECURE).startswith(_SECURE):
+        raise BaselineError(f"{where}: fault is a link, {_SECURE}…")
+    if row["kind"].partition(":")[0] not in ROWS:
+        raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    if error := bracket_error(row["id"].partition("~")[0]):
+        raise BaselineError(f"{where}: {error}")
+    if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
+        raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
+    entry = KnownFailure(*(row.get(name, "") for name in (*FIELDS, *LINKS)))
+    return evolve(entry, flaky="flaky" in row, exact="exact" in row)
