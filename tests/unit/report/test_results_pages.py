@@ -51,7 +51,7 @@ def run_of(
     """A run over the cases of a set: all pass but those of `verdicts`."""
     known = verdicts or {}
     events = [case_event(n, case, known.get(case.id, PASS)) for n, case in enumerate(level.required.cases)]
-    return stream(*events, run=evolve(RUN, adapter=name, spec=name, version=version, **more))
+    return stream(*events, run=evolve(RUN, **{"adapter": name, "spec": name, "version": version, **more}))
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,17 @@ def test_whole_clients_and_codecs_are_two_tables_and_who_only_reads_is_not_worse
         ("Kafka codecs", ("consumer", "producer"), ["kio", "kafka-python"]),
     ]
     assert [row.language for one in found for row in one.rows] == ["Python"] * 3
+
+
+def test_releases_of_a_client_that_does_not_tell_its_version_are_those_that_were_asked_for(
+    level: Level,
+) -> None:
+    runs = [
+        run_of(level, "aiokafka-client", "unknown", spec=f"aiokafka-client@{version}")
+        for version in ("0.9.0", "0.14.0")
+    ]
+    (one,) = implementations([level], runs)
+    assert [version.version for version in one.versions] == ["0.9.0", "0.14.0"]
 
 
 def test_two_adapters_that_give_one_name_are_two_implementations(level: Level) -> None:
