@@ -315,7 +315,7 @@ def implementations(levels: Sequence[Level], streams: Iterable[EventStream]) -> 
 def _implementation(
     levels: Sequence[Level], name: str, runs: Mapping[str, EventStream], turns: Sequence[FirstFailure]
 ) -> Implementation:
-    versions = tuple(_version_result(levels, stream) for stream in runs.values())
+    versions = tuple(_version_result(levels, version, stream) for version, stream in runs.items())
     try:
         entry = resolve(unversioned(versions[-1].stream.run.spec))
     except AdapterError:  # the run is of another machine, which had another adapter
@@ -327,12 +327,10 @@ def _implementation(
     )
 
 
-def _version_result(levels: Sequence[Level], stream: EventStream) -> VersionResult:
+def _version_result(levels: Sequence[Level], version: str, stream: EventStream) -> VersionResult:
     answers = {event.id: event for event in stream.cases}
     results = (_level_result(level, answers) for level in levels)
-    return VersionResult(
-        stream.run.version, stream, {one.level.required.id: one for one in results if one.judged}
-    )
+    return VersionResult(version, stream, {one.level.required.id: one for one in results if one.judged})
 
 
 def _level_result(level: Level, answers: Mapping[str, CaseEvent]) -> LevelResult:
