@@ -82,6 +82,16 @@ def test_a_run_of_few_cases_says_nothing_about_a_set_unless_one_is_wrong(level: 
     assert not list(sections([level], [one]))
 
 
+def test_a_set_is_judged_by_what_it_has_beside_the_sets_that_it_includes(suite: Suite) -> None:
+    """Who reads Heka but never looks at a signature is no verifier, whatever it passes as a reader."""
+    levels = {one.column: one for one in levels_of(suite)}
+    reader, verifier = levels["reader"], levels["verifier"]
+    for wrong in ({}, {must(reader, refused=True).id: WRONG}):
+        (one,) = implementations([reader, verifier], [run_of(reader, "some", "1", wrong)])
+        assert one.newest.levels[reader.required.id].state == ("damaged" if wrong else "met")
+        assert one.newest.levels[verifier.required.id].state == "unknown"
+
+
 def test_versions_are_in_order_and_the_last_run_of_each_counts(level: Level) -> None:
     case = must(level, refused=False)
     runs = [
