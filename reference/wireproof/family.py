@@ -250,7 +250,8 @@ class EntryListing:
             None if its header does not have it; None for bytes that begin no entry.
         indexed: the place of a function that returns the last offset and the position of an entry that an
             index file beside a log has, not after an offset or a position; empty if there is none.
-        also_read: options with which a rejected entry is read again, and the words for what it then is.
+        also_read: options with which a rejected entry is read again, and the words for what it then is. The
+            `bytes_needed` of the stream shows where such an entry ends.
         compare_modes: the place of a function that compares how readers divide the stream; empty if there is
             none. It gets the pieces of the bytes, the names of the readers, the options and the number of
             differences to show; it yields lines, and returns whether every reader accounts for all bytes.

@@ -101,6 +101,7 @@ class CheckedIndex:
         log: the entries of the log; None if there is no log.
         written_by: the system that writes such files.
         revision: its revisions that write them; empty if all do.
+        ticks: the units of its timestamps in a second.
     """
 
     name: SegmentFileName
@@ -110,6 +111,7 @@ class CheckedIndex:
     findings: tuple[FileFinding, ...]
     written_by: str
     revision: str = ""
+    ticks: int = 1000
 
     @property
     def system(self) -> str:

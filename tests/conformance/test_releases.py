@@ -1,59 +1,101 @@
 """Bugs that others reported, in the releases that have them: present there, gone where they were fixed.
 
-comparing.md lists more of them. Each release is built with its own lock file, from its language's registry.
+The rows are those of the table in comparing.md. Each release is built with its own lock file, from the
+registry of its language.
 """
 
 import re
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from subprocess import CompletedProcess, run
 
 import pytest
+from attrs import frozen
 from machine import needs
 
+from wireproof.adapters import peers
+from wireproof.adapters.registry import resolve
 from wireproof.runner.exit_codes import Exit
+from wireproof.safe_parsing import parse_toml
 
-RELEASES = [
-    pytest.param(
-        "franz-go",
-        "1.17.0",
-        "1.17.1",
-        "kafka.log/mixed/transactions/uncommitted-aborted-list",
-        marks=needs("go"),
-        id="franz-go-758",
-    ),
-    pytest.param(
-        "kafka-python",
-        "2.2.14",
-        "3.0.12",
-        "kafka.batch/v2/zstd/two-frames",
-        marks=needs("[peers]"),
-        id="kafka-python-2717",
-    ),
-    pytest.param(
-        "kafka-python-client",
-        "1.4.4",
-        "1.4.5",
-        "kafka.log/mixed/entries/gap-at-the-end",
-        marks=needs("[peers]"),
-        id="kafka-python-1724",
-    ),
-]
+PAGE = Path(__file__).parents[2] / "reference" / "docs" / "comparing.md"
+
+ROW = re.compile(
+    r"^\| (?P<title>[^|:]+): [^|]+ "
+    r"\| `check (?P<name>[^@` ]+)@(?P<affected>[^:` ]+)(?P<options>:[^` ]+)?( --level (?P<level>\w+))?` "
+    r"\| `(?P<case>[^`]+)` \| (?P<fixed>[\d.]+\d)",
+    re.MULTILINE,
+)
+
+NEEDED = {"c": "cc", "rust": "cargo", "python": "[peers]"}
+"""The tool for a language, where it has another name."""
+
+QUICK = ("franz-go #758", "kafka-python #2717", "kafka-python #1724")
+"""The rows that `.ci/run` runs."""
 
 
-def checked(spec: str, case: str) -> CompletedProcess[str]:
-    """Check one case on an adapter, in a process of its own."""
-    command = [sys.executable, "-m", "wireproof", "check", spec, "--run", case, "--no-families"]
+@frozen
+class Row:
+    """A bug: where it is, the case that shows it, and the release without it."""
+
+    title: str
+    name: str
+    affected: str
+    options: str
+    level: str
+    case: str
+    fixed: str
+
+    def spec(self, version: str) -> str:
+        """Return the adapter in a version."""
+        return f"{self.name}@{version}{self.options}"
+
+
+ROWS = [Row(**one.groupdict(default="")) for one in ROW.finditer(PAGE.read_text("utf-8"))]
+
+
+def marked() -> Iterator[object]:
+    """Yield the rows as parameters, with a marker each."""
+    for row in ROWS:
+        language = parse_toml(peers.files()[row.name].read_text("utf-8"))["language"]
+        lane = pytest.mark.peers if row.title in QUICK else pytest.mark.releases
+        yield pytest.param(
+            row, id=row.title.replace(" ", ""), marks=[lane, needs(NEEDED.get(language, language))]
+        )
+
+
+def checked(row: Row, version: str) -> CompletedProcess[str]:
+    """Check the case of a row on a version, in a process of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "check",
+        row.spec(version),
+        "--run",
+        row.case,
+        "--no-families",
+    ]
+    command += ["--level", row.level] if row.level else []
     return run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.peers
-@pytest.mark.parametrize(("name", "affected", "fixed", "case"), RELEASES)
-def test_a_reported_bug_is_found_in_its_release_and_gone_in_the_fixed_one(
-    name: str, affected: str, fixed: str, case: str
-) -> None:
-    before = checked(f"{name}@{affected}", case)
-    assert before.returncode == Exit.FAILS, before.stderr
-    assert re.search(rf"^(FAIL |STALLED) {case}  ", before.stdout, re.MULTILINE), before.stdout
-    assert f"{name} {affected}" in before.stdout
-    after = checked(f"{name}@{fixed}", case)
+@pytest.mark.parametrize("row", list(marked()))
+def test_a_reported_bug_is_found_in_its_release_and_gone_in_the_fixed_one(row: Row) -> None:
+    before = checked(row, row.affected)
+    assert before.returncode == Exit.FAILS, before.stdout + before.stderr
+    assert re.search(rf"^(FAIL |STALLED|CRASH|TIMEOUT) *{row.case}  ", before.stdout, re.MULTILINE), (
+        before.stdout
+    )
+    assert row.affected in before.stdout
+    after = checked(row, row.fixed)
     assert after.returncode == Exit.CONFORMS, after.stdout + after.stderr
+
+
+def test_every_row_of_the_page_is_read() -> None:
+    table = PAGE.read_text("utf-8").partition("### Known bugs, found again")[2].partition("\n###")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    assert len(ROWS) == len(lines) - 1, "one is the heading"
+    assert set(QUICK) <= {row.title for row in ROWS}
+    assert all(resolve(row.spec(row.affected)).library for row in ROWS)

@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.live.judging import Judged, judged
+from tests.support import goldens
+from wireproof.cases.case import Case
+from wireproof.cases.outcome import Accepted, Exhausted
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import prepare_case
 
 pytestmark = pytest.mark.live
 
@@ -62,3 +67,15 @@ def test_a_command_that_does_not_exist_is_one_line_at_the_start(tmp_path: Path) 
     found = judged(["side=consume no-such-program-x"], tmp_path, cases=CASES, kind="kafka-client")
     assert found.code == 4
     assert "no-such-program-x cannot be started" in found.output
+
+
+def test_the_memory_of_a_program_is_limited() -> None:
+    spec = f"kafka-client:side=consume fetch=12 {sys.executable} -m tests.live.clients.hoards_memory"
+    names = ("kafka.batch/v2/counts/int-max", "kafka.log/mixed/entries/one")
+    with Engine(spec, memory=400 << 20) as engine:
+        prepared = [prepare_case(one, engine.hello) for one in goldens.load().cases if one.id in names]
+        plan = [one for one in prepared if isinstance(one, Case)]
+        found = {ran.case.id: ran.outcome for ran in engine.run(plan)}
+    assert isinstance(found[names[0]], Exhausted)
+    assert "over the limit of 400 MiB" in found[names[0]].text
+    assert isinstance(found[names[1]], Accepted)

@@ -43,6 +43,7 @@ class AdapterTemplate:
         client: the bundled client whose program it is; empty for an adapter.
         client_cases: the pattern of the cases that show most about a client.
         library: how the library is installed, if the build does not fetch it.
+        runtime: the version of a tool that the library needs, if it is a new one.
     """
 
     language: str
@@ -53,6 +54,7 @@ class AdapterTemplate:
     client: str = ""
     client_cases: str = ""
     library: str = ""
+    runtime: str = ""
 
     @property
     def folder(self) -> Path:

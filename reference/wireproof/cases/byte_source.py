@@ -6,7 +6,7 @@ from typing import BinaryIO, Final, Protocol
 
 from attrs import define, field, frozen
 
-from wireproof.positioned_reads import read_at, read_into
+from wireproof.positioned_reads import hole_end, read_at, read_into
 
 PIECE_BYTES: Final = 1 << 16
 """Bytes of the first piece; a longer look takes larger ones."""
@@ -44,6 +44,9 @@ class ByteSource(Protocol):
     def view(self, at: int, length: int, /) -> memoryview:
         """Return the same bytes in memory that the next view overwrites: new memory is slow."""
 
+    def hole_end(self, at: int, /) -> int:
+        """Return the position up to which the bytes are known to be zeros, without reading them."""
+
 
 @frozen
 class BytesSource:
@@ -63,6 +66,10 @@ class BytesSource:
     def view(self, at: int, length: int, /) -> memoryview:
         """Return the bytes at a position, without a copy."""
         return memoryview(self.data)[at : at + length]
+
+    def hole_end(self, at: int, /) -> int:
+        """Return the position itself: nothing is known."""
+        return at
 
 
 @define
@@ -114,6 +121,10 @@ class FileSource:
             got += count
         return room
 
+    def hole_end(self, at: int, /) -> int:
+        """Return the end of the hole at a position of a sparse file."""
+        return hole_end(self.file.fileno(), at, self.size) if at < self.size else at
+
 
 def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[bytes]:
     """Yield the bytes from a position on, in pieces that become larger."""
@@ -126,10 +137,13 @@ def pieces(source: ByteSource, at: int, end: int | None = None) -> Iterator[byte
 
 def zeros_end(source: ByteSource, at: int) -> int:
     """Return the position of the first byte from `at` on that is not 0; the end if all are 0."""
-    for piece in pieces(source, at):
+    size = PIECE_BYTES
+    while at < source.size:
+        at = source.hole_end(at)
+        piece = source.read(at, size)
         if piece != ZEROS[: len(piece)]:
             return at + len(piece) - len(piece.lstrip(b"\0"))
-        at += len(piece)
+        at, size = at + len(piece), min(2 * size, LARGEST_PIECE)
     return source.size
 
 

@@ -30,13 +30,22 @@ COMPRESSED_KINDS: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "fram
 TEXT_BYTES: Final = 4096
 """Bytes that are checked for text."""
 
+WHITE_SPACE: Final = frozenset("\t\n\v\f\r\x85\u2028\u2029\u3000\u00a0")
+"""Signs of a text that are not printable. For Python, the separators of Heka (1E, 1F) are white space too."""
+
+FEW_BYTES: Final = 64
+"""Bytes of an input that says nothing if one byte is all that it has."""
+
 
 def looks_like(data: bytes) -> str:
     """Return the file type of the bytes; empty if it is unknown."""
     if not data.strip(b"\0"):
         return "zeros" if data else "an empty file"
     begun = next((word for start, word in FILE_BEGINNINGS if data.startswith(start)), "")
-    return begun or (("JSON" if data.lstrip()[:1] in (b"{", b"[") else "text") if _text(data) else "")
+    if begun or _text(data):
+        return begun or ("JSON" if data.lstrip()[:1] in (b"{", b"[") else "text")
+    repeated = len(data) > FEW_BYTES and not data.strip(data[:1])
+    return f"the byte {data[0]:02x}, repeated" if repeated else ""
 
 
 def _text(data: bytes) -> bool:
@@ -47,4 +56,4 @@ def _text(data: bytes) -> bool:
         if error.start < len(data[:TEXT_BYTES]) - 3 or len(data) <= TEXT_BYTES:
             return False
         text = data[: error.start].decode("utf-8")
-    return all(sign.isprintable() or sign.isspace() for sign in text)
+    return all(sign.isprintable() or sign in WHITE_SPACE for sign in text)

@@ -164,7 +164,9 @@ def making(language: str, folder: Path, *, client: bool) -> None:
     """
     template = (client_templates() if client else TEMPLATES)[language]
     write(template, folder)
-    click.echo(f"{folder / template.source}: {_CLIENT_NOTE if client else _ADAPTER_NOTE}. Next:")
+    note = _CLIENT_NOTE if client else _ADAPTER_NOTE
+    needed = f"; this one needs {template.runtime}" if template.runtime else ""
+    click.echo(f"{folder / template.source}: {note}{needed}. Next:")
     for step in filter(None, (template.library, template.command(template.build, folder))):
         click.echo(step)
     click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(template.cases)}")

@@ -40,7 +40,8 @@ def command(sources: tuple[str, ...], every: bool, html: Path | None, form: str,
     """Name the first version that failed each case, and the first that fixed it.
 
     A RUN is a file of `check … --out`, or NAME@FROM..TO: releases of the library of an adapter, such as
-    `sarama@1.40.0..`: each is built, judged and kept in the cache. Pre-releases are left out.
+    `sarama@1.40.0..`: each is built, judged and kept in the cache. Pre-releases are left out. Options of a
+    client program follow: `sarama-client@1.40.0..:side=consume`.
     """
     ranges = _ranges(sources)
     judged = _judged(ranges, **more) if ranges else []

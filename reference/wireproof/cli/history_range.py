@@ -30,7 +30,9 @@ from wireproof.runner.events import EventError
 from wireproof.runner.families import Families
 from wireproof.runner.workers import TaskEnded, WorkerDiedError, run_serial
 
-_RANGE: Final = re.compile(r"(?P<name>[^@/:]+)@(?P<first>[^@/]*?)\.\.(?P<last>[^@/]*)")
+_RANGE: Final = re.compile(
+    r"(?P<name>[^@/:]+)@(?P<first>[^@/:]*?)\.\.(?P<last>[^@/:]*)(?::(?P<options>[^@/]*))?"
+)
 
 
 @frozen
@@ -40,22 +42,37 @@ class ReleaseRange:
     Attributes:
         name: the adapter, without a version.
         first, last: the ends, both included; empty for an open end.
+        options: of a client program, such as `side=consume`; empty for none.
     """
 
     name: str
     first: str = ""
     last: str = ""
+    options: str = ""
 
     def __contains__(self, version: str) -> bool:
         """Return True for a version in the range; `..1.45` includes 1.45.0."""
         after = not self.first or age(version) >= age(self.first)
         return after and (not self.last or age(version)[: len(age(self.last)) - 1] <= age(self.last)[:-1])
 
+    @property
+    def title(self) -> str:
+        """Return the adapter with its options."""
+        return f"{self.name}{self._tail}"
+
+    def spec(self, version: str) -> str:
+        """Return the adapter in one version, with its options."""
+        return f"{self.name}@{version}{self._tail}"
+
+    @property
+    def _tail(self) -> str:
+        return f":{self.options}" if self.options else ""
+
 
 def parse_range(text: str) -> ReleaseRange | None:
     """Return the range that a text such as `sarama@1.40.0..` names; None for any other text."""
     found = _RANGE.fullmatch(text)
-    return ReleaseRange(**found.groupdict()) if found else None
+    return ReleaseRange(**found.groupdict(default="")) if found else None
 
 
 @frozen
@@ -109,28 +126,30 @@ def _judged_versions(wanted: ReleaseRange, versions: Sequence[str], asked: Check
     try:
         for version in versions:
             try:
-                runs[version], file = _judged(f"{wanted.name}@{version}", asked)
+                runs[version], file = _judged(wanted.spec(version), asked)
                 files.append(file)
             except (AdapterError, WorkerDiedError) as error:
                 unjudged[version] = str(error).removeprefix(f"{wanted.name}@{version}: ")
-            _report(wanted.name, version, runs, unjudged)
+            _report(wanted.title, version, runs, unjudged)
     except KeyboardInterrupt as error:
         broken_off = error
-    history = release_history(wanted.name, runs, unjudged)
+    history = release_history(wanted.title, runs, unjudged)
     if broken_off is None:
-        second = _second_runs(history, asked)
-        history = release_history(wanted.name, runs, unjudged, second)
+        second = _second_runs(wanted, history, asked)
+        history = release_history(wanted.title, runs, unjudged, second)
     return JudgedRange(history, tuple(files), broken_off)
 
 
-def _second_runs(history: AdapterHistory, asked: CheckOptions) -> dict[str, EventStream]:
+def _second_runs(
+    wanted: ReleaseRange, history: AdapterHistory, asked: CheckOptions
+) -> dict[str, EventStream]:
     """Judge the cases that changed once more in each release: a flaky one changes by itself."""
     changed = {turn.id for turn in history.turns if turn.changed}
     cases = tuple(case for case in asked.cases if case.id in changed)
     if not cases:
         return {}
     again = evolve(asked, cases=cases, families=False, seed=asked.seed + 1, filters=tuple(sorted(changed)))
-    return {version: _judged(f"{history.adapter}@{version}", again)[0] for version in history.versions}
+    return {version: _judged(wanted.spec(version), again)[0] for version in history.versions}
 
 
 def _versions(wanted: ReleaseRange, most: int | None) -> Sequence[str]:

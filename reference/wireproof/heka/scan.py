@@ -161,12 +161,15 @@ class Scanner:
         if self.head is not None or self.content is not None:
             return False
         data, at, size = self.buffer, self.pos, len(self.buffer)
-        unit = -1
+        unit = nearest = -1
         while 0 <= at < size - 1 and (end := at + 2 + data[at + 1]) < size and data[end] != UNIT_SEPARATOR:
-            if unit < at + 2:
-                found = data.find(UNIT_SEPARATOR, at + 2)
+            at += 1
+            if unit <= at:
+                found = data.find(UNIT_SEPARATOR, at + 1)
                 unit = found if found >= 0 else size
-            at = data.find(RECORD_SEPARATOR, max(at + 1, unit - header.MAX_HEADER - 2))
+                nearest = unit - header.MAX_HEADER - 2
+            if at < nearest or data[at] != RECORD_SEPARATOR:
+                at = data.find(RECORD_SEPARATOR, max(at, nearest))
         stop = size if at < 0 else at
         if stop == self.pos:
             return False

@@ -8,10 +8,10 @@ from attrs import field, frozen
 
 from wireproof.release_order import age
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, Run
 from wireproof.runner.verdicts import PASSING
 
-_VERSION: Final = re.compile(r"^([^:@]+)@[^:]*")
+_VERSION: Final = re.compile(r"^([^:@]+)@([^:]*)")
 
 
 @frozen
@@ -86,7 +86,7 @@ def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, Ev
     for stream in sorted(streams, key=lambda one: one.run.started):
         run = stream.run
         name = f"{run.adapter} ({unversioned(run.spec)})" if run.adapter in shared else run.adapter
-        adapters.setdefault(name, {})[run.version or run.started] = stream
+        adapters.setdefault(name, {})[version_of(run) or run.started] = stream
     return {
         name: {version: runs[version] for version in sorted(runs, key=age)}
         for name, runs in sorted(adapters.items())
@@ -97,8 +97,14 @@ def _shared_names(streams: Sequence[EventStream]) -> frozenset[str]:
     """Return the names that several adapters have in one version."""
     specs: dict[tuple[str, str], set[str]] = {}
     for run in (stream.run for stream in streams):
-        specs.setdefault((run.adapter, run.version), set()).add(unversioned(run.spec))
+        specs.setdefault((run.adapter, version_of(run)), set()).add(unversioned(run.spec))
     return frozenset(name for (name, version), found in specs.items() if version and len(found) > 1)
+
+
+def version_of(run: Run) -> str:
+    """Return the version that an adapter tells, or else that of a spec such as `sarama@1.44.0`."""
+    asked = _VERSION.match(run.spec)
+    return asked[2] if asked and asked[2] not in run.version else run.version
 
 
 def unversioned(spec: str) -> str:

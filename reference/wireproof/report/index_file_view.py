@@ -8,6 +8,7 @@ from attrs import fields
 
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.segment_files import CheckedIndex
+from wireproof.wire.readable import instant
 
 MAX_ENTRIES: Final = 40
 """Number of entries that are shown; of a longer file, the first and the last ones."""
@@ -19,7 +20,7 @@ def entry_lines(one: CheckedIndex) -> Iterator[str]:
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
     system = f"{one.system}'s " if one.revision else ""
     yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
-    yield from _table(one.index.entries)
+    yield from _table(one.index.entries, one.ticks)
     yield from verdict_lines([one])
 
 
@@ -68,15 +69,23 @@ def _advice(found: Sequence[CheckedIndex]) -> Iterator[str]:
         yield f"what to do: {advice}"
 
 
-def _table(entries: Sequence[Any]) -> Iterator[str]:
-    """Yield a row for each entry, with a column for each field."""
+def _table(entries: Sequence[Any], ticks: int) -> Iterator[str]:
+    """Yield a row for each entry, with a column for each field, and a timestamp as a date too."""
     if not entries:
         return
     names = _columns(entries[0])
     half = MAX_ENTRIES // 2
     shown = entries if len(entries) <= MAX_ENTRIES else [*entries[:half], None, *entries[-half:]]
-    rows = [[str(getattr(one, name)) for name in names] if one else [] for one in shown]
-    widths = [max(len(name), *(len(row[n]) for row in rows if row)) for n, name in enumerate(names)]
-    for row in (names, *rows):
+    rows = [_cells(one, names, ticks) if one else [] for one in shown]
+    heading = [*names, "time"] if "timestamp" in names else names
+    widths = [max(len(name), *(len(row[n]) for row in rows if row)) for n, name in enumerate(heading)]
+    for row in (heading, *rows):
         cells = (f"{word:>{width}}" for word, width in zip(row, widths, strict=True)) if row else ()
         yield "  " + "  ".join(cells) if row else f"  … {len(entries) - MAX_ENTRIES} more"
+
+
+def _cells(entry: Any, names: Sequence[str], ticks: int) -> list[str]:  # noqa: ANN401 - the entry of any index
+    cells = [str(getattr(entry, name)) for name in names]
+    if "timestamp" in names:
+        cells.append(instant(entry.timestamp, ticks, 3 if ticks == 1000 else 6))
+    return cells

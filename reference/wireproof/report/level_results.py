@@ -68,6 +68,7 @@ class Level:
         column: those words and the number: `consumer 2`.
         text: what an implementation that meets it can do.
         use_text: the same in a few words.
+        own: the ids of its cases beside those of the sets that it includes.
     """
 
     required: RequiredCases
@@ -76,6 +77,7 @@ class Level:
     column: str
     text: str
     use_text: str = ""
+    own: frozenset[str] = frozenset()
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
@@ -95,11 +97,13 @@ class LevelResult:
     Attributes:
         right: the number of `must` cases with an acceptable answer.
         wrong: the events of those with another one.
+        own: the number of judged cases beside those of the sets that it includes.
     """
 
     level: Level
     right: int
     wrong: tuple[CaseEvent, ...]
+    own: int
 
     @property
     def judged(self) -> int:
@@ -122,8 +126,11 @@ class LevelResult:
         """Return the state of the cell.
 
         `met`; `open` if cases are not judged; `damaged` if valid data is right and damaged data is not;
-        `fails`; `unknown` if too few cases are judged.
+        `fails`; `unknown` if too few cases are judged, of all or of those beside the sets that it includes.
         """
+        own_wrong = any(event.id in self.level.own for event in self.wrong)
+        if not own_wrong and self.own < LEAST_JUDGED * len(self.level.own & self.level.must):
+            return "unknown"
         if self.wrong:
             return "damaged" if list(self.concerns) == ["damaged"] else "fails"
         if self.judged == len(self.level.must):
@@ -289,10 +296,10 @@ def levels_of(suite: Suite) -> Sequence[Level]:
     if not pages:
         return ()
     page = read_requirements(pages[max(pages)])
-    return [_level(required_cases(suite, f"{page.date}:{one.name}"), one) for one in page.sets]
+    return [_level(suite, required_cases(suite, f"{page.date}:{one.name}"), one) for one in page.sets]
 
 
-def _level(required: RequiredCases, one: RequirementSet) -> Level:
+def _level(suite: Suite, required: RequiredCases, one: RequirementSet) -> Level:
     words = one.title.split()[1:]
     use = " ".join(word for word in words if not word[0].isdecimal())
     return Level(
@@ -302,6 +309,7 @@ def _level(required: RequiredCases, one: RequirementSet) -> Level:
         " ".join(words),
         one.text,
         one.use or " ".join(words),
+        frozenset(case.id for case in map(suite.get, one.cases) if case is not None),
     )
 
 
@@ -315,7 +323,7 @@ def implementations(levels: Sequence[Level], streams: Iterable[EventStream]) -> 
 def _implementation(
     levels: Sequence[Level], name: str, runs: Mapping[str, EventStream], turns: Sequence[FirstFailure]
 ) -> Implementation:
-    versions = tuple(_version_result(levels, stream) for stream in runs.values())
+    versions = tuple(_version_result(levels, version, stream) for version, stream in runs.items())
     try:
         entry = resolve(unversioned(versions[-1].stream.run.spec))
     except AdapterError:  # the run is of another machine, which had another adapter
@@ -327,19 +335,18 @@ def _implementation(
     )
 
 
-def _version_result(levels: Sequence[Level], stream: EventStream) -> VersionResult:
+def _version_result(levels: Sequence[Level], version: str, stream: EventStream) -> VersionResult:
     answers = {event.id: event for event in stream.cases}
     results = (_level_result(level, answers) for level in levels)
-    return VersionResult(
-        stream.run.version, stream, {one.level.required.id: one for one in results if one.judged}
-    )
+    return VersionResult(version, stream, {one.level.required.id: one for one in results if one.judged})
 
 
 def _level_result(level: Level, answers: Mapping[str, CaseEvent]) -> LevelResult:
     events = [answers[name] for name in sorted(level.must) if name in answers]
     judged = [event for event in events if event.verdict not in NOT_JUDGED]
     wrong = tuple(event for event in judged if event.verdict not in PASSING)
-    return LevelResult(level, len(judged) - len(wrong), wrong)
+    own = sum(event.id in level.own for event in judged)
+    return LevelResult(level, len(judged) - len(wrong), wrong, own)
 
 
 def concern_of(event: CaseEvent, case: Case | None) -> Concern:

@@ -11,7 +11,15 @@ from attrs import evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.byte_source import ByteSource
-from wireproof.cases.log_survey import MAX_HELD, DamagedRange, EntryChecks, shift_position, survey_items
+from wireproof.cases.log_survey import (
+    HEAD_LENGTHS,
+    MAX_HELD,
+    DamagedRange,
+    EntryChecks,
+    bytes_needed,
+    shift_position,
+    survey_items,
+)
 from wireproof.family import EntryListing, EntryRows, object_at
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json
@@ -225,6 +233,8 @@ def _read_again(
     """Return an entry that other options accept, and the words for it; else the item."""
     if item.kind != "garbage" or item.length > MAX_HELD or not listing.also_read:
         return item, ""
+    if bytes_needed(fmt, source.read(item.at, HEAD_LENGTHS[0])) != item.length:
+        return item, ""  # it is no whole entry under any options, and may be very long
     data = source.read(item.at, item.length)
     for note, changes in listing.also_read:
         found = _only_frame(fmt, data, _changed(options, changes))

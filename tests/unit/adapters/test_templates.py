@@ -15,7 +15,7 @@ from wireproof.adapters.driver_build import built
 from wireproof.adapters.packaged_folders import templates_folder
 from wireproof.adapters.registry import open_adapter
 from wireproof.adapters.registry_entry import Build
-from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_templates
+from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_templates, write
 from wireproof.cases.outcome import Accepted, Refused
 
 FAULTS = {
@@ -120,11 +120,28 @@ def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     assert done.code == 0
     assert (folder / template.source).read_text(encoding="utf-8") == template.text
     assert not (folder / "adapter.toml").exists()
-    _, *steps, check_command = done.out.splitlines()
+    note, *steps, check_command = done.out.splitlines()
+    assert f"{template.runtime}. Next:" in note
     build = template.command(template.build, folder)
     assert steps == [step for step in (template.library, build) if step]
     assert "kafka-client:" in check_command
     assert str(folder) in check_command
+
+
+@pytest.mark.tools
+@needs("node", "npm")
+def test_the_client_template_for_node_says_which_node_it_needs(tmp_path: Path) -> None:
+    """@platformatic/kafka calls what Node 20 does not have, and its error would not say so."""
+    template, folder = client_templates()["node"], tmp_path / "mine"
+    write(template, folder)
+    package = folder / "node_modules" / "@platformatic" / "kafka"
+    package.mkdir(parents=True)
+    (package / "package.json").write_text('{"type": "module", "main": "index.js"}')
+    (package / "index.js").write_text("export let Consumer, Producer; delete Promise.withResolvers")
+    words = shlex.split(f"{template.command(template.run, folder)} consume 127.0.0.1:1 t read_committed 0")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"needs {template.runtime}" in done.stderr.splitlines()[-1]
 
 
 def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:

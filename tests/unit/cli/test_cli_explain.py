@@ -93,6 +93,8 @@ def test_explain_reads_json_and_the_base64_in_it(wireproof: Command) -> None:
         (bytes(400), "zeros"),
         (b"\xff" * 61, ""),
         (b"\x1e", ""),
+        (b"\x1e" * 700, "the byte 1e, repeated"),
+        (b"\x1e" * 200 + b"\x1f" * 200, ""),
         (b"{}", "JSON"),
         (b'{"', "JSON"),
         (b"\n" * 3000, "text"),

@@ -15,6 +15,8 @@ import zstandard
 from command_line import Command
 from explain_runs import MIB, MOST_MIB, NAME, memory_mib, rows
 
+from wireproof.cases import byte_source
+from wireproof.positioned_reads import read_at
 from wireproof.runner import open_input
 
 
@@ -36,10 +38,26 @@ def test_noise_and_a_sparse_file_and_separators_are_one_line(tmp_path: Path, wir
     with zeros.open("wb") as file:
         file.truncate(64 * MIB)
     separators.write_bytes(b"\x1e" * 20 * MIB)
-    for path in (noise, zeros, separators):
+    like = {noise: "", zeros: "they look like zeros; ", separators: "they look like the byte 1e, repeated; "}
+    for path, text in like.items():
         done = wireproof("explain", path)
         assert (done.code, done.out) == (2, "")
-        assert f"{path.stat().st_size} bytes: no format fits" in done.one_line()
+        assert f"{path.stat().st_size} bytes: no format fits; {text}if they belong" in done.one_line()
+
+
+def test_the_holes_of_a_sparse_file_are_passed_over_and_not_read(
+    tmp_path: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / NAME
+    with path.open("wb") as file:
+        file.write(logs.batch(b"one", 0))
+        file.truncate(64 * MIB)
+    if path.stat().st_blocks * 512 > 32 * MIB:
+        pytest.skip("this file system has no holes")
+    read: list[int] = []
+    monkeypatch.setattr(byte_source, "read_at", lambda *place: read.append(place[1]) or read_at(*place))
+    assert "1 records in" in wireproof("explain", path).out
+    assert sum(read) < 8 * MIB
 
 
 def test_the_zeros_of_a_segment_that_is_allocated_in_advance_are_passed_over(

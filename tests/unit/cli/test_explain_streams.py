@@ -7,8 +7,11 @@ import cramjam
 import damaged_logs
 import kafka_bytes
 import logs
+import pytest
 from command_line import Command
 from explain_runs import LEGACY, NAME, SEGMENT, rows, trees
+
+from wireproof.runner import entry_list
 
 # --- the summary and the entries ---
 
@@ -23,7 +26,8 @@ def test_a_summary_comes_first_and_then_a_line_for_each_batch(wireproof: Command
     assert "producers with an id: 7, ABORT 3, COMMIT 3" in lines
     at = lines.index("remarks: no damage, but places where the format leaves the answer open")
     assert lines[at + 1].startswith("remark producer-fields, 4 times, first at 869 (batches[8].producerId): ")
-    assert len(rows(done.out)) == 14
+    assert lines[at + 3 : at + 17] == rows(done.out)
+    assert lines[at + 2].split()[:4] == ["position", "bytes", "magic", "offsets"]
     assert rows(done.out)[1].split() == [
         "181", "78", "v2", "10..10", "1", "none", "2026-11-22T00:51:50.690Z", "2026-11-22T00:51:50.690Z",
         "73/1", "-", "0", "COMMIT",
@@ -162,6 +166,26 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
     large = wireproof("explain", path, "--max-message", 200_000)
     assert large.code == 0
     assert "2 frames" in large.out
+
+
+def test_a_cut_frame_says_how_many_bytes_it_needs(wireproof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "cut.heka"
+    path.write_bytes(FRAMES[0] + FRAMES[1][:-2])
+    done = wireproof("explain", path)
+    assert done.code == 1
+    size = len(FRAMES[1])
+    assert f"the file ends within an entry, {size - 2} of {size} bytes of it" in done.out
+
+
+def test_garbage_that_is_no_frame_is_not_scanned_again_as_a_compressed_one(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry_list, "_only_frame", lambda *_: pytest.fail("a scan of all the garbage"))
+    path = tmp_path / "garbage.heka"
+    path.write_bytes(FRAMES[0] + b"\x1e" * 900 + FRAMES[1])
+    done = wireproof("explain", path)
+    assert done.code == 1
+    assert "2 frames" in done.out
 
 
 def test_a_message_without_a_frame_is_read(wireproof: Command) -> None:

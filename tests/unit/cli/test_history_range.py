@@ -33,7 +33,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def judge(spec: str, _: object) -> tuple[EventStream, Path]:
         specs.append(spec)
-        version = spec.partition("@")[2]
+        version = spec.partition("@")[2].partition(":")[0]
         if version not in CASES:
             raise AdapterStartError(
                 f"{spec}: the driver cannot be built with lib {version}: peer.go:1:2: no x"
@@ -93,6 +93,14 @@ def test_the_first_release_that_fails_and_that_fixes_a_case_are_named(
     ]
     everything = wireproof("history", "sarama@1.40.0..", "--all").out.splitlines()
     assert f"sarama: {ALWAYS.id}: fail:wrong-accept from 1.40.0 on" in everything
+
+
+def test_the_options_of_a_client_program_follow_the_range(wireproof: Command, judged: list[str]) -> None:
+    found = parse_range("kafkajs-client@1.11..1.12.0:side=consume,serve=pieces")
+    assert found == ReleaseRange("kafkajs-client", "1.11", "1.12.0", "side=consume,serve=pieces")
+    done = wireproof("history", "sarama-client@1.40.0..1.40.1:side=consume")
+    assert judged == [f"sarama-client@{version}:side=consume" for version in ("1.40.0", "1.40.1")]
+    assert done.out.startswith("sarama-client:side=consume 1.40.0: 1 of 2 pass\n")
 
 
 def test_the_last_releases_of_a_range_can_be_chosen(wireproof: Command, judged: list[str]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import iggy_segments
 import pytest
 from attrs import frozen
+from command_line import Command
 
 from wireproof import formats
 from wireproof.cases.log_survey import survey_log
@@ -128,6 +129,16 @@ def test_an_edit_of_a_segment_or_its_index_is_found_in_its_file(
         wrong, totals = wrong_files(directory)
         assert name in wrong, at
         assert totals.errors
+
+
+def test_an_index_is_shown_with_a_column_for_each_number_and_times_as_dates(
+    directory: Path, wireproof: Command
+) -> None:
+    _, heading, first, *_ = wireproof("explain", directory / INDEX).out.splitlines()
+    cells = dict(zip(heading.split(), first.split(), strict=True))
+    assert (cells["offset"], cells["relative"]) in {("0", "0"), ("1", "1")}
+    assert {"position", "end"} & set(cells)
+    assert cells["time"] in {"2026-11-23T16:15:45.810350Z", "2026-11-23T20:00:03.670354Z"}
 
 
 def test_an_offset_behind_the_last_message_is_found(directory: Path) -> None:

@@ -358,6 +358,8 @@ def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wi
     )
     assert done.out.splitlines()[2].split() == ["0", "2", "1002", "201"]
     assert done.out.splitlines()[-1] == f"{NAME}.index: 9 entries: agrees with its log"
+    times = wireproof("explain", closed / f"{NAME}.timeindex").out.splitlines()
+    assert times[2].split() == ["0", "1700000000500", "2", "1002", "2023-11-14T22:13:20.500Z"]
     edit(closed, ".index", 4, ">i", 7)
     damaged = wireproof("explain", path)
     assert damaged.code == 1

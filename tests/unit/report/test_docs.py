@@ -97,11 +97,9 @@ def test_the_page_of_a_rule_names_the_mutants_it_kills_and_who_fails_it(site: di
         r'<dt>basis</dt><dd>text</dd>\s*<dt>source</dt><dd><a href="https://kafka\.apache\.org/', text
     )
     assert "good" not in text
-    assert re.search(
-        r'id="kafka\.v2\.crc">.*?<summary>1</summary><code>crc-skip</code></details></td><td>bad 1\.2</td>',
-        site["rules.html"],
-        re.DOTALL,
-    )
+    (row,) = re.findall(r'<tr id="kafka\.v2\.crc">.*?</tr>', site["rules.html"], re.DOTALL)
+    assert "<summary>1</summary><code>crc-skip</code>" in row
+    assert re.search(r"<td[^>]*>bad 1\.2</td>", row)
 
 
 def test_a_page_leads_from_each_sentence_of_the_documents_to_rules_and_cases(

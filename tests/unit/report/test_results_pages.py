@@ -51,7 +51,7 @@ def run_of(
     """A run over the cases of a set: all pass but those of `verdicts`."""
     known = verdicts or {}
     events = [case_event(n, case, known.get(case.id, PASS)) for n, case in enumerate(level.required.cases)]
-    return stream(*events, run=evolve(RUN, adapter=name, spec=name, version=version, **more))
+    return stream(*events, run=evolve(RUN, **{"adapter": name, "spec": name, "version": version, **more}))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,16 @@ def test_a_run_of_few_cases_says_nothing_about_a_set_unless_one_is_wrong(level: 
     (one,) = implementations([level], [few])
     assert one.newest.levels[level.required.id].state == "unknown"
     assert not list(sections([level], [one]))
+
+
+def test_a_set_is_judged_by_what_it_has_beside_the_sets_that_it_includes(suite: Suite) -> None:
+    """Who reads Heka but never looks at a signature is no verifier, whatever it passes as a reader."""
+    levels = {one.column: one for one in levels_of(suite)}
+    reader, verifier = levels["reader"], levels["verifier"]
+    for wrong in ({}, {must(reader, refused=True).id: WRONG}):
+        (one,) = implementations([reader, verifier], [run_of(reader, "some", "1", wrong)])
+        assert one.newest.levels[reader.required.id].state == ("damaged" if wrong else "met")
+        assert one.newest.levels[verifier.required.id].state == "unknown"
 
 
 def test_versions_are_in_order_and_the_last_run_of_each_counts(level: Level) -> None:
@@ -131,6 +141,17 @@ def test_whole_clients_and_codecs_are_two_tables_and_who_only_reads_is_not_worse
         ("Kafka codecs", ("consumer", "producer"), ["kio", "kafka-python"]),
     ]
     assert [row.language for one in found for row in one.rows] == ["Python"] * 3
+
+
+def test_releases_of_a_client_that_does_not_tell_its_version_are_those_that_were_asked_for(
+    level: Level,
+) -> None:
+    runs = [
+        run_of(level, "aiokafka-client", "unknown", spec=f"aiokafka-client@{version}")
+        for version in ("0.9.0", "0.14.0")
+    ]
+    (one,) = implementations([level], runs)
+    assert [version.version for version in one.versions] == ["0.9.0", "0.14.0"]
 
 
 def test_two_adapters_that_give_one_name_are_two_implementations(level: Level) -> None:
@@ -283,9 +304,12 @@ def test_the_site_works_from_a_folder_on_a_phone_and_in_the_dark(
         assert browser.run(links) == case_page(case.id)
         browser.look(390, 844)
         browser.open(tmp_path / "site" / "results.html", ready)
-        cell = "getComputedStyle(document.querySelector('table.results td')).display"
-        assert browser.run(cell) == "block", "on a phone a row is a list, and nothing is cut"
-        browser.run(f"document.querySelector('header input').value = {case.id!r}")
-        browser.run("document.querySelector('header form').requestSubmit()")
-        browser.wait("location.pathname.endsWith('search.html') && document.readyState === 'complete'")
+        cells = "[...document.querySelectorAll('table.results *')]"
+        cut = f"{cells}.some((one) => one.getBoundingClientRect().right > innerWidth)"
+        assert not browser.run(cut), "on a phone a row is a list, and nothing is cut"
+        form = "(({action, method, q}) => [action, method, q.type])(document.querySelector('header form'))"
+        search = (tmp_path / "site" / "search.html").as_uri()
+        assert browser.run(form) == [search, "get", "search"]
+        browser.ask("Page.navigate", url=f"{search}?q={case.id}")
+        browser.wait(ready)
         assert browser.run(links) == case_page(case.id), "the field of every page leads to the search"

@@ -12,6 +12,7 @@ from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
+from wireproof.kafka.family import chunked_listing
 from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
 from wireproof.runner.file_survey import ReadSettings, survey_file
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -73,6 +74,34 @@ def test_both_list_large_entries_and_garbage_and_a_tail_alike() -> None:
     assert sum(one.kind == "frame" for one in found) == 3
 
 
+NO_ENTRY = b"\xff" * 12
+LONG_GARBAGE = {
+    "noise": NO_ENTRY + Random(7).randbytes(1 << 16),
+    "ones": NO_ENTRY + b"\1" * (1 << 16),
+    "zeros and noise": NO_ENTRY + bytes(1 << 17) + Random(8).randbytes(1 << 12),
+    "noise and zeros": NO_ENTRY + Random(9).randbytes(1 << 12) + bytes(1 << 17),
+    "zeros": bytes(1 << 17) + NO_ENTRY,
+    "a size that is too small": bytes(11) + b"\x0e" + bytes(4) + b"\2" + Random(6).randbytes(1 << 12),
+}
+
+
+@pytest.mark.parametrize("name", LONG_GARBAGE)
+def test_both_list_long_garbage_alike(name: str) -> None:
+    garbage = LONG_GARBAGE[name]
+    found = same(logs.batch(b"x", 0) + garbage + logs.batch(b"y", 1) + garbage)
+    assert [one.at for one in found if one.kind == "frame"] == [0, len(logs.batch(b"x", 0)) + len(garbage)]
+
+
+@pytest.mark.parametrize("name", LONG_GARBAGE)
+def test_the_reference_searches_no_garbage_where_no_entry_can_begin(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(chunked_listing, "survey_items", lambda *_: pytest.fail("the slow search"))
+    found = listed(logs.batch(b"x", 0) + LONG_GARBAGE[name] + logs.batch(b"y", 1), fast=True)
+    assert {one.kind for one in found} == {"frame", "garbage"}
+
+
 def test_wrappers_and_control_batches_are_listed_alike() -> None:
     marker = kafka_bytes.batch(
         bytes.fromhex("20 00 00 00 08 00000001 0c 0000 00000007 00".replace(" ", "")),
@@ -117,6 +146,19 @@ def test_the_survey_of_a_file_has_its_offsets_and_epochs_and_what_is_open() -> N
     assert found.totals["openTransactions"] == {"89": 50}
     assert found.totals["firstLeaderEpoch"] == found.totals["lastLeaderEpoch"] == 0
     assert found.remarks["producer-fields"].count == 4
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_log_whose_batches_have_a_delete_horizon_alone_has_the_latest_time(
+    tmp_path: Path, fast: bool
+) -> None:
+    """The cleaner leaves such a batch in a compacted topic: its first timestamp is the horizon, §1.2."""
+    pytest.importorskip("numba")
+    path = tmp_path / "00000000000000000003.log"
+    path.write_bytes(kafka_bytes.batch(b"", count=0, attributes=0x40, base=3, base_time=2000, max_time=1000))
+    found = survey_file(path, ReadSettings(fast=fast), "kafka.log/mixed")
+    assert found.ok, found.damages
+    assert (found.totals["firstTimestamp"], found.totals["lastTimestamp"]) == (1000, 1000)
 
 
 @pytest.mark.parametrize("fast", [False, True])

@@ -5,6 +5,7 @@ from typing import Final
 from wireproof.family import Family, Format, Redaction, deferred
 from wireproof.heka import message, scan, stream
 from wireproof.heka.family.detection import FILE_NAMES, MARKS
+from wireproof.heka.family.streams import STREAMS
 from wireproof.heka.remark_classes import HEKA_REMARKS
 
 _FORMATS: Final = (
@@ -42,6 +43,7 @@ FAMILY: Final = Family(
     remarks=HEKA_REMARKS,
     marks=MARKS,
     file_names=FILE_NAMES,
+    streams=STREAMS,
     listings={"heka.stream": "wireproof.heka.family.listing:LISTING"},
     strategies="wireproof.heka.family.strategies:VALUES",
     option_strategies="wireproof.heka.family.strategies:OPTIONS",

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import frozen, make_class
 
 from wireproof import formats
 from wireproof.cases.byte_source import FileSource, ShrunkError
@@ -16,6 +16,7 @@ from wireproof.formats import Format
 from wireproof.iggy import index_file
 from wireproof.iggy.index_file import (
     INDEX_LAYOUTS,
+    EntryField,
     IndexEntry,
     IndexFault,
     IndexLayout,
@@ -30,6 +31,9 @@ from wireproof.wire.packed_rows import PackedRows
 from wireproof.wire.scan_items import Item
 
 SYSTEM: Final = "Iggy"
+
+TICKS: Final = 1_000_000
+"""Timestamps are in microseconds."""
 
 FILE_NAME: Final = re.compile(r"(?P<base>\d{1,20})(?P<kind>\.(?:index|timeindex|log))")
 """Base offset and kind."""
@@ -127,7 +131,7 @@ def check_index(
         return IggyIndex(INDEX_LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
     candidates = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
     layout, found = min(candidates, key=lambda one: len(one[1]))
-    return read_index(layout, data), found
+    return read_index(layout, base, data), found
 
 
 def fitting_layouts(kind: str, data: bytes) -> list[IndexLayout]:
@@ -139,25 +143,40 @@ def fitting_layouts(kind: str, data: bytes) -> list[IndexLayout]:
     ]
 
 
-def read_index(layout: IndexLayout, data: bytes) -> IggyIndex:
+def read_index(layout: IndexLayout, base: int, data: bytes) -> IggyIndex:
     """Read the entries of an index file."""
     found = index_file.read_entries(layout, data)
     size = layout.entry.size
-    shown = PackedRows(len(found), lambda row: _Shown.of(found[row]))
+    shown = PackedRows(len(found), lambda row: _shown(layout, base, found[row]))
     rows = PackedRows(len(found), lambda row: data[row * size : (row + 1) * size])
     return IggyIndex(layout, shown, RawEntries(rows, 0, len(data) % size))
 
 
-@frozen
-class _Shown:
-    """An entry as text."""
+COLUMNS: Final[dict[EntryField, str]] = {
+    "first": "offset",
+    "last": "offset",
+    "begin": "position",
+    "end": "end",
+    "time": "timestamp",
+}
+"""The column of a number of an entry."""
 
-    at: int
-    values: str
 
-    @classmethod
-    def of(cls, one: IndexEntry) -> "_Shown":
-        return cls(one.at, " ".join(map(str, one.values)))
+@cache
+def _entry_class(layout: IndexLayout) -> type[Any]:
+    """Return the class of the entries with a field for each column; relative offsets are absolute too."""
+    names = ["at"]
+    for one in layout.fields:
+        names += ["relative"] if layout.relative and one in ("first", "last") else []
+        names.append(COLUMNS[one])
+    return make_class("ShownEntry", names, frozen=True)
+
+
+def _shown(layout: IndexLayout, base: int, one: IndexEntry) -> Any:  # noqa: ANN401 - a class of the layout
+    numbers = [one.at]
+    for name, value in zip(layout.fields, one.values, strict=True):
+        numbers += [value, base + value] if layout.relative and name in ("first", "last") else [value]
+    return _entry_class(layout)(*numbers)
 
 
 def _wrong(layout: IndexLayout, log: SegmentRecords, base: int, data: bytes) -> Iterator[IndexFault]:
@@ -178,7 +197,7 @@ def check(name: SegmentFileName, log: SegmentRecords) -> CheckedIndex:
     data = name.read()
     index, faults = check_index(log, name.kind, name.base, data)
     findings = tuple(FileFinding(at, message, "", misleads) for at, message, misleads in faults)
-    return CheckedIndex(name, len(data), index, log, findings, SYSTEM, log.revision)
+    return CheckedIndex(name, len(data), index, log, findings, SYSTEM, log.revision, TICKS)
 
 
 def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
@@ -188,7 +207,8 @@ def fits_alone(name: SegmentFileName) -> CheckedIndex | None:
     if not found:
         return None
     revisions = dict.fromkeys(revision for layout in found for revision in layout.revisions)
-    return CheckedIndex(name, len(data), read_index(found[0], data), None, (), SYSTEM, " or ".join(revisions))
+    index = read_index(found[0], name.base, data)
+    return CheckedIndex(name, len(data), index, None, (), SYSTEM, " or ".join(revisions), TICKS)
 
 
 RULES: Final = IndexRules(

@@ -52,8 +52,16 @@ class LogChunks:
         return self.source.read(at, size) if self.keeps else self.source.view(at, size)
 
 
+GarbageReader = Callable[[int], Item | None]
+"""Returns the garbage at a position, as the reference does, but quickly; None if the reference must look."""
+
+
 def list_chunks(
-    chunks: LogChunks, options: Options, begin: int, read: ChunkReader
+    chunks: LogChunks,
+    options: Options,
+    begin: int,
+    read: ChunkReader,
+    garbage: GarbageReader = lambda _: None,
 ) -> Iterator[EntryRows | Item]:
     """Yield the entries from a position on; the reference searches for the next one where there is none."""
     source, size = chunks.source, chunks.first
@@ -67,6 +75,10 @@ def list_chunks(
         if at < source.size and (end.is_broken or is_last):
             size, reread = chunks.first, reread + len(chunk)
             alone = reread > FREE_BYTES + WORK_FACTOR * at
+            if end.is_broken and not alone and (found := garbage(at)) is not None:
+                yield found
+                at += found.length
+                continue
             for item in survey_items(LOG, source, options, at):
                 at = item.at + item.length
                 yield item

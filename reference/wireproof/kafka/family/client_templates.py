@@ -27,6 +27,7 @@ TEMPLATES: Final = {
             ("node", "npm"),
             client="platformatic-kafka-client",
             client_cases=CASES,
+            runtime="Node 22.22 or newer",
         ),
         AdapterTemplate(
             "go",

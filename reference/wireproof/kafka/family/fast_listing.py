@@ -7,11 +7,12 @@ from typing import Any, Final
 import numpy as np
 from attrs import evolve
 
-from wireproof.cases.byte_source import ByteSource
+from wireproof.cases.byte_source import ByteSource, long_zeros
 from wireproof.family import EntryRows
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
+from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, LogChunks, list_chunks
@@ -22,7 +23,7 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.scan_items import Item
 
-CHUNKS: Final = (1 << 20, 2 << 20)
+CHUNKS: Final = (1 << 20, 4 << 20)
 """Bytes of the first chunk and of the largest; an entry that is larger gets a chunk of its size."""
 
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
@@ -36,12 +37,21 @@ def list_entries(
 ) -> Iterator[EntryRows | Item]:
     """Yield the entries as rows, and as items those that are not clean, with their values.
 
-    If `values`, every entry is an item with its value. Bytes that are no whole entry are left to the
-    reference, which searches for the next one.
+    If `values`, every entry is an item with its value. Where the header of an entry is possible and its bytes
+    are not, the reference searches for the next one.
     """
     first, most = VALUE_CHUNKS if values else CHUNKS  # items refer to their bytes, rows do not
     chunks = LogChunks(source, first, most, keeps=values)
-    return list_chunks(chunks, options, begin, partial(_judged, options, values))
+    read, garbage = partial(_judged, options, values), partial(_garbage, source, options)
+    return list_chunks(chunks, options, begin, read, garbage)
+
+
+def _garbage(source: ByteSource, options: Options, at: int) -> Item | None:
+    """Return the zeros, or the garbage up to the next valid entry; None if an entry may begin here."""
+    if zeros := long_zeros(source, at):
+        return Item("garbage", at, zeros, cls="bad-length")
+    found = garbage_item(source.read, at, source.size, options)
+    return None if found is None else found[0]
 
 
 def _judged(

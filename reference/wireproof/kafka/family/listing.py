@@ -181,7 +181,7 @@ class LogTotals:
             if first >= 0 and last >= 0 and other is None
         ]
         low, high = self.times or (highs[0], highs[0])
-        self.times = min(low, *lows), max(high, *highs)
+        self.times = min([low, *lows]), max([high, *highs])
 
     def _add_producer(self, cells: tuple[Any, ...]) -> None:
         producer = cells[PRODUCER]

@@ -53,5 +53,9 @@ function message (topic, { key, value, timestamp, headers = [] }) {
   return { topic, partition: 0, key: unhexed(key), value: unhexed(value), headers: pairs, ...when }
 }
 
+if (!Promise.withResolvers) {
+  console.error(`@platformatic/kafka needs Node 22.22 or newer; this is ${process.version}`)
+  process.exit(1)
+}
 const [verb, ...words] = process.argv.slice(2)
 await { consume, produce }[verb](...words)

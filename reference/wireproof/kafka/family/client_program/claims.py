@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.errors import AdapterStartError
-from wireproof.cases.outcome import Accepted, Refused
+from wireproof.cases.outcome import Accepted, Refused, Stalled
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers, Consumption
 from wireproof.kafka.family.client_program.produce_case import CODECS, Producers
+from wireproof.kafka.family.client_program.start_errors import not_consumed, not_produced
 from wireproof.kafka.family.loopback_broker.served_log import Serving
 
 COMMITTED: Final = "read_committed"
@@ -84,11 +84,8 @@ def hello_of_client(options: ClientOptions, words: tuple[str, ...], window: int)
     else:
         names = ("kafka.log/mixed", *(f"kafka.batch/v{magic}" for magic in range(3)))
         revisions |= dict.fromkeys(names, Claim(()))
-    producers = Producers(options, words, software)
-    if options.side != "consume" and _produces(producers):
-        revisions["kafka.batch/v2"] = Claim(
-            ("encode",), CODECS, ("reader",), WRITTEN, ("headers", *_modes(producers))
-        )
+    if options.side != "consume":
+        revisions["kafka.batch/v2"] = _writes(Producers(options, words, software))
     return Hello(options.name, " ".join(software) or "unknown", revisions, window=window, cost="slow")
 
 
@@ -101,6 +98,8 @@ def _reads(consumers: Consumers, software: list[str]) -> Claim:
     seen, outcome = consumers.consume(Serving(_batches(range(len(CODECS)))), COMMITTED)
     codecs: tuple[str, ...] = CODECS
     features: tuple[str, ...] = (*READS, READS_COMMITTED)
+    if isinstance(outcome, Stalled) and not seen.served.fetches:
+        raise not_consumed(consumers.options, consumers.words, seen, outcome)
     if outcome is not None or len(seen.records) != len(CODECS):
         seen = _plain(consumers)
         read = (name for code, name in enumerate(CODECS) if code and _has(consumers, code))
@@ -115,8 +114,7 @@ def _plain(consumers: Consumers) -> Consumption:
     """Return what the program delivers of a log with one record; raise `AdapterStartError`."""
     seen, outcome = consumers.consume(Serving(_batches([0])), UNCOMMITTED)
     if outcome is not None or len(seen.records) != 1:
-        reason = getattr(outcome, "text", "") or f"{len(seen.records)} records of one"
-        raise AdapterStartError(f"{consumers.options.name} does not consume a plain record: {reason}")
+        raise not_consumed(consumers.options, consumers.words, seen, outcome)
     return seen
 
 
@@ -137,9 +135,16 @@ def _batches(codecs: Iterable[int]) -> bytes:
     return b"".join(formats.encode(form, batch_value(codec, offset)) for offset, codec in enumerate(codecs))
 
 
-def _produces(producers: Producers) -> bool:
-    """Return True if the program has the command `produce`."""
-    return isinstance(producers.produce(batch_value()), Accepted)
+def _writes(producers: Producers) -> Claim:
+    """Return what the program produces.
+
+    Raises:
+        AdapterStartError: it does not produce a plain record.
+    """
+    outcome = producers.produce(batch_value())
+    if not isinstance(outcome, Accepted):
+        raise not_produced(producers.options, producers.words, outcome)
+    return Claim(("encode",), CODECS, ("reader",), WRITTEN, ("headers", *_modes(producers)))
 
 
 def _modes(producers: Producers) -> Iterator[str]:

@@ -44,6 +44,8 @@ MOST_FETCHES: Final = 2000
 MOST_RECORDS: Final = 1_000_000
 LONGEST: Final = 300
 
+NO_LINE: Final = "not a line of a client program"
+
 PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
 """Words of runtimes whose program died of a fault of its own."""
 
@@ -91,8 +93,8 @@ class Consumption:
                     if done:
                         return outcome
                     deadline = time.monotonic() + QUIET_SECONDS
-                case Ended(code, stderr):
-                    return self._ended(code, stderr)
+                case Ended():
+                    return self._ended(event)
                 case Fetched(repeated, _) if repeated >= REPEATS or self.served.fetches >= MOST_FETCHES:
                     return self._repeating()
                 case Fetched(_, True):
@@ -102,16 +104,15 @@ class Consumption:
         """Take a line; return True and the outcome if it is the last one."""
         try:
             line = parse_line(text)
-        except (ValueError, RecursionError) as error:
-            found = one_line(repr(text[:80]), LONGEST)
-            return True, Faulty(f"not a line of a client program: {error}: {found}")
+        except ValueError as error:
+            return True, no_line(text, error)
         match line:
             case Failed(reason):
                 expected = self.served.refuses  # the broker answered with an error on purpose
                 return not expected, Refused(text=one_line(reason, LONGEST))
             case Delivered(record, shown):
                 return self._record(record, shown)
-        return True, Faulty("a record must show more than its offset")
+        return True, no_line(text, "a record must show more than its offset")
 
     def _record(self, record: SeenRecord, shown: frozenset[str]) -> tuple[bool, Outcome | None]:
         """Take a record; the one after the log is the last one."""
@@ -122,13 +123,10 @@ class Consumption:
         over = len(self.records) > MOST_RECORDS
         return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
 
-    def _ended(self, code: int, stderr: str) -> Outcome:
-        text = f"the program ended with exit code {code}: {stderr}"
-        if code < 0 or any(word in stderr for word in PANICS):
-            return Crashed(text)
-        if code == 0:
+    def _ended(self, end: Ended) -> Outcome:
+        if end.code == 0 and not has_crashed(end):
             return Stalled(f"{self._so_far()}, then the program ended without an error{self._last_fetch()}")
-        return Refused(text=text, untyped=True)
+        return failed(end)
 
     def _repeating(self) -> Outcome:
         """Wait a little for an error; else the client has stalled."""
@@ -145,7 +143,7 @@ class Consumption:
                 if done:
                     return outcome or Stalled(f"{self._so_far()}, and it fetches the end of the log again")
             elif isinstance(event, Ended):
-                return self._ended(event.code, event.stderr)
+                return self._ended(event)
         return Stalled(
             f"{self._so_far()} and no error; it asks for offset {self.served.offset} again and again: "
             f"{count} Fetches in {seconds:.2f} s, {count / seconds:.0f} per second"
@@ -199,7 +197,27 @@ class Consumers:
                 with ClientProgram(words, events.put):
                     return seen, seen.run()
             except OSError as error:
-                return seen, Faulty(f"{words[0]} cannot be started: {error}")
+                return seen, not_started(words[0], error)
+
+
+def not_started(word: str, error: OSError) -> Faulty:
+    """Return the outcome for a command that is not there, or that may not be run."""
+    return Faulty(f"{word} cannot be started: {error.strerror}")
+
+
+def no_line(text: bytes, error: object) -> Faulty:
+    """Return the outcome for a line that breaks the contract of a client program."""
+    return Faulty(f"{NO_LINE}: {error}: {one_line(text[:80].decode(errors='replace'), LONGEST)}")
+
+
+def has_crashed(end: Ended) -> bool:
+    """Return True if a program died of a fault of its own."""
+    return end.code < 0 or any(word in end.stderr for word in PANICS)
+
+
+def failed(end: Ended) -> Crashed | Refused:
+    """Return the outcome for a program that ended before its answer was known."""
+    return Crashed(end.text) if has_crashed(end) else Refused(text=end.text, untyped=True)
 
 
 def _value(seen: Consumption, following: str | None, *, whole: bool) -> Json:

@@ -9,11 +9,11 @@ from uuid import uuid4
 from attrs import Factory, frozen
 
 from wireproof.adapters.contract import Request
-from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof.kafka.attribute_bits import CODEC_MASK, TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
 from wireproof.kafka.family.client_program.client_options import ClientOptions
-from wireproof.kafka.family.client_program.consume_case import LONGEST, PANICS, TOPIC
+from wireproof.kafka.family.client_program.consume_case import LONGEST, TOPIC, failed, no_line, not_started
 from wireproof.kafka.family.client_program.produced_log import ProducedLog
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
 from wireproof.kafka.family.client_program.program_lines import Failed, StoredRecord, parse_line
@@ -72,7 +72,7 @@ class Producers:
                     program.write(b"".join(_commands(value, mode)))
                     return _answered(events, before + len(value["records"])) or _sent(log, value)
             except OSError as error:
-                return Faulty(f"{words[0]} cannot be started: {error}")
+                return not_started(words[0], error)
 
 
 def _coordinator(value: Any) -> Coordinator:  # noqa: ANN401 - a JSON value
@@ -121,13 +121,11 @@ def _answered(events: "Queue[LineRead | Ended]", count: int) -> Outcome | None:
         except Empty:
             return Stalled(f"{done} of {count} records are answered after {SECONDS:g} s")
         if isinstance(event, Ended):
-            text = f"the program ended with exit code {event.code}: {event.stderr}"
-            crashed = event.code < 0 or any(word in event.stderr for word in PANICS)
-            return Crashed(text) if crashed else Refused(text=text, untyped=True)
+            return failed(event)
         try:
             line = parse_line(event.text)
-        except (ValueError, RecursionError) as error:
-            return Faulty(f"not a line of a client program: {error}")
+        except ValueError as error:
+            return no_line(event.text, error)
         if isinstance(line, Failed):
             return Refused(text=one_line(line.text, LONGEST))
         if line != StoredRecord(done):

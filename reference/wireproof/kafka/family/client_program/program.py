@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
+from wireproof.adapters.child_process import how_it_ended
 from wireproof.wire.safe_text import one_line
 
 LONGEST_LINE: Final = 128 * 1024 * 1024
@@ -36,6 +37,13 @@ class Ended:
 
     code: int
     stderr: str
+
+    @property
+    def text(self) -> str:
+        """Return how it ended, for a report."""
+        how = "ended with" if self.code >= 0 else "was ended by"
+        rest = f": {self.stderr}" if self.stderr else " and wrote nothing to stderr"
+        return f"the program {how} {how_it_ended(self.code)}{rest}"
 
 
 class ClientProgram:

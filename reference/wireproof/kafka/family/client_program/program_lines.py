@@ -46,7 +46,10 @@ Line: TypeAlias = Delivered | Failed | StoredRecord
 
 def parse_line(text: bytes) -> Line:
     """Return what a line says; raise `ValueError` if it breaks the contract of a client program."""
-    row = json.loads(text)
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("not JSON") from None
     if not isinstance(row, dict):
         raise ValueError("a line must be a JSON object")  # noqa: TRY004 - a fault of the program, not of a type
     if "error" in row:
@@ -68,8 +71,8 @@ def _record(row: Mapping[str, object]) -> SeenRecord:
     return SeenRecord(
         _number(row, "offset"),
         time,
-        _bytes(row.get("key")),
-        _bytes(row.get("value")),
+        _bytes(row.get("key"), "key"),
+        _bytes(row.get("value"), "value"),
         _headers(row.get("headers")),
         TIMESTAMP_TYPES[kind] if "timestampType" in row else None,
     )
@@ -82,12 +85,13 @@ def _number(row: Mapping[str, object], name: str) -> int:
     return int(text)
 
 
-def _bytes(text: object) -> bytes | None:
+def _bytes(text: object, name: str) -> bytes | None:
     if text is None:
         return None
-    if not isinstance(text, str):
-        raise ValueError("bytes must be hex or null")  # noqa: TRY004 - as above
-    return bytes.fromhex(text)
+    try:
+        return bytes.fromhex(text)  # type: ignore[arg-type] # what is no text is a TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: must be hex or null") from None
 
 
 def _headers(rows: object) -> tuple[tuple[bytes, bytes | None], ...]:
@@ -95,4 +99,6 @@ def _headers(rows: object) -> tuple[tuple[bytes, bytes | None], ...]:
         return ()
     if not isinstance(rows, list) or any(not isinstance(row, list) or len(row) != 2 for row in rows):
         raise ValueError("headers: must be pairs of name and value")
-    return tuple((str(name).encode("utf-8", "surrogateescape"), _bytes(value)) for name, value in rows)
+    return tuple(
+        (str(name).encode("utf-8", "surrogateescape"), _bytes(value, "headers")) for name, value in rows
+    )
