@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
@@ -59,6 +60,23 @@ def test_diff_joins_shards(tmp_path: Path, wireproof: Command) -> None:
     whole = stored(tmp_path / "whole", stream(PASS, FAIL))
     parts = [evolve(stream(case), run=evolve(RUN, shard=f"{n}/2")) for n, case in ((1, PASS), (2, FAIL))]
     assert wireproof("diff", whole, stored(tmp_path / "parts", *parts)).out == "some: no change\n"
+
+
+def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    """The recipe for CI writes all three, and a job whose failures are all known ends with 0."""
+    run, known = tmp_path / "run.jsonl", tmp_path / "known.toml"
+    lenient = (LENIENT, "--in-process", "--no-families", "--run", "kafka.batch/v2/crc/*")
+    assert wireproof("check", *lenient, "--out", run).code == 1
+    known.write_text(wireproof("baseline", "write", run, "--owner", "me").out, encoding="utf-8")
+    views = ("--junit", tmp_path / "junit.xml", "--markdown", tmp_path / "run.md", "--annotations")
+    done = wireproof("check", *lenient, "--baseline", known, *views)
+    assert done.code == 0, done.out
+    assert "::error" not in done.out
+    assert "conforms, but for" in (tmp_path / "run.md").read_text("utf-8")
+    suites = ET.parse(tmp_path / "junit.xml").getroot().iter("testsuite")
+    assert {(suite.get("failures"), suite.get("errors")) for suite in suites} == {("0", "0")}
 
 
 def renamed(name: str, *cases: CaseEvent) -> EventStream:

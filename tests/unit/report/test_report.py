@@ -6,12 +6,10 @@ import io
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
-from command_line import Command
 from page_contents import data, rows, shown
 from rich.console import Console
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
@@ -21,7 +19,6 @@ from toy_format import (
     toy,  # noqa: F401 - pytest finds the fixture here
 )
 
-from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule
@@ -252,23 +249,6 @@ def test_a_case_that_was_not_run_is_an_error_of_junit_for_it_ends_the_run_with_1
     for kind in ("start", "spent"):
         root = ET.fromstring(junit([stream(PASS, evolve(FAIL, verdict="not-run", kind=kind, cls=""))]))
         assert [suite.get("errors") for suite in root.iter("testsuite")] == ["0", "1"]
-
-
-def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
-    wireproof: Command, tmp_path: Path
-) -> None:
-    """The recipe for CI writes all three, and a job whose failures are all known ends with 0."""
-    run, known = tmp_path / "run.jsonl", tmp_path / "known.toml"
-    lenient = (spec_of("mutant:crc-skip"), "--in-process", "--no-families", "--run", "kafka.batch/v2/crc/*")
-    assert wireproof("check", *lenient, "--out", run).code == 1
-    known.write_text(wireproof("baseline", "write", run, "--owner", "me").out, encoding="utf-8")
-    views = ("--junit", tmp_path / "junit.xml", "--markdown", tmp_path / "run.md", "--annotations")
-    done = wireproof("check", *lenient, "--baseline", known, *views)
-    assert done.code == 0, done.out
-    assert "::error" not in done.out
-    assert "conforms, but for" in (tmp_path / "run.md").read_text("utf-8")
-    suites = ET.parse(tmp_path / "junit.xml").getroot().iter("testsuite")
-    assert {(suite.get("failures"), suite.get("errors")) for suite in suites} == {("0", "0")}
 
 
 # --- Markdown ---
