@@ -9,9 +9,9 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from property_profile import given
 
 from wireproof.adapters.answer_json import answer_of, answer_packet
 from wireproof.adapters.contract import Claim, Hello, Request

@@ -1,9 +1,10 @@
 """Values that the strategies draw can be written, and are read back as the same values."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from one_of_a_kind import each_format
+from property_profile import given
 
 from wireproof import formats
 from wireproof.formats import FORMATS

@@ -5,9 +5,10 @@ import hmac
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from machine import needs
+from property_profile import given
 
 from wireproof import formats
 from wireproof.formats import FORMATS

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
+from property_profile import given
 from work_counter import growth
 
 from wireproof import formats

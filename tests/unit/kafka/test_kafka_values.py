@@ -4,8 +4,9 @@ import gzip
 import uuid
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, record, refused, wrapper
+from property_profile import given
 
 from wireproof import formats
 from wireproof.kafka.attribute_bits import wrap64

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import Command
-from hypothesis import given
 from hypothesis import strategies as st
+from property_profile import given
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello

@@ -13,8 +13,9 @@ import pytest
 import snappy
 import xxhash
 import zstandard
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
+from property_profile import given
 
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_block, decompress_prefix
 from wireproof.wire.reader import Budget, Reader, TracingReader
