@@ -33,13 +33,14 @@ QUICK = "protobuf-upb"
 ELSEWHERE = {
     "aiokafka": "kafka-python",
     "aiokafka-pure": "kafka-python",
+    "librdkafka": "confluent-kafka-client",
     "sarama": "franz-go",
     "kafka-go": "franz-go",
     "kafka-go-reader": "franz-go",
     "rskafka": "kafka-protocol",
     "platformatic-kafka": "kafkajs",
 }
-"""Whom `.ci/full` runs, and the peer in the same language that is run here."""
+"""Whom `.ci/full` runs, and the peer in the same language, or of the same library, that is run here."""
 
 
 def baselines() -> dict[str, Path]:

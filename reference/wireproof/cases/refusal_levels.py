@@ -69,6 +69,11 @@ def with_refusal_level(case: Case) -> Case:
     return evolve(case, level=level, flags=tuple(flag for flag in case.flags if flag != "security"))
 
 
+def load_levels(format_id: str) -> None:
+    """Read the golden cases of a format now, so that no later case has the time and coverage of that."""
+    _levels(format_id)
+
+
 @lru_cache(maxsize=256)
 def _levels(format_id: str) -> RefusalLevels:
     """Return the levels of a format's golden cases; those of the entries of a stream are its own too."""

@@ -18,6 +18,7 @@ from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
+from wireproof.cases.refusal_levels import load_levels
 from wireproof.formats import FORMATS
 from wireproof.fuzz.case_builder import CaseBuilder
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
@@ -145,7 +146,12 @@ class FormatSession:
         return [case for case in self._context.suite.cases if case.id not in self.config.held_out]
 
     def _warm_up(self) -> None:
-        """Call the adapter once: what it compiles or loads on first use must not count as a hang."""
+        """Call the adapter once: what it compiles or loads on first use must not count as a hang.
+
+        The levels of refusals are loaded too: else the input that needs them first has their coverage.
+        """
+        for format_id in {self.fmt.format_id, "/".join((self.fmt.wrapped_by or ())[:2])} - {""}:
+            load_levels(format_id)
         case = self.builder.decode_case(seed(self.fmt))
         timer = CpuTimer(WARM_UP_SECONDS)
         executor = self._context.executor(timer)
