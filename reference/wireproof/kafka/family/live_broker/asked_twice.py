@@ -1,4 +1,4 @@
-"""A case whose connection ended is asked once more: its end may have another reason than the case.
+"""A case whose connection ended, or whose topic is lost, is asked once more: that may have another reason.
 
 The broker may have been started again in the middle, by an operator or because another case ended it.
 """
@@ -29,27 +29,35 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
     """Return the outcome of `ask`, which may raise an error of kafka-python.
 
     If the broker was away or has lost a topic, `lost` gets the time at which that was noticed, before the
-    case is asked again.
+    case is asked again. A broker that was started again may do both to one case: it closes the connection,
+    listens again before anybody looks, and does not know the topic.
     """
-    try:
-        return _asked(ask)
-    except errors.KafkaError as error:
-        noticed = time.monotonic()
-        away = isinstance(error, LostTopicError) or not cluster.is_alive()
-        if not cluster.returns():
-            return _gone(error)
-    if away:
-        lost(noticed)
-    try:
-        return _asked(ask)
-    except LostTopicError as error:
+    done: list[type[errors.KafkaError]] = []
+    while True:
+        try:
+            return _asked(ask)
+        except errors.KafkaError as error:
+            kind = LostTopicError if isinstance(error, LostTopicError) else errors.KafkaError
+            if kind in done:
+                return _refused(cluster, error)
+            done.append(kind)
+            noticed = time.monotonic()
+            away = kind is LostTopicError or not cluster.is_alive()
+            if not cluster.returns():
+                return _gone(error)
+        if away:
+            lost(noticed)
+
+
+def _refused(cluster: Cluster, error: errors.KafkaError) -> Outcome:
+    """Return the outcome of a case that lost its topic twice, or its connection twice."""
+    if isinstance(error, LostTopicError):
         return Refused(detail=LOST, text=str(error), untyped=True)
-    except errors.KafkaError as error:
-        if not cluster.is_alive():
-            cluster.returns()  # the process that asks the next case does not wait for it
-            return _gone(error)
-        text = f"the broker closes the connection without an answer: {line_of(error)}"
-        return Refused(detail=CLOSED, text=text, untyped=True)
+    if not cluster.is_alive():
+        cluster.returns()  # the process that asks the next case does not wait for it
+        return _gone(error)
+    text = f"the broker closes the connection without an answer: {line_of(error)}"
+    return Refused(detail=CLOSED, text=text, untyped=True)
 
 
 def _asked(ask: Callable[[], Outcome]) -> Outcome:

@@ -1,0 +1,81 @@
+"""A case is asked again after the end of its connection and after the loss of its topic: once for each."""
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
+
+from kafka import errors
+
+from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
+from wireproof.kafka.family.live_broker.asked_twice import CLOSED, LOST, asked_twice
+from wireproof.kafka.family.live_broker.requests import LostTopicError
+
+DONE = Accepted({})
+CLOSES = errors.KafkaConnectionError("closed")
+LOSES = LostTopicError("lost")
+
+
+class Listening:
+    """A broker that is there whenever somebody looks, or never."""
+
+    def __init__(self, alive: bool) -> None:
+        self.alive = alive
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    def returns(self) -> bool:
+        return self.alive
+
+
+def asked(events: list[Any], *, alive: bool = True) -> tuple[Outcome, int, int]:
+    """The outcome of a case with these events, how often topics were forgotten, and the events left."""
+    left = list(events)
+    forgotten: list[float] = []
+
+    def ask() -> Outcome:
+        event = left.pop(0)
+        if isinstance(event, Exception):
+            raise event
+        return event  # type: ignore[no-any-return] # an outcome
+
+    outcome = asked_twice(Listening(alive), ask, forgotten.append)  # type: ignore[arg-type] # a double
+    return outcome, len(forgotten), len(left)
+
+
+@pytest.mark.parametrize(
+    ("events", "forgotten"),
+    [
+        ([DONE], 0),
+        ([CLOSES, DONE], 0),
+        ([LOSES, DONE], 1),
+        ([CLOSES, LOSES, DONE], 1),
+        ([LOSES, CLOSES, DONE], 1),
+    ],
+)
+def test_a_broker_that_was_started_again_is_asked_again(events: list[Any], forgotten: int) -> None:
+    """It listens again before anybody looks: only the lost topic shows that it was away."""
+    assert asked(events) == (DONE, forgotten, 0)
+
+
+@pytest.mark.parametrize(
+    ("events", "detail"),
+    [
+        ([CLOSES, CLOSES, DONE], CLOSED),
+        ([LOSES, LOSES, DONE], LOST),
+        ([CLOSES, LOSES, CLOSES, DONE], CLOSED),
+        ([LOSES, CLOSES, LOSES, DONE], LOST),
+    ],
+)
+def test_a_broker_that_does_it_twice_refuses_the_case(events: list[Any], detail: str) -> None:
+    outcome, _, left = asked(events)
+    assert isinstance(outcome, Refused)
+    assert (outcome.detail, left) == (detail, 1)
+
+
+def test_a_broker_that_does_not_return_is_gone() -> None:
+    outcome, _, left = asked([CLOSES, DONE], alive=False)
+    assert isinstance(outcome, Crashed)
+    assert left == 1
