@@ -1,5 +1,7 @@
 """The entries of a stream one after another: the fast decoder and the reference list the same."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -11,7 +13,15 @@ from attrs import evolve
 from folders import SUPPORT
 
 from wireproof import formats
-from wireproof.cases.byte_source import BytesSource, FileSource, ShrunkError, long_zeros, pieces, zeros_end
+from wireproof.cases.byte_source import (
+    ByteSource,
+    BytesSource,
+    FileSource,
+    ShrunkError,
+    long_zeros,
+    pieces,
+    zeros_end,
+)
 from wireproof.kafka.family import chunked_listing
 from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
 from wireproof.runner.file_survey import ReadSettings, survey_file
@@ -22,11 +32,15 @@ SEGMENTS = sorted((SUPPORT / "segments").glob("*/*.log"))
 
 
 def listed(data: bytes, *, fast: bool, values: bool = False) -> list[ListedEntry]:
+    return list(entries_of(BytesSource(data), fast=fast, values=values))
+
+
+def entries_of(source: ByteSource, *, fast: bool, values: bool = False) -> Iterator[ListedEntry]:
     listing = listing_of(LOG)
     assert listing is not None
     reading = ListingSettings(DEFAULT_OPTIONS, values=values, fast=fast)
-    parts = list_entries(LOG, listing, BytesSource(data), reading)
-    return [one for part in parts for one in (part if isinstance(part, ListedRows) else (part,))]
+    for part in list_entries(LOG, listing, source, reading):
+        yield from part if isinstance(part, ListedRows) else (part,)
 
 
 def same(data: bytes) -> list[ListedEntry]:
@@ -123,6 +137,41 @@ def test_zeros_end_where_a_byte_is_set() -> None:
     assert long_zeros(source, 200_001) == 100_000
     assert long_zeros(source, 190_000) == 0
     assert long_zeros(source, 200_000) == 0
+
+
+def chunks_and_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Make chunks small, so that many are in hand at once."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr("wireproof.kafka.family.fast_listing.CHUNKS", (1 << 10, 1 << 12))
+    monkeypatch.setattr("wireproof.kafka.family.fast_listing.core_count", lambda: threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 9])
+def test_many_chunks_of_a_file_are_listed_in_order_by_any_number_of_threads(
+    threads: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    chunks_and_threads(monkeypatch, threads)
+    data = b"".join(one for _, one in damaged_logs.thirty_kafka()[:12])
+    (tmp_path / "0.log").write_bytes(data)
+    with (tmp_path / "0.log").open("rb") as file:
+        assert list(entries_of(FileSource.of(file), fast=True)) == listed(data, fast=False)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_what_was_read_of_a_file_that_shrinks_is_listed(
+    threads: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    chunks_and_threads(monkeypatch, threads)
+    entry = len(logs.batch(bytes(200), 0))
+    (tmp_path / "0.log").write_bytes(b"".join(logs.batch(bytes([n]) * 200, n) for n in range(100)))
+    found: list[ListedEntry] = []
+    with (tmp_path / "0.log").open("rb") as file:
+        source = FileSource.of(file)
+        os.truncate(tmp_path / "0.log", 50 * entry)
+        with pytest.raises(ShrunkError):
+            found.extend(entries_of(source, fast=True))
+    assert [one.at for one in found] == [n * entry for n in range(len(found))]
+    assert (50 - len(found)) * entry <= 1 << 12, "less than a chunk is missing"
 
 
 def test_a_source_that_shrinks_says_how_much_is_left(tmp_path: Path) -> None:
