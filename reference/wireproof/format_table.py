@@ -37,6 +37,11 @@ class FormatTable(MutableMapping[str, Format]):
             yield from self._of(name)
         yield from [added for added in self._changed if added not in self._of(added.partition(".")[0])]
 
+    def of_family(self, name: str) -> list[Format]:
+        """Return the formats of a family, in order; no other family is loaded."""
+        added = [one for one in self._changed if one.partition(".")[0] == name]
+        return [self[format_id] for format_id in dict.fromkeys([*self._of(name), *added])]
+
     def __len__(self) -> int:
         """Return the number of formats."""
         return sum(1 for _ in self)

@@ -70,7 +70,7 @@ class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
 FAMILIES: Final[MutableMapping[str, Family]] = INSTALLED.families
 """Every family, by its name; it is loaded when it is asked for."""
 
-FORMATS: Final[MutableMapping[str, Format]] = FormatTable(FAMILIES)
+FORMATS: Final = FormatTable(FAMILIES)
 """Every format in every revision, by its id."""
 
 

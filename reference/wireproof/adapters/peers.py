@@ -15,7 +15,7 @@ from attrs import Factory, evolve, field, frozen
 from wireproof.adapters import live_servers, packaged_folders
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
 from wireproof.adapters.registry_entry import Build, Entry, PeerLibrary, Pin
-from wireproof.formats import FORMATS
+from wireproof.installed_families import OWN
 from wireproof.safe_parsing import parse_toml
 from wireproof.strict_converter import strict_converter, structure
 
@@ -86,12 +86,11 @@ class AdapterFile:
 
 def files() -> dict[str, Path]:
     """Return the file of each peer by its name: Kafka's, Iggy's, Heka's, then of other systems."""
-    systems = list(dict.fromkeys(fmt.name.partition(".")[0] for fmt in FORMATS.values()))
     paths = packaged_folders.peers_folder().glob(f"[!_]*/*/{FILE}")
 
     def place(path: Path) -> tuple[int, list[tuple[str, int]]]:
         system, name = path.parts[-3:-1]
-        rank = systems.index(system) if system in systems else len(systems)
+        rank = OWN.index(system) if system in OWN else len(OWN)
         return rank, [(text, int(number or -1)) for text, number in re.findall(r"(\D*)(\d*)", name)]
 
     return {path.parent.name: path for path in sorted(paths, key=place)}

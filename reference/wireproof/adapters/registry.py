@@ -50,7 +50,8 @@ LIST: Final = "run `wireproof adapters` for the list"
 
 def entries() -> dict[str, Entry]:
     """Return every registered adapter by name; raise `AdapterFileError` for an unreadable file of a peer."""
-    own = BUILTIN | {name: peers.read(path) for name, path in peers.files().items()}
+    own = {name: entry() for name, entry in BUILTIN.items()}
+    own |= {name: peers.read(path) for name, path in peers.files().items()}
     return own | _third_party() | own  # a third party cannot replace an adapter of ours
 
 
@@ -115,7 +116,7 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
 def _registered(spec: str) -> Entry:
     """Return the entry of `NAME` or `NAME@VERSION`, with `:OPTION,…` behind it for a client program."""
     if spec in BUILTIN:
-        return BUILTIN[spec]
+        return BUILTIN[spec]()
     head, _, options = spec.partition(":")
     name, at, version = head.partition("@")
     if path := peers.files().get(name):

@@ -86,7 +86,7 @@ def rank_formats(
     """
     surveys = dict(_surveys(data, rows, options, name))
     system = "" if rows else _system(surveys, len(data))
-    tried = rows or [row for row in FORMATS.values() if row.name.startswith(system)]
+    tried = rows or (FORMATS.of_family(system) if system else list(FORMATS.values()))
     found = [
         FormatFit(
             row,
@@ -127,8 +127,8 @@ def _surveys(
     A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
     if nothing is; for a small input without a name it does not run.
     """
-    logs = [row for row in rows or FORMATS.values() if row.scan is not None]
-    found = {row.format_id: quick_survey(row, data, options) for row in logs}
+    found = _quick_surveys(data, rows, options)
+    logs = [FORMATS[name] for name in found] if not rows else [row for row in rows if row.scan is not None]
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.format_id].proven] if some else logs
@@ -142,9 +142,24 @@ def _surveys(
             return
 
 
+def _quick_surveys(data: bytes, rows: Sequence[Format], options: Options) -> dict[str, LogSurvey]:
+    """Return the quick surveys of the logs among the formats.
+
+    If one of every system is proven, the systems after it are not tried, and need not be loaded.
+    """
+    found: dict[str, LogSurvey] = {}
+    for row in rows or FORMATS.values():
+        if row.scan is not None:
+            found[row.format_id] = quick_survey(row, data, options)
+            if not rows and _system(found, len(data)):
+                others = [one for one in FORMATS.of_family(row.family) if one.format_id not in found]
+                return found | (_quick_surveys(data, others, options) if others else {})
+    return found
+
+
 def _system(surveys: dict[str, LogSurvey], size: int) -> str:
-    """Return the beginning of the format names of a system whose log is proven; else nothing."""
-    return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
+    """Return the family of a system whose log is proven; else nothing."""
+    return next((name.partition(".")[0] for name, one in surveys.items() if 2 * one.proven > size), "")
 
 
 def is_marked(row: Format, data: bytes) -> bool:

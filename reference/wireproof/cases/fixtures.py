@@ -6,7 +6,7 @@ the file, the case and the fault.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +38,7 @@ from wireproof.cases.made_case import check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
+from wireproof.family import Family
 from wireproof.files import read_limited_bytes
 from wireproof.formats import FAMILIES
 from wireproof.safe_parsing import parse_json
@@ -119,9 +120,9 @@ def fixtures_folder() -> Path:
     return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
 
 
-def own_folders() -> tuple[Path, ...]:
-    """Return the folder of this package, and those of the families that other packages provide."""
-    of_families = (family.fixtures for family in FAMILIES.values())
+def own_folders(families: Iterable[Family] | None = None) -> tuple[Path, ...]:
+    """Return the folder of this package, and those of families of other packages; by default of all."""
+    of_families = (family.fixtures for family in (FAMILIES.values() if families is None else families))
     return (fixtures_folder(), *(folder for folder in of_families if folder is not None))
 
 
@@ -165,8 +166,12 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
 
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
-    """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`."""
-    for root in _roots(own_folders(), further):
+    """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`.
+
+    Only the family of the format is loaded.
+    """
+    family = FAMILIES.get(format_id.partition(".")[0])
+    for root in _roots(own_folders(() if family is None else (family,)), further):
         for path in sorted(root.glob(f"{format_id}/*.json")):
             yield from read(path)
 

@@ -47,17 +47,18 @@ def alike(data: Callable[[Recipe], bytes], value: Callable[[Recipe], Json]) -> G
 
 
 @cache
-def generators() -> Mapping[str, Generator]:
-    """Return the generator of each kind, from all families."""
-    places = (family.generators for family in FAMILIES.values() if family.generators)
-    return {kind: made for place in places for kind, made in object_at(place).items()}
+def generators(family: str) -> Mapping[str, Generator]:
+    """Return the generator of each kind of a family: the kinds are its formats. No other family is loaded."""
+    found = FAMILIES.get(family)
+    return object_at(found.generators) if found is not None and found.generators else {}
 
 
 def generator_of(recipe: Recipe) -> Generator:
     """Return the generator of a recipe; raise `GenerateError` for an unknown kind."""
-    found = generators().get(recipe.kind)
+    found = generators(recipe.kind.partition(".")[0]).get(recipe.kind)
     if found is None:
-        raise GenerateError(f"nothing generates {recipe.kind}; known kinds: {', '.join(generators())}")
+        kinds = ", ".join(kind for family in FAMILIES for kind in generators(family))
+        raise GenerateError(f"nothing generates {recipe.kind}; known kinds: {kinds}")
     return found
 
 

@@ -118,7 +118,7 @@ def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
 
 def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
     """Sort the revisions of a format in the order of the table."""
-    order = list(formats.FORMATS)
+    order = [row.format_id for row in formats.FORMATS.of_family(revisions[0].row.family)]
     return sorted(revisions, key=lambda fit: order.index(fit.row.format_id))
 
 

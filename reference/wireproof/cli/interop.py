@@ -111,7 +111,7 @@ def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
 
 def _peers() -> list[Entry]:
     """Return the registered implementations, without the fast decoders: they repeat the reference."""
-    return [entry for entry in entries().values() if entry.name != COLUMNAR.name]
+    return [entry for entry in entries().values() if entry.name != COLUMNAR]
 
 
 def _exchanged(

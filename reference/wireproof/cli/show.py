@@ -14,15 +14,18 @@ from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.sources import cited
 from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import case_ids, suite_of
+from wireproof.family import deferred
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.step_table import step_lines
-from wireproof.runner.case_lookup import find_case
 from wireproof.runner.summaries import short_expect
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that are shown on a terminal."""
+
+find_case = deferred("wireproof.runner.case_lookup:find_case")
+"""It imports the families and the properties, which completion of an id does not need."""
 
 
 @click.command("show")
@@ -53,7 +56,7 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
 
 def case_named(suite: Suite, name: str) -> Case:
     """Return the case of that name; raises `PatternError` with a suggestion."""
-    case = find_case(suite, name)
+    case: Case | None = find_case(suite, name)
     if case is None:
         select(suite, [name])
         raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")

@@ -122,7 +122,7 @@ def test_a_broken_file_fails_the_suite_and_only_those_who_ask_for_it(
     assert done.code == 5
     assert "toy/adapter.toml: command must be a string, got 7" in done.one_line()
     assert wireproof("adapters").code == 5
-    assert resolve("reference") == BUILTIN["reference"]
+    assert resolve("reference") == BUILTIN["reference"]()
     assert "toy" in names()
 
 

@@ -147,6 +147,12 @@ def test_explain_of_a_log_imports_no_other_family_and_nothing_about_other_files(
     )
 
 
+def test_explain_of_a_sound_entry_imports_no_other_family() -> None:
+    modules = imported("explain", logs.batch(b"x", 0).hex())
+    assert "wireproof.kafka.family" in modules
+    assert not heavy(modules, "wireproof.iggy", "wireproof.heka")
+
+
 def test_the_import_of_a_verb_leaves_the_search_for_cycles_as_it_was(wireproof: Command) -> None:
     before = gc.get_threshold()
     assert wireproof("explain", BATCH).out
@@ -181,6 +187,8 @@ def test_options_adapters_and_cases_are_completed_without_the_import_of_a_mutant
     modules = completing(words)
     assert not heavy(modules, *ELSEWHERE, "aiokafka", "confluent_kafka", "kafka", "kio", "iggy")
     assert not {name for name in modules if name.startswith(("tests.mutants.", "wireproof.spark."))}
+    assert not {name for name in modules if name.endswith(".family") and name != "wireproof.family"}
+    assert not heavy(modules, "wireproof.cases.derived", "wireproof.runner.engine", "wireproof.cases.mutate")
 
 
 @pytest.mark.parametrize(
