@@ -34,7 +34,14 @@ LINES = {"java": 60, "c": 60}
 HALF = re.compile(r"^( *)[^/#*\n]*\b(?:def|func|fn|function|void) (consume|produce) ?\(")
 
 PROGRAMS = [
-    pytest.param(template, id=language, marks=needs(*template.tools, "[peers]"))
+    pytest.param(
+        template,
+        id=language,
+        marks=[
+            needs(*template.tools, "[peers]"),
+            pytest.mark.builds if language == "rust" else pytest.mark.tools,
+        ],
+    )
     for language, template in client_templates().items()
 ]
 
@@ -73,7 +80,6 @@ def wanted(shown: list[list[dict[str, object]]]) -> list[list[dict[str, object]]
     return [[{name: row[name] for name in names} for row in rows] for rows in every]
 
 
-@pytest.mark.tools
 @pytest.mark.parametrize("template", PROGRAMS)
 def test_a_template_delivers_what_it_produced_at_the_loopback_broker(template: AdapterTemplate) -> None:
     topics = {

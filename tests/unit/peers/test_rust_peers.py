@@ -15,9 +15,12 @@ from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 
-pytestmark = [pytest.mark.peers, needs("cargo")]
+pytestmark = needs("cargo")
 
-PEERS = ("kafka-protocol", "rskafka")
+PEERS = [
+    pytest.param("kafka-protocol", marks=pytest.mark.peers),
+    pytest.param("rskafka", marks=pytest.mark.builds),
+]
 
 MAGIC_AT = 16
 PLAIN_APPEND = ["0/1700000000000/x61/x31/", "1/1700000000001/x62/x32/"]
