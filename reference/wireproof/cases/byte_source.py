@@ -41,8 +41,8 @@ class ByteSource(Protocol):
     def read(self, at: int, length: int, /) -> bytes:
         """Return the bytes at a position, as far as they are before the end."""
 
-    def view(self, at: int, length: int, room: int = 0, /) -> memoryview:
-        """Return the same bytes in memory that the next view in the same room overwrites: new is slow."""
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the same bytes in memory that the next view overwrites: new memory is slow."""
 
     def hole_end(self, at: int, /) -> int:
         """Return the position up to which the bytes are known to be zeros, without reading them."""
@@ -63,9 +63,8 @@ class BytesSource:
         """Return the bytes at a position."""
         return self.data[at : at + length]
 
-    def view(self, at: int, length: int, room: int = 0, /) -> memoryview:
+    def view(self, at: int, length: int, /) -> memoryview:
         """Return the bytes at a position, without a copy."""
-        del room  # none is needed
         return memoryview(self.data)[at : at + length]
 
     def hole_end(self, at: int, /) -> int:
@@ -82,7 +81,7 @@ class FileSource:
 
     file: BinaryIO
     size: int
-    _rooms: dict[int, bytearray] = field(factory=dict, init=False)
+    _room: bytearray = field(factory=bytearray, init=False)
 
     @classmethod
     def of(cls, file: BinaryIO) -> "FileSource":
@@ -105,22 +104,22 @@ class FileSource:
             got += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def view(self, at: int, length: int, room: int = 0, /) -> memoryview:
-        """Return the bytes at a position, in memory that the next view in the same room overwrites.
+    def view(self, at: int, length: int, /) -> memoryview:
+        """Return the bytes at a position, in memory that the next view overwrites.
 
         Raises:
             ShrunkError: the file became shorter.
         """
         wanted = max(min(length, self.size - at), 0)
-        if len(self._rooms.setdefault(room, bytearray())) < wanted:
-            self._rooms[room] = bytearray(wanted)
-        data, got = memoryview(self._rooms[room])[:wanted], 0
+        if len(self._room) < wanted:
+            self._room = bytearray(wanted)
+        room, got = memoryview(self._room)[:wanted], 0
         while got < wanted:
-            count = read_into(self.file.fileno(), data[got:], at + got)
+            count = read_into(self.file.fileno(), room[got:], at + got)
             if not count:
                 raise ShrunkError(self.size, min(os.fstat(self.file.fileno()).st_size, at + got))
             got += count
-        return data
+        return room
 
     def hole_end(self, at: int, /) -> int:
         """Return the end of the hole at a position of a sparse file."""

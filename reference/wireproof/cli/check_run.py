@@ -27,7 +27,6 @@ from wireproof.cli.options import selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
 from wireproof.cli.run_end import PrintedRun, numbered_findings, print_end
-from wireproof.core_count import core_count
 from wireproof.report.terminal import RunView, output_console, print_line, print_run
 from wireproof.runner import baseline, conclusion
 from wireproof.runner.case_lookup import CaseLookup
@@ -42,6 +41,7 @@ from wireproof.runner.workers import (
     TaskEnded,
     WorkerDiedError,
     collect_rarely,
+    core_count,
     no_idle_work,
     run_parallel,
     run_serial,

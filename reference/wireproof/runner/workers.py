@@ -8,6 +8,7 @@ over the messages, ends the workers, which close their adapters first.
 import contextlib
 import gc
 import multiprocessing
+import os
 import pickle
 import signal
 import threading
@@ -62,6 +63,11 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
     task: int = -1
+
+
+def core_count() -> int:
+    """Return the number of processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def collect_rarely() -> None:

@@ -139,29 +139,25 @@ def test_zeros_end_where_a_byte_is_set() -> None:
     assert long_zeros(source, 200_000) == 0
 
 
-def chunks_and_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    """Make chunks small, so that many are in hand at once."""
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr("wireproof.kafka.family.fast_listing.CHUNKS", (1 << 10, 1 << 12))
-    monkeypatch.setattr("wireproof.kafka.family.fast_listing.core_count", lambda: threads)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 9])
-def test_many_chunks_of_a_file_are_listed_in_order_by_any_number_of_threads(
-    threads: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_many_chunks_of_a_file_are_listed_as_by_the_reference(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    chunks_and_threads(monkeypatch, threads)
+    small_chunks(monkeypatch)
     data = b"".join(one for _, one in damaged_logs.thirty_kafka()[:12])
     (tmp_path / "0.log").write_bytes(data)
     with (tmp_path / "0.log").open("rb") as file:
         assert list(entries_of(FileSource.of(file), fast=True)) == listed(data, fast=False)
 
 
-@pytest.mark.parametrize("threads", [1, 4])
 def test_what_was_read_of_a_file_that_shrinks_is_listed(
-    threads: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    chunks_and_threads(monkeypatch, threads)
+    small_chunks(monkeypatch)
     entry = len(logs.batch(bytes(200), 0))
     (tmp_path / "0.log").write_bytes(b"".join(logs.batch(bytes([n]) * 200, n) for n in range(100)))
     found: list[ListedEntry] = []

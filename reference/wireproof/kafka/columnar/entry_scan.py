@@ -18,7 +18,6 @@ from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
-from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
@@ -57,7 +56,7 @@ def scan_steps(
     at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
     while reason != BUFFER_END:
         entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
-        yield from judge_found(entries, options, keep=keep)
+        yield from _judged_steps(entries, options, keep=keep)
         if reason == CUT:
             yield ScanStep(None, {0: Item("tail", at, view.nbytes - at)})
             return
@@ -65,27 +64,6 @@ def scan_steps(
             item = _item_at(view, at, options)
             yield ScanStep(None, {0: item})
             at += item.length
-
-
-def find_entries(buffer: Buffer, options: Options) -> tuple[list[EntryIndex], int, bool]:
-    """Find the whole entries at the beginning of a buffer, by their sizes alone; nothing else is checked.
-
-    Returns:
-        The entries; the position after them; and whether what follows is no entry, not even one that the end
-        cuts.
-    """
-    view = memoryview(buffer).cast("B")
-    wire = np.frombuffer(view, np.uint8)
-    most = MAX_ENTRY if options.max_message is None else options.max_message
-    found: list[EntryIndex] = []
-    at, reason = 0, kernels.FULL
-    while reason == kernels.FULL:
-        entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
-        found.append(entries)
-    broken = reason == BROKEN and (
-        view.nbytes - at >= HEADER_SIZE_UP_TO_MAGIC or _item_at(view, at, options).kind != "tail"
-    )
-    return found, at, broken
 
 
 def _room() -> tuple[Array, Array, Array]:
@@ -110,8 +88,8 @@ def _item_at(view: memoryview, at: int, options: Options) -> Item:
     return evolve(next(reference_scan([bytes(view[at:])], options)), at=at) if found is None else found[0]
 
 
-def judge_found(entries: EntryIndex, options: Options, *, keep: RecordForm) -> Iterator[ScanStep]:
-    """Judge all entries that were found, in blocks as long as the limits allow."""
+def _judged_steps(entries: EntryIndex, options: Options, *, keep: RecordForm) -> Iterator[ScanStep]:
+    """Judge all entries, in blocks as long as the limits allow."""
     first, ends = 0, np.cumsum(entries.length)
     while first < entries.magic.size:
         bytes_before = int(ends[first - 1]) if first else 0

@@ -1,7 +1,6 @@
 """List a Kafka log with the fast decoder, chunk by chunk."""
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -9,16 +8,14 @@ import numpy as np
 from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource, long_zeros
-from wireproof.core_count import core_count
 from wireproof.family import EntryRows
 from wireproof.kafka import entry
 from wireproof.kafka.attribute_bits import CONTROL
-from wireproof.kafka.columnar.entry_index import EntryIndex
-from wireproof.kafka.columnar.entry_scan import ScanStep, find_entries, judge_found
+from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.columnar.judged_block import JudgedBlock
-from wireproof.kafka.family.chunked_listing import Chunk, LogChunks, ReadChunk, list_chunks
+from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_row
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.layout import attribute_of
@@ -32,9 +29,6 @@ CHUNKS: Final = (1 << 20, 4 << 20)
 VALUE_CHUNKS: Final = (1 << 20, 1 << 20)
 """The same if every record becomes an object."""
 
-MOST_THREADS: Final = 4
-"""Threads that judge chunks, each of which is in memory: more are not faster than one that reads the file."""
-
 _NAMES: Final = tuple(map(attribute_of, HEADER_NAMES))
 
 
@@ -47,11 +41,9 @@ def list_entries(
     are not, the reference searches for the next one.
     """
     first, most = VALUE_CHUNKS if values else CHUNKS  # items refer to their bytes, rows do not
-    threads = 1 if values else min(core_count(), MOST_THREADS)  # the interpreter makes one object at a time
-    chunks = LogChunks(source, first, most, keeps=values, ahead=threads if threads > 1 else 0)
-    with ThreadPoolExecutor(threads) as pool:
-        read = partial(_read, pool if threads > 1 else None, options, values)
-        yield from list_chunks(chunks, options, begin, read, partial(_garbage, source, options))
+    chunks = LogChunks(source, first, most, keeps=values)
+    read, garbage = partial(_judged, options, values), partial(_garbage, source, options)
+    return list_chunks(chunks, options, begin, read, garbage)
 
 
 def _garbage(source: ByteSource, options: Options, at: int) -> Item | None:
@@ -62,19 +54,16 @@ def _garbage(source: ByteSource, options: Options, at: int) -> Item | None:
     return None if found is None else found[0]
 
 
-def _read(pool: Executor | None, options: Options, values: bool, chunk: Chunk, base: int) -> ReadChunk:
-    """Find the entries of a chunk, and let a thread judge them: the kernels do not hold the interpreter."""
-    found, at, is_broken = find_entries(chunk, options)
-    judge = partial(_judged, found, base, options, values)
-    return ReadChunk(at, is_broken, judge if pool is None else pool.submit(lambda: list(judge())).result)
-
-
 def _judged(
-    found: Sequence[EntryIndex], base: int, options: Options, values: bool
-) -> Iterator[EntryRows | Item]:
-    for entries in found:
-        for step in judge_found(entries, options, keep="slots" if values else None):
-            yield from _items(step, base) if values else _rows(step, base, options)
+    options: Options, values: bool, chunk: Chunk, base: int
+) -> Generator[EntryRows | Item, None, ChunkEnd]:
+    at = 0
+    for step in scan_steps(chunk, options, keep="slots" if values else None):
+        if step.block is None:
+            return ChunkEnd(at, step.answers[0].kind != "tail")
+        yield from _items(step, base) if values else _rows(step, base, options)
+        at = int(step.block.entries.end[-1])
+    return ChunkEnd(at, is_broken=False)
 
 
 def _items(step: ScanStep, base: int) -> Iterator[Item]:

@@ -5,7 +5,7 @@ needs a look at its records or is unusual, and bytes that are no entry with a va
 entry that is sound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import partial
 from struct import Struct
 from typing import Any, Final
@@ -24,7 +24,7 @@ from wireproof.kafka.attribute_bits import (
     MAX_INT64,
     TRANSACTIONAL,
 )
-from wireproof.kafka.family.chunked_listing import LOG, Chunk, LogChunks, ReadChunk, list_chunks
+from wireproof.kafka.family.chunked_listing import LOG, Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.family.entry_cells import batch_cells, message_row, select_numbers
 from wireproof.kafka.layouts import CODECS
 from wireproof.kafka.scan import MAX_ENTRY
@@ -62,9 +62,10 @@ def list_headers(
     return list_chunks(LogChunks(source, *CHUNKS), options, begin, partial(_read, options, most))
 
 
-def _read(options: Options, most: int, chunk: Chunk, base: int) -> ReadChunk:
+def _read(
+    options: Options, most: int, chunk: Chunk, base: int
+) -> Generator[EntryRows | Item, None, ChunkEnd]:
     at, stop, is_broken = 0, len(chunk), False
-    parts: list[EntryRows | Item] = []
     rows: list[tuple[int, int, tuple[Any, ...]]] = []
     while stop - at >= HEADER_SIZE_UP_TO_MAGIC:
         size, magic = _size_and_magic(chunk, at)
@@ -79,11 +80,12 @@ def _read(options: Options, most: int, chunk: Chunk, base: int) -> ReadChunk:
             item = _frame(bytes(chunk[at:end]), options)
             if is_broken := item is None:
                 break
-            parts += [*_together(rows), evolve(item, at=base + at)]
+            yield from _together(rows)
             rows = []
+            yield evolve(item, at=base + at)
         at = end
-    parts += _together(rows)
-    return ReadChunk(at, is_broken, lambda: parts)
+    yield from _together(rows)
+    return ChunkEnd(at, is_broken)
 
 
 def _together(rows: list[tuple[int, int, tuple[Any, ...]]]) -> Iterator[EntryRows]:

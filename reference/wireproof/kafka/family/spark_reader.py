@@ -4,6 +4,7 @@
 the garbage depends on everything after it, so the reference reads on in the object itself.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -14,7 +15,6 @@ from attrs import define, evolve, field, frozen
 from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.columnar.basic_kernels import Array
-from wireproof.core_count import core_count
 from wireproof.formats import Format
 from wireproof.kafka.columnar import KafkaFrames, clean_records
 from wireproof.kafka.columnar.canonical_digest import digest_items
@@ -232,7 +232,7 @@ def _moved(item: Item, base: int) -> Item:
 def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
     """Yield the same split points as `recover_by_item`; all cores search long garbage."""
     stored = pieces.stored
-    find_end = partial(find_garbage_end, threads=core_count())
+    find_end = partial(find_garbage_end, threads=os.cpu_count() or 1)
     found = garbage_item(stored.read, pieces.position, stored.size, options, find_end)
     if found is not None:
         garbage, settled = found
