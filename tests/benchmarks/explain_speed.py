@@ -8,7 +8,9 @@ like:
 * `explain --headers` checks headers and checksums, as does `DumpLogSegments` without that option: it prints
   `isvalid`, for which it computes the CRC of each batch, and reads no records.
 
-Processor time is that of all threads; it depends less on what else the machine does than the clock's time.
+numba imports other packages if they are there, such as PyYAML, which takes hundredths of a second. So
+`--python` can name an environment that has only what `explain` needs. Processor time is that of all threads;
+it depends less on what else the machine does than the clock's time.
 """
 
 import json
@@ -130,10 +132,10 @@ def write_codec(path: Path, codec: int, size: int) -> None:
             at += 1
 
 
-def compare(name: str, path: Path, rounds: int) -> None:
+def compare(name: str, path: Path, rounds: int, python: str) -> None:
     """Print the costs of all for one segment, and their ratios."""
     dump = ["java", "-cp", f"{dumping.jars()}/*", dumping.TOOL, "--files", path]
-    ours = [sys.executable, "-m", "wireproof", "explain", path]
+    ours = [python, "-m", "wireproof", "explain", path]
     took = best(
         {
             "explain": ours,
@@ -158,12 +160,13 @@ def compare(name: str, path: Path, rounds: int) -> None:
 @click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="keeps the segments")
 @click.option("--mib", default=1024, help="of a segment")
 @click.option("--rounds", default=3, help="of which the best is kept")
-def main(*, data: tuple[str, ...], folder: Path | None, mib: int, rounds: int) -> None:
+@click.option("--python", default=sys.executable, help="of an environment with the extra `columnar` alone")
+def main(*, data: tuple[str, ...], folder: Path | None, mib: int, rounds: int, python: str) -> None:
     """Compare on uncompressed batches, on a mix of all codecs and magics, and on each codec alone."""
     conditions()
     with tempfile.TemporaryDirectory() as made:
         for name in data or (*GENERATED, *NUMBERS):
-            compare(name, segment(folder or Path(made), name, mib), rounds)
+            compare(name, segment(folder or Path(made), name, mib), rounds, python)
 
 
 if __name__ == "__main__":
