@@ -3,8 +3,9 @@
 Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py [PART…]`.
 Beside the plain loop of `columnar` over the same files in this process, on one core and on two, beside a way
 that ships the bytes through the JVM, and beside Kafka's own tool. Sessions are warm: a scan went before.
-Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, and with
-`--plain` record batches without compression, where reading is all there is to do.
+Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, with
+`--data plain` record batches without compression, where reading is all there is to do, and with
+`--data codecs` as many full batches of each codec.
 """
 
 import os
@@ -21,6 +22,8 @@ import dumping
 import shipping
 from attrs import field, frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
+from columnar_speed import CODECS
+from explain_speed import write_codec
 from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
@@ -34,6 +37,9 @@ SOUND = 1 << 62
 """One entry in so many is damaged: none."""
 
 BLOCK = 8 * MIB
+DATA = ("mixed", "plain", "codecs")
+"""Entries of all kinds, most of them small; batches without compression; full batches of each codec."""
+
 WARM = 12
 """Segments of a MiB for a first scan: one for each task, so that each core has its Python by then."""
 
@@ -48,19 +54,30 @@ class Room:
     Attributes:
         folder: of all this.
         mib: of segments, about.
-        plain: whether none is compressed.
+        data: what is in the segments: a name of `DATA`.
         rounds: of which the best is kept.
     """
 
     folder: Path
     mib: int
-    plain: bool
+    data: str
     rounds: int
 
     @property
     def segments(self) -> Path:
         """Return the folder with the segments, which are made once."""
-        return self._made(f"{'plain' if self.plain else 'mixed'}-{self.mib}", self.mib * MIB, SEGMENT)
+        if self.data == "codecs":
+            return self._of_codecs(self.folder / f"{self.data}-{self.mib}")
+        return self._made(f"{self.data}-{self.mib}", self.mib * MIB, SEGMENT)
+
+    def _of_codecs(self, folder: Path) -> Path:
+        """Return a folder with a segment of each codec, and one without compression, of the same size."""
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            numbers = (0, *CODECS)
+            for codec in numbers:
+                write_codec(folder / f"{codec:020}.log", codec, self.mib * MIB // len(numbers))
+        return folder
 
     @property
     def warm(self) -> Path:
@@ -70,7 +87,7 @@ class Room:
     def _made(self, name: str, size: int, segment: int) -> Path:
         folder = self.folder / name
         if not (folder / "manifest.json").exists():
-            generate(folder, size, 1, segment=segment, every=SOUND, plain=self.plain)
+            generate(folder, size, 1, segment=segment, every=SOUND, plain=self.data == "plain")
         return folder
 
     @property
@@ -237,11 +254,11 @@ PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cor
 @click.command()
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
 @click.option("--mib", default=4096, help="of segments")
-@click.option("--plain", is_flag=True, help="record batches only, and none compressed")
+@click.option("--data", type=click.Choice(DATA), default=DATA[0], help="what is in the segments")
 @click.option("--rounds", default=3, help="of which the best is kept")
 @click.option("--folder", type=click.Path(file_okay=False, path_type=Path),
               help="keeps the segments for the next run; else they are thrown away")  # fmt: skip
-def main(*, parts: tuple[str, ...], mib: int, plain: bool, rounds: int, folder: Path | None) -> None:
+def main(*, parts: tuple[str, ...], mib: int, data: str, rounds: int, folder: Path | None) -> None:
     """Print each figure beside its bar."""
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", MEMORY)
     here = str(Path(__file__).parent)  # workers look for `shipping` there
@@ -249,7 +266,7 @@ def main(*, parts: tuple[str, ...], mib: int, plain: bool, rounds: int, folder: 
     conditions()
     with tempfile.TemporaryDirectory() as room:
         for part in parts or PARTS:
-            PARTS[part](Room((folder or Path(room)).absolute(), mib, plain, rounds))
+            PARTS[part](Room((folder or Path(room)).absolute(), mib, data, rounds))
 
 
 if __name__ == "__main__":
