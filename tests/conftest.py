@@ -6,6 +6,7 @@ A test that starts a program of another language has `@needs("node")` too (`supp
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Generator, Iterable
 from typing import Any, Final
@@ -71,8 +72,12 @@ def pytest_deselected(items: Iterable[pytest.Item]) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the counts of a worker to the process that prints the summary."""
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = dict(session.config.stash[LEFT_OUT])
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left_out"] = dict(config.stash[LEFT_OUT])
+    elif "hypothesis" not in sys.modules and not config.getoption("numprocesses", None):
+        # its plugin imports all of it for the summary, though no test used it: half a second for one file
+        config.pluginmanager.unregister(name="hypothesispytest")
 
 
 @pytest.hookimpl(optionalhook=True)
