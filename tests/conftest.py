@@ -33,7 +33,8 @@ TOGETHER: Final = {
     "tests/unit/report/test_export.py": "export",  # all cases, written once
     "tests/unit/report/test_docs.py": "docs",  # a site
     "tests/unit/repository/test_generated_segments.py": "segments",
-    "tests/live/test_kill_table.py": "faulty brokers",  # a third of the time of those below
+    "tests/live/test_kill_table.py": "faulty brokers",  # a fifth of the time of all of them
+    "tests/live/test_iggy_": "iggy servers",  # as long as those below
     "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
