@@ -145,7 +145,7 @@ def _surveys(
 def _quick_surveys(data: bytes, rows: Sequence[Format], options: Options) -> dict[str, LogSurvey]:
     """Return the quick surveys of the logs among the formats.
 
-    If one of every system is proven, the systems after it are not tried, and need not be loaded.
+    If all are tried and a log of one system is proven, the systems after it are left out, and not loaded.
     """
     found: dict[str, LogSurvey] = {}
     for row in rows or FORMATS.values():
