@@ -31,14 +31,17 @@ DELIVERED = ("--run", "kafka.log/mixed/delivered/*")
 QUICK = "protobuf-upb"
 
 ELSEWHERE = {
-    "aiokafka": "kafka-python",
-    "aiokafka-pure": "kafka-python",
+    "aiokafka": "kio",
+    "aiokafka-pure": "kio",
+    "kafka-python": "kio",
+    "kafka-clients": "kafka-clients-client",
     "librdkafka": "confluent-kafka-client",
     "sarama": "franz-go",
     "kafka-go": "franz-go",
     "kafka-go-reader": "franz-go",
     "rskafka": "kafka-protocol",
     "platformatic-kafka": "kafkajs",
+    "platformatic-kafka-client": "kafkajs",
 }
 """Whom `.ci/full` runs, and the peer in the same language, or of the same library, that is run here."""
 
