@@ -37,6 +37,13 @@ class FormatTable(MutableMapping[str, Format]):
             yield from self._of(name)
         yield from [added for added in self._changed if added not in self._of(added.partition(".")[0])]
 
+    def by_family(self) -> Iterator[list[Format]]:
+        """Yield the formats of each family; a family is loaded when its turn comes."""
+        for name in self._families:
+            yield self.of_family(name)
+        others = dict.fromkeys(added.partition(".")[0] for added in self._changed)
+        yield from [self.of_family(name) for name in others if name not in self._families]
+
     def of_family(self, name: str) -> list[Format]:
         """Return the formats of a family, in order; no other family is loaded."""
         added = [one for one in self._changed if one.partition(".")[0] == name]

@@ -127,8 +127,8 @@ def _surveys(
     A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
     if nothing is; for a small input without a name it does not run.
     """
-    found = _quick_surveys(data, rows, options)
-    logs = [FORMATS[name] for name in found] if not rows else [row for row in rows if row.scan is not None]
+    surveyed = _quick_surveys(data, rows, options)
+    logs, found = [row for row, _ in surveyed], {row.format_id: survey for row, survey in surveyed}
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.format_id].proven] if some else logs
@@ -142,18 +142,16 @@ def _surveys(
             return
 
 
-def _quick_surveys(data: bytes, rows: Sequence[Format], options: Options) -> dict[str, LogSurvey]:
+def _quick_surveys(data: bytes, rows: Sequence[Format], options: Options) -> list[tuple[Format, LogSurvey]]:
     """Return the quick surveys of the logs among the formats.
 
     If all are tried and a log of one system is proven, the systems after it are left out, and not loaded.
     """
-    found: dict[str, LogSurvey] = {}
-    for row in rows or FORMATS.values():
-        if row.scan is not None:
-            found[row.format_id] = quick_survey(row, data, options)
-            if not rows and _system(found, len(data)):
-                others = [one for one in FORMATS.of_family(row.family) if one.format_id not in found]
-                return found | (_quick_surveys(data, others, options) if others else {})
+    found: list[tuple[Format, LogSurvey]] = []
+    for group in [rows] if rows else FORMATS.by_family():
+        found += [(row, quick_survey(row, data, options)) for row in group if row.scan is not None]
+        if any(2 * survey.proven > len(data) for _, survey in found):
+            break
     return found
 
 
