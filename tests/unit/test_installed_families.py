@@ -193,6 +193,17 @@ def test_all_families_are_in_their_order_whatever_was_loaded_first() -> None:
     assert loaded == ["iggy", "kafka", "other"]
 
 
+def test_the_formats_of_families_come_one_family_after_the_other() -> None:
+    loaded: list[str] = []
+    rows = FormatTable(table(loaded))
+    (other,), first = OTHER.formats, KAFKA.formats[0]
+    rows[first.format_id], rows["spam.frame/v1"] = other, first
+    groups = rows.by_family()
+    assert next(groups) == [other, *KAFKA.formats[1:]]
+    assert loaded == ["kafka"]
+    assert list(groups) == [[*IGGY.formats], [*OTHER.formats], [first]]
+
+
 def test_an_unknown_family_and_format_are_missing_when_all_are_loaded() -> None:
     loaded: list[str] = []
     families = table(loaded)
