@@ -1,0 +1,400 @@
+"""The table of states: for each field of each format its edge values, and the golden cases that have them.
+
+The fields and their types come from the traces of the golden cases, so that a field that a layout gains
+has its cells at once. A cell is one edge value of one field, to read or to write. `states.toml` of the
+fixtures has the types that a trace does not tell, the parts that are another format's, and the reason of each
+cell that no case can fill.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from attrs import frozen
+
+from wireproof.cases.case import Accept, Case, Chunks, Data, Value
+from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.lint_problem import Problem
+from wireproof.cases.outcome import Accepted
+from wireproof.cases.reference_answers import reference_answer
+from wireproof.cases.sources import resolve
+from wireproof.files import read_limited_text
+from wireproof.formats import FORMATS, decode_with_trace
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.wire.json_values import Json
+from wireproof.wire.trace import FieldSpan
+
+STATES_FILE: Final = "states.toml"
+
+Direction: TypeAlias = Literal["read", "write"]
+
+
+@frozen
+class Number:
+    """The type of a number on the wire: its bits, its sign, and the first value that takes a further byte.
+
+    `wide` is 0 for a type of fixed width.
+    """
+
+    bits: int
+    signed: bool
+    wide: int = 0
+
+    def edges(self) -> dict[str, int]:
+        """Return its edge values by their names."""
+        if self.signed:
+            return {
+                "zero": 0,
+                "minus-one": -1,
+                "least": -(1 << self.bits - 1),
+                "greatest": (1 << self.bits - 1) - 1,
+            }
+        return {"zero": 0, "greatest": (1 << self.bits) - 1}
+
+
+NUMBERS: Final[Mapping[str, Number]] = {
+    **{f"int{bits}": Number(bits, signed=True) for bits in (8, 16, 32, 64)},
+    **{
+        f"uint{bits}{order}": Number(bits, signed=False)
+        for bits in (8, 16, 32, 64, 128)
+        for order in ("", "le")
+    },
+    "varint": Number(32, signed=True, wide=64),
+    "varlong": Number(64, signed=True, wide=64),
+    "uvarint": Number(32, signed=False, wide=128),
+    "uvarint64": Number(64, signed=False, wide=128),
+}
+"""The types of numbers that have edge values, by the name that a trace gives them."""
+
+
+@frozen(order=True)
+class Cell:
+    """One edge value of one field of a format, to read or to write."""
+
+    format_id: str
+    direction: str
+    path: str
+    state: str
+
+
+@frozen
+class FieldType:
+    """The type of fields that a trace does not tell: of a JSON number, or `none` for no number.
+
+    `computed` is true for a number that a reader makes of several fields: it has no edges of its own.
+    """
+
+    formats: tuple[str, ...]
+    paths: tuple[str, ...]
+    type: str
+    reason: str = ""
+    computed: bool = False
+
+
+@frozen
+class SamePart:
+    """Parts of a format whose cells are those of another one, which the same reader reads."""
+
+    formats: tuple[str, ...]
+    paths: tuple[str, ...]
+    part_of: str
+
+
+@frozen
+class Unfilled:
+    """The reason why cells of one field have no case."""
+
+    formats: tuple[str, ...]
+    directions: tuple[Direction, ...]
+    path: str
+    states: tuple[str, ...]
+    reason: str
+    cites: tuple[str, ...] = ()
+
+
+@frozen
+class StateNotes:
+    """What `states.toml` says."""
+
+    types: tuple[FieldType, ...] = ()
+    same: tuple[SamePart, ...] = ()
+    unfilled: tuple[Unfilled, ...] = ()
+
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+
+def pattern_of(path: str) -> str:
+    """Return the path of a field without the numbers of its elements."""
+    return _INDEX.sub("[]", path)
+
+
+def read_notes(suite: Suite) -> StateNotes:
+    """Return the notes in the folders of the fixtures; raise `FixtureError` with the file and the fault."""
+    found = StateNotes()
+    for root in suite.roots:
+        path = root / STATES_FILE
+        if path.exists():
+            page = _read(path)
+            found = StateNotes(
+                found.types + page.types, found.same + page.same, found.unfilled + page.unfilled
+            )
+    return found
+
+
+def _read(path: Path) -> StateNotes:
+    try:
+        return structure(
+            strict_converter(), parse_toml(read_limited_text(path, MAX_TOML_SIZE)), StateNotes, "the file"
+        )
+    except (OSError, ValueError, FieldError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+
+
+@frozen
+class Seen:
+    """What one golden case shows of a number: its type and value, and what it measures.
+
+    `measures` is `bytes` for the length of one text, `length` or `count` of other bytes, else empty.
+    `type` is empty for a number of a value to write.
+    """
+
+    format_id: str
+    direction: Direction
+    path: str
+    type: str
+    value: int
+    measures: str = ""
+
+
+def _seen(case: Case) -> Iterator[Seen]:
+    """Yield the numbers of a case: those of its bytes, and of a value to write those of the value."""
+    row = FORMATS[case.format_id]
+    match case.input:
+        case Data(data):
+            direction: Direction = "read"
+            if isinstance(case.expect, Accept):
+                for path, number in numbers_of(case.expect.value):
+                    yield Seen(case.format_id, direction, path, "", number)
+        case Chunks(chunks):
+            direction, data = "read", b"".join(chunks)
+        case Value(value):
+            direction, data = "write", b""
+            for path, number in numbers_of(value):
+                yield Seen(case.format_id, direction, path, "", number)
+            outcome = reference_answer(case).outcome
+            if isinstance(outcome, Accepted) and outcome.data is not None:
+                data = outcome.data
+        case _:  # made from a recipe, or sent in steps
+            return
+    spans = decode_with_trace(row, data, case.effective_options).spans
+    texts = {(span.space, span.start, span.end) for span in spans if isinstance(span.value, bytes)}
+    for span in spans:
+        if isinstance(span.value, int):
+            measures = _measures(span, texts)
+            yield Seen(case.format_id, direction, pattern_of(span.path), span.type, span.value, measures)
+
+
+def _measures(span: FieldSpan, texts: set[tuple[str, int, int]]) -> str:
+    if span.cover is None or span.cover.kind not in ("length", "count"):
+        return ""
+    is_text = (span.space, span.cover.start, span.cover.end) in texts and not span.cover.bias
+    return "bytes" if is_text else span.cover.kind
+
+
+MAX_DIGITS: Final = 40
+"""The digits of the greatest number of 128 bits, and its sign; a longer text is a payload."""
+
+
+def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the path and the number of each leaf of a value that is one."""
+    match value:
+        case dict():
+            for key, part in value.items():
+                yield from numbers_of(part, f"{path}.{key}" if path else key)
+        case list():
+            for part in value:
+                yield from numbers_of(part, f"{path}[]")
+        case str() if len(value) <= MAX_DIGITS and re.fullmatch("-?[0-9]+", value):
+            yield path, int(value)
+        case _:
+            return
+
+
+@frozen
+class Table:
+    """The cells of some formats: each with the cases that fill it, and with its reason if it has one.
+
+    Attributes:
+        filled: each cell, with the ids of its cases; empty for a cell without one.
+        reasons: the reason of each cell that has one.
+        types: the type of each field, by format and path.
+    """
+
+    filled: Mapping[Cell, tuple[str, ...]]
+    reasons: Mapping[Cell, Unfilled]
+    types: Mapping[tuple[str, str], Number]
+
+    def open(self) -> list[Cell]:
+        """Return the cells with neither a case nor a reason, in order."""
+        return sorted(cell for cell, ids in self.filled.items() if not ids and cell not in self.reasons)
+
+
+def state_table(suite: Suite) -> Table:
+    """Return the table of the golden cases of a suite; raise `FixtureError` for a wrong `states.toml`."""
+    notes = read_notes(suite)
+    seen = [(case, number) for case in suite.cases if case.format_id in FORMATS for number in _seen(case)]
+    types, measures = _types([number for _, number in seen], notes)
+    written = {(one.format_id, one.path) for _, one in seen if not one.type and one.direction == "write"}
+    encoded = {format_id for format_id, _ in written}
+    filled: dict[Cell, list[str]] = {}
+    for key, kind in types.items():
+        for direction, states in _states(kind, measures.get(key, ""), key in written, key[0] in encoded):
+            filled |= {Cell(key[0], direction, key[1], state): [] for state in states}
+    for case, one in seen:
+        number = types.get((one.format_id, one.path))
+        accepted = isinstance(case.expect, Accept)
+        for state in _states_of(one.value, number, accepted=accepted) if number else ():
+            cell = Cell(one.format_id, one.direction, one.path, state)
+            if cell in filled and case.id not in filled[cell]:
+                filled[cell].append(case.id)
+    cells = {cell: tuple(ids) for cell, ids in filled.items()}
+    return Table(cells, _reasons(notes, cells), types)
+
+
+Key: TypeAlias = tuple[str, str]
+"""The format id and the path of a field."""
+
+
+def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, Number], dict[Key, str]]:
+    """Return the type of each number, and what the numbers measure that do, or `computed`."""
+    types: dict[Key, Number] = {}
+    measures: dict[Key, str] = {}
+    for one in sorted(seen, key=lambda one: not one.type):  # what a trace has is not computed
+        key = (one.format_id, one.path)
+        if (key in types and not one.type) or (kind := _type_of(notes, one)) is None:
+            continue
+        types.setdefault(key, kind)
+        if one.measures or not one.type:
+            measures[key] = one.measures or "computed"
+    return types, measures
+
+
+def _type_of(notes: StateNotes, one: Seen) -> Number | None:
+    """Return the type of a number; None if its field has no states of its own.
+
+    A number of a value that no trace has is `computed` from others: only the notes have its type.
+    """
+    if any(_names(row.formats, row.paths, one) for row in notes.same):
+        return None
+    rows = (row for row in notes.types if row.computed is not bool(one.type))
+    stated = next((row.type for row in rows if _names(row.formats, row.paths, one)), one.type)
+    return NUMBERS.get(stated)
+
+
+def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:
+    return _any(formats, one.format_id) and _any(paths, one.path)
+
+
+def _any(patterns: tuple[str, ...], text: str) -> bool:
+    return any(_expression(pattern).fullmatch(text) for pattern in patterns)
+
+
+@lru_cache(maxsize=1024)
+def _expression(pattern: str) -> re.Pattern[str]:
+    """Return the expression of a pattern in which `*` stands for any text."""
+    return re.compile(".*".join(re.escape(piece) for piece in pattern.split("*")))
+
+
+def _states(
+    kind: Number, measures: str, is_written: bool, encoded: bool
+) -> Iterator[tuple[Direction, Sequence[str]]]:
+    """Yield the states of a number to read and to write; a length has no bytes that differ, but sizes."""
+    edges = tuple(kind.edges())
+    if measures == "computed":
+        yield "read", ("distinct",)
+        return
+    if measures:
+        yield "read", (*edges, "one", "wide")
+        if measures == "bytes" and encoded:
+            yield "write", ("zero", "one", "wide")
+        return
+    states = (*edges, "distinct") if kind.bits > 8 else edges
+    yield "read", states
+    if is_written:
+        yield "write", states
+
+
+def _states_of(value: int, kind: Number, *, accepted: bool) -> Iterator[str]:
+    """Yield the states that a value is in; bytes that differ show nothing where the input is refused."""
+    yield from (name for name, edge in kind.edges().items() if value == edge)
+    if value == 1:
+        yield "one"
+    if (kind.wide or (128 if kind.bits == 8 else 256)) <= value < 1 << 20:
+        yield "wide"
+    size = kind.bits // 8
+    if accepted and 0 <= value < 1 << kind.bits and len(set(value.to_bytes(size, "big"))) == size:
+        yield "distinct"
+
+
+def _reasons(notes: StateNotes, cells: Iterable[Cell]) -> dict[Cell, Unfilled]:
+    return {
+        cell: row
+        for cell in cells
+        for row in notes.unfilled
+        if cell.path == row.path
+        and cell.direction in row.directions
+        and cell.state in row.states
+        and _any(row.formats, cell.format_id)
+    }
+
+
+# --- lint ---
+
+MOST_REASONS: Final = 20
+"""At most one cell of so many of a format has a reason in place of a case."""
+
+
+def check_states(suite: Suite) -> Iterator[Problem]:
+    """Check that every cell has a case or a reason, that each reason is needed, and that they are few."""
+    table = state_table(suite)
+    for cell in table.open():
+        yield Problem(cell.format_id, f"no case to {cell.direction} {cell.path} as {cell.state}")
+    for cell, row in table.reasons.items():
+        if table.filled[cell]:
+            yield Problem(
+                STATES_FILE, f"{cell} has a case, {table.filled[cell][0]}: its reason is not needed"
+            )
+        for cite in row.cites:
+            try:
+                resolve(cite, suite.sources)
+            except ValueError as error:
+                yield Problem(STATES_FILE, f"{cell.path}: {error}")
+    for format_id, cells in _by_format(table).items():
+        explained = sum(1 for cell in cells if cell in table.reasons)
+        if explained * MOST_REASONS > len(cells):
+            yield Problem(format_id, f"{explained} of {len(cells)} states have a reason: more than 5 %")
+
+
+def _by_format(table: Table) -> dict[str, list[Cell]]:
+    found: dict[str, list[Cell]] = defaultdict(list)
+    for cell in sorted(table.filled):
+        found[cell.format_id].append(cell)
+    return found
+
+
+def state_lines(suite: Suite) -> Iterator[str]:
+    """Yield one line for each format: its cells, those with a case, those with a reason, and the others."""
+    table = state_table(suite)
+    for format_id, cells in _by_format(table).items():
+        covered = sum(1 for cell in cells if table.filled[cell])
+        explained = sum(1 for cell in cells if cell in table.reasons and not table.filled[cell])
+        rest = len(cells) - covered - explained
+        yield (
+            f"states of {format_id}: {len(cells)}, {covered} with a case, {explained} with a reason, "
+            f"{rest} open"
+        )

@@ -1,0 +1,113 @@
+"""Codecs that keep half of a number: two for each number of each format and revision, to read and to write.
+
+They are made from the table of states, which has every number of every layout, JSON body and protobuf
+message.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from attrs import frozen
+
+from tests.mutants.base import ReferenceCodec
+from wireproof.adapters.contract import Request
+from wireproof.cases.case import Accept, Case, Value
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.states import numbers_of, state_table
+from wireproof.runner.judge import judge
+from wireproof.runner.requests import request_for
+from wireproof.wire.json_values import Json
+
+
+@frozen
+class Half:
+    """One number of a format of which a codec keeps the lower or the upper half of its bits."""
+
+    format_id: str
+    op: str
+    path: str
+    bits: int
+    signed: bool
+    keeps: str
+
+    def of(self, number: int) -> int:
+        """Return what such a codec makes of a number."""
+        half = self.bits // 2
+        bits = number & ((1 << half) - 1) if self.keeps == "lower" else number >> half << half
+        bits &= (1 << self.bits) - 1
+        return bits - (1 << self.bits) if self.signed and bits >> self.bits - 1 else bits
+
+    def of_value(self, value: Json) -> Json:
+        """Return a copy of a value with this half of each number at the path."""
+        return self._changed(deepcopy(value), self.path.replace("[]", ".[]").lstrip(".").split("."))
+
+    def _changed(self, value: Any, steps: list[str]) -> Any:  # noqa: ANN401 - JSON
+        if not steps:
+            return (
+                str(self.of(int(value)))
+                if isinstance(value, str) and value.lstrip("-").isdecimal()
+                else value
+            )
+        if steps[0] == "[]" and isinstance(value, list):
+            return [self._changed(part, steps[1:]) for part in value]
+        if isinstance(value, dict) and steps[0] in value:
+            return value | {steps[0]: self._changed(value[steps[0]], steps[1:])}
+        return value
+
+
+class HalfCodec(ReferenceCodec):
+    """The reference, which keeps one half of one number."""
+
+    def __init__(self, half: Half) -> None:
+        """Store the number and the half."""
+        self.half = half
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Cut the number in what was read."""
+        del data
+        return self.half.of_value(value) if self._is_about(request, "decode") else value
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Cut the number in what is written."""
+        return self.half.of_value(value) if self._is_about(request, "encode") else value
+
+    def _is_about(self, request: Request, op: str) -> bool:
+        return self.half.op == op and f"{request.format}/{request.revision}" == self.half.format_id
+
+
+def halves(suite: Suite) -> Iterator[Half]:
+    """Yield both halves of each number of more than eight bits that a value has, to read and to write."""
+    values = {op: _numbers(suite, op) for op in ("decode", "encode")}
+    for (format_id, path), kind in sorted(state_table(suite).types.items(), key=lambda row: row[0]):
+        for op, known in values.items():
+            if kind.bits > 8 and (format_id, path) in known:
+                yield from (
+                    Half(format_id, op, path, kind.bits, kind.signed, keeps) for keeps in ("lower", "upper")
+                )
+
+
+def _numbers(suite: Suite, op: str) -> set[tuple[str, str]]:
+    """Return the format and the path of each number of a value of an accepted case."""
+    return {(case.format_id, path) for case in suite.cases for path, _ in numbers_of(_value(case, op))}
+
+
+def _value(case: Case, op: str) -> Json:
+    """Return the value that an accepted case reads or writes; None for any other case."""
+    if case.op != op or not isinstance(case.expect, Accept) or case.level == "may":
+        return None
+    return case.input.value if isinstance(case.input, Value) else case.expect.value
+
+
+def killer(half: Half, suite: Suite) -> str:
+    """Return the id of the first golden case that fails a codec with this half; empty if none does."""
+    codec = HalfCodec(half)
+    for case in suite.cases:
+        value = _value(case, half.op) if case.format_id == half.format_id else None
+        if value is None or half.of_value(value) == value:
+            continue
+        request = request_for(case, case.id)
+        outcome = codec.decode(request) if half.op == "decode" else codec.encode(request)
+        if not judge(case, outcome).passing:
+            return case.id
+    return ""
