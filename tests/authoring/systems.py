@@ -57,10 +57,13 @@ def corrections() -> dict[str, dict[str, Any]]:
 def corrected(case: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
     """Return a case with other values of these keys; null takes the key away.
 
-    The key `or refused as` has a class: the answer that the case expects is one of two, the other is a refusal.
+    The key `or refused as` has a class: the answer that the case expects is one of two, the other is a refusal. No
+    source names its class, so the general ones are right too.
     """
     whole = case | changed
     if refused := changed.get(OR_REFUSED):
-        answers = [{"id": "read", **whole["expect"]}, {"id": "refused", "reject": {"class": refused}}]
+        also = [name for name in ("invalid-value", "not-permitted") if name != refused]
+        reject = {"class": refused, "also": also}
+        answers = [{"id": "read", **whole["expect"]}, {"id": "refused", "reject": reject}]
         whole["expect"] = {"either": {"behaviours": answers}}
     return {key: whole[key] for key in KEYS if whole.get(key) is not None}

@@ -33,8 +33,7 @@ def judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Ve
 def judge_wrong_rejection(expect: Accept, outcome: Refused, bench: JudgeContext) -> Verdict:
     """Return the verdict on a rejection where an answer was expected.
 
-    A written expectation decides alone. Where the reference made it, its remarks say that a rejection is right
-    too.
+    A written expectation decides alone. Where the reference made it, a remark may say that this is right too.
     """
     remark_at = open_to_refusal(bench.case, bench.remarks())
     if remark_at is not None:
