@@ -289,7 +289,7 @@ def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for
 
 @compile_kernel
 def is_clean_producer(header: Row) -> Flag:
-    """Return whether the producer fields are a combination of §1.1 that a writer makes: C20, C21, C23, C25."""
+    """Return whether a writer makes these producer fields: §1.1, C20, C21, C23, C25."""
     if header.producer_id == -1:
         return header.attributes & TRANSACTIONAL == 0
     if header.producer_id < 0 or header.producer_epoch < 0 or header.base_sequence < -1:
