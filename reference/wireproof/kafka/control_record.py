@@ -162,10 +162,9 @@ def _kraft_value(reader: Reader, kind: int, value: bytes | None, at: int) -> Con
         return Control(kind, version)
     found = decode_struct(inner, _KRAFT_VALUES[kind], version)
     values = {attribute_of(name): each for name, each in found.items() if name != UNKNOWN_TAGS}
-    lists = {
-        name: tuple(map(_voter, values[name])) for name in ("voters", "granting_voters") if name in values
-    }
-    return Control(kind, version, **values | lists)
+    for name in values.keys() & {"voters", "granting_voters"}:
+        values[name] = tuple(map(_voter, values[name]))
+    return Control(kind, version, **values)
 
 
 def _voter(found: StructValues) -> Voter:

@@ -170,7 +170,7 @@ class Reader(Cursor):
         return self._zigzag(name, 64)
 
     def uvarint(self, name: str, bits: int = 64) -> int:
-        """Read an unsigned varint of 64 bits or 32, at most 10 bytes or 5: heka.md, section 4; kafka.md, section 4."""
+        """Read an unsigned varint of at most 10 bytes, or 5 for 32 bits: heka.md and kafka.md, section 4."""
         start = self.pos
         raw, size = self.base128(name, 5 if bits == 32 else 10)
         value = raw & ((1 << bits) - 1)
