@@ -123,7 +123,8 @@ def write(writer: Writer, value: HekaFrame, options: Options) -> None:
 
     Raises:
         Rejected: `invalid-value` for a message over the limit (section 7, bug 2), content without a byte,
-            which hekad writes no frame for (bug 3), a signer without key, or content that `Options.content` does not name, and as `message.encode` and `header.encode_header`.
+            which hekad writes no frame for (bug 3), a signer without key, or content that `Options.content`
+            does not name, and as `message.encode` and `header.encode_header`.
     """
     body, max_size = _content_bytes(writer, value.message, options), header.max_message_size(options)
     if not body:
