@@ -19,7 +19,7 @@ ENTRIES = "kafka.log/mixed/entries"
 CASES = [f"{ENTRIES}/three", f"{ENTRIES}/v0-v1-v2", f"{ENTRIES}/gap-at-the-end"]
 
 MANNERS = (
-    "serve=pieces",
+    "serve=whole",
     "serve=cut",
     "serve=error",
     "serve=leader",
