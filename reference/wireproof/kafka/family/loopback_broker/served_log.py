@@ -63,7 +63,7 @@ class Serving:
         manner: how it is served.
         log: the entries of `data`.
         first: the number of the entry that holds `start`.
-        overlaps: whether the offsets of the log do not grow, which no broker stores.
+        begins_before: whether the first answer has all bytes, also of entries before the offset.
         aborted_rows: the aborted transactions, with the offsets of their markers.
     """
 
@@ -73,7 +73,7 @@ class Serving:
     manner: Manner = "pieces"
     log: RegroupedLog = field(init=False)
     first: int = field(init=False)
-    overlaps: bool = field(init=False)
+    begins_before: bool = field(init=False)
     aborted_rows: tuple[Aborted, ...] = field(init=False)
 
     @log.default
@@ -85,14 +85,18 @@ class Serving:
         entries = self.log.entries
         return next((place for place, one in enumerate(entries) if one.last >= self.start), len(entries))
 
-    @overlaps.default
+    @begins_before.default
     def _find_overlap(self) -> bool:
+        if self.manner == "whole":
+            return True
         lasts = [entry.last for entry in self.log.entries]
         steps = (pairwise(lasts), pairwise(offsets_of(self.data)))
         return any(one >= after for one, after in chain.from_iterable(steps))
 
     @aborted_rows.default
     def _find_markers(self) -> tuple[Aborted, ...]:
+        if not self.aborted:
+            return ()
         markers = [(entry.last, abort_of(entry.data)) for entry in self.log.entries]
         return tuple(
             Aborted(
@@ -102,11 +106,6 @@ class Serving:
             )
             for producer, first in self.aborted
         )
-
-    @property
-    def begins_before(self) -> bool:
-        """Return True if the first answer has all bytes, also of entries that lie before the offset."""
-        return self.manner == "whole" or self.overlaps
 
     def from_offset(self, offset: int, *, all_of_them: bool = False) -> bytes:
         """Return the bytes from the entry with an offset on, as much of them as an answer has."""
