@@ -4,7 +4,7 @@ Golden, derived, property, fuzz, interop and Spark runs all make them. See archi
 """
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -17,6 +17,9 @@ from wireproof.wire.rejection import Position
 
 Op = Literal["decode", "encode", "scan", "sequence"]
 Level = Literal["must", "should", "may", "info"]
+
+ROBUSTNESS: Final = "robustness"
+"""The flag of a case whose bytes no server and no writer gives."""
 
 
 @frozen

@@ -40,8 +40,11 @@ REPEATS: Final = 15
 librdkafka doubles its limit ten times, and reports an error at the eleventh Fetch.
 """
 
-SLOW_SECONDS: Final = 20.0
-"""How long a client that pauses between such Fetches may take for them."""
+PAUSE_SECONDS: Final = 10.0
+"""How long a client may pause before it asks again: longer than the back-off of any."""
+
+SLOW_SECONDS: Final = 60.0
+"""How long a client that pauses may take for such Fetches."""
 
 LATE_SECONDS: Final = 0.5
 """How long an error may be reported after the Fetch that repeats."""
@@ -104,8 +107,8 @@ class Consumption:
                 case Fetched(repeated, _) if repeated >= REPEATS or self.served.fetches >= MOST_FETCHES:
                     return self._repeating()
                 case Fetched(repeated, is_new) if repeated or is_new:
-                    slowest = self.served.since + SLOW_SECONDS
-                    deadline = min(time.monotonic() + QUIET_SECONDS, slowest)
+                    pause = PAUSE_SECONDS if repeated else QUIET_SECONDS
+                    deadline = min(time.monotonic() + pause, self.served.since + SLOW_SECONDS)
 
     def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
         """Take a line; return True and the outcome if it is the last one."""

@@ -45,6 +45,9 @@ A log whose offsets do not grow is served whole: it has no entry that holds an o
 END: Final = b"wireproof: the end of the log"
 """The value of the record after the log."""
 
+KEY: Final = b"wireproof"
+"""Its key: a client that loses what has none must deliver this record."""
+
 LARGEST: Final = (1 << 63) - 2
 """The last offset that a record after the log may have."""
 
@@ -259,6 +262,6 @@ def abort_of(entry: bytes) -> int | None:
 
 def end_batch(offset: int) -> bytes:
     """Return the batch with the record after a log."""
-    records = (Record(0, 0, 0, None, END, ()),)
+    records = (Record(0, 0, 0, KEY, END, ()),)
     batch = RecordBatch(offset, 0, 2, 0, 0, TIMESTAMP, TIMESTAMP, -1, -1, -1, records)
     return finished(Form(batch, written_records(batch)))
