@@ -26,6 +26,9 @@ MADE_ORIGINS: Final = frozenset({ORIGIN_RELATION, ORIGIN_REFERENCE, ORIGIN_CORPU
 Op = Literal["decode", "encode", "scan", "sequence"]
 Level = Literal["must", "should", "may", "info"]
 
+ROBUSTNESS: Final = "robustness"
+"""The flag of a case whose bytes no server and no writer gives."""
+
 
 @frozen
 class Accept:
