@@ -1,11 +1,11 @@
 """Cut objects into spans at split points, and group the spans into tasks of about equal size."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from wireproof.spark.object_places import ObjectPlace
 from wireproof.spark.object_reader import ObjectReader
@@ -153,13 +153,3 @@ def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[Objec
         weight += span.weight
     if task:
         yield tuple(task)
-
-
-def filter_spans(spans: Iterable[ObjectSpan], keeps: Callable[[int, int], bool]) -> Iterator[ObjectSpan]:
-    """Return the spans whose range of positions passes `keeps`; compressed objects are not tested."""
-    return (span for span in spans if span.place.compression or keeps(span.start, span.end - 1))
-
-
-def with_size(place: ObjectPlace, size: int) -> ObjectPlace:
-    """Return the object with another size."""
-    return evolve(place, size=size)
