@@ -22,7 +22,7 @@ MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
 
 MAX_NAMES: Final = 3
-"""Objects that are named for each reason to skip them."""
+"""Objects that are named of a group."""
 
 HEAD_BYTES: Final = 1 << 20
 """The first bytes of an object, from which its format is found."""
@@ -91,9 +91,13 @@ def _too_large(out: Path) -> Iterator[str]:
 def _tails(files: list[dict[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
-    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut[:MAX_NAMES])
-    more = ", …" if len(cut) > MAX_NAMES else ""
-    return [f"{len(cut)} objects end within an entry: {named}{more}"] if cut else []
+    named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
+    return [f"{len(cut)} objects end within an entry: {named}"] if cut else []
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first few of some names."""
+    return ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
 
 
 def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
@@ -103,10 +107,9 @@ def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
         reason = each.reason.partition(",")[0] if "read, " in each.reason else each.reason
         by_reason.setdefault(reason, []).append(each)
     for reason, objects in sorted(by_reason.items()):
-        names = ", ".join(each.display_name for each in objects[:MAX_NAMES])
-        more = ", …" if len(objects) > MAX_NAMES else ""
+        names = first_names([each.display_name for each in objects])
         size = sum(each.size for each in objects)
-        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}{more}"
+        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}"
 
 
 # --- objects without a valid entry ---

@@ -73,6 +73,33 @@ def test_internal_topics_are_read_and_what_is_hidden_is_listed(scanned: Command,
     ]
 
 
+def test_a_damaged_segment_that_is_added_to_a_scanned_folder_is_read(
+    scanned: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    write(folder / "00000000000000000000.log", LOG)
+    assert scanned(folder).code == 0
+    damaged = LOG[:100] + bytes([LOG[100] ^ 1]) + LOG[101:]
+    added = write(folder / "00000000000000000050.log", damaged)
+    done = scanned(folder)
+    assert done.code == 1
+    assert f"new: 1 objects: {added}" in done.out
+    assert f"wrong: {added}: bytes 0 to {ENTRY}: crc-mismatch" in done.out.replace(f"{ENTRY} to", "0 to")
+    assert {row["path"]: row["bytes_read"] for row in table(tmp_path, "files")} == {
+        str(folder / "00000000000000000000.log"): len(LOG),
+        str(added): len(LOG),
+    }
+    with added.open("ab") as file:
+        file.write(b"\0")
+    grown = scanned(folder)
+    assert grown.code == 1
+    assert f"read again: 1 objects: {added} ({len(LOG):,} bytes, now {len(LOG) + 1:,})" in grown.out
+    assert sum(row["bytes_read"] for row in table(tmp_path, "files")) == 2 * len(LOG) + 1
+    added.unlink()
+    sound = scanned(folder)
+    assert (sound.code, f"gone, and no longer in the tables: 1 objects: {added}" in sound.out) == (0, True)
+
+
 def test_what_cannot_be_unpacked_is_named_and_what_unpacks_before_the_cut_is_read(
     scanned: Command, tmp_path: Path
 ) -> None:
