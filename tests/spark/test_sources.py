@@ -87,6 +87,7 @@ def test_a_narrow_schema_is_honoured_in_its_own_order(spark: SparkSession, tmp_p
     assert [tuple(row) for row in frame.orderBy("position").collect()] == wanted
     assert "raw" not in read(spark, tmp_path).columns
     assert "raw" in read(spark, tmp_path, raw="true").columns
+    assert [row.position for row in read(spark, tmp_path, positions="1:217").collect()] == [71]
 
 
 @pytest.fixture(params=["false", "true"], ids=["default", "pushdown"])

@@ -31,7 +31,7 @@ from pyspark.sql.types import StructType
 from wireproof.spark import source_settings
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import expand_paths
-from wireproof.spark.object_spans import ObjectSpan, plan_tasks, whole_objects
+from wireproof.spark.object_spans import ObjectSpan, part_of_object, plan_tasks, whole_objects
 from wireproof.spark.read_span import ReadRequest, read_spans
 from wireproof.spark.source_settings import SourceSettings
 from wireproof.spark.streaming_offsets import OffsetTracker, StepLimit
@@ -108,6 +108,10 @@ class LogReader(DataSourceReader):
         """Return the tasks."""
         source = self.source
         ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes))
+        if source.positions:
+            ranges = [
+                part_of_object(source.framing, source.options, *source.positions, part) for part in ranges
+            ]
         return [SpanTask(spans) for spans in plan_tasks(source.framing, source.options, ranges, source.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:

@@ -57,6 +57,15 @@ def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
 
 
+HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
+NOT_A_LOG: Final = "not named as a log"
+DUPLICATE: Final = "another path of an object that is read"
+EMPTY: Final = "empty"
+BROKEN_LINK: Final = "a broken link"
+NOT_A_FILE: Final = "neither a file nor a folder"
+UNREADABLE: Final = "cannot be read"
+
+
 @frozen
 class SkippedObject:
     """An object that is not read, and the reason."""
@@ -65,12 +74,22 @@ class SkippedObject:
     size: int
     reason: str
 
+    @property
+    def is_error(self) -> bool:
+        """Return whether bytes of a log may be missed; a broker has empty segments too."""
+        return self.reason.startswith((BROKEN_LINK, NOT_A_FILE, UNREADABLE))
 
-HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
-NOT_A_LOG: Final = "not named as a log"
-DUPLICATE: Final = "another path of an object that is read"
-BROKEN_LINK: Final = "a broken link"
-EMPTY: Final = "empty"
+
+def unreadable(place: ObjectPlace) -> str:
+    """Return why a local object cannot be read; empty if it can, or is not on this machine."""
+    try:
+        if not place.store:
+            with Path(place.path).open("rb") as file:
+                file.read(1)
+    except OSError as error:
+        return f"{UNREADABLE}: {error.strerror}"
+    return ""
+
 
 PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
 """The folder of a partition: topic and number, and the suffixes that Kafka adds."""
@@ -181,7 +200,7 @@ def _below(
             case None:
                 continue
             case "" if size < 0:
-                yield SkippedObject(name, 0, BROKEN_LINK)
+                yield SkippedObject(name, 0, BROKEN_LINK if Path(inner).is_symlink() else NOT_A_FILE)
             case "":
                 yield ObjectPlace(store, inner, name, size, modified)
             case why:
@@ -189,7 +208,7 @@ def _below(
 
 
 def _files(store: str, base: str) -> Iterator[tuple[str, int, int]]:
-    """Yield path, size and time of change of each file below a directory; size -1 for a broken link."""
+    """Yield path, size and time of change of what is below a directory; size -1 for what is no file."""
     if store:
         for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
             if info.type == fs.FileType.File:
@@ -216,7 +235,7 @@ def _local(base: str) -> Iterator[tuple[str, int, int]]:
                 elif entry.is_file():
                     status = entry.stat()
                     yield entry.path, status.st_size, status.st_mtime_ns
-                elif entry.is_symlink():
+                else:
                     yield entry.path, -1, 0
 
 

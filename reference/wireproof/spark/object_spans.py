@@ -7,6 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
+from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import StreamFraming, find_split_points
@@ -66,6 +67,31 @@ ObjectRange = tuple[ObjectPlace, int, int]
 def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectRange]:
     """Return the whole objects as ranges."""
     return [(place, 0, place.size) for place in places]
+
+
+def part_of_object(
+    framing: StreamFraming, options: Options, first: int, end: int, part: ObjectRange
+) -> ObjectRange:
+    """Return the part of a whole object whose items begin from `first` to before `end`.
+
+    Raises:
+        SourceError: the object is compressed.
+    """
+    place, start, _ = part
+    if place.compression:
+        raise SourceError(
+            f"option positions: {place.display_name} is compressed: decompress it, or leave it out"
+        )
+    stored, bounds = ObjectReader.of(place), list[int]()
+    try:
+        for goal in (first, end):
+            if goal > start:
+                points = find_split_points(framing, stored, options, start, goal - start)
+                start = next((point.at for point in points if point.at >= goal), place.size)
+            bounds.append(start)
+    finally:
+        stored.close()
+    return place, *bounds
 
 
 def plan_tasks(

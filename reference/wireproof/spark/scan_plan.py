@@ -10,7 +10,7 @@ from attrs import astuple, frozen
 from wireproof import __version__
 from wireproof.spark import checkpointed_job, source_settings
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_places import EMPTY, ObjectPlace, SkippedObject, list_objects
+from wireproof.spark.object_places import EMPTY, ObjectPlace, SkippedObject, list_objects, unreadable
 from wireproof.spark.object_spans import ObjectSpan, group_spans, split_range
 from wireproof.spark.scan_report import first_names
 from wireproof.spark.source_settings import TASKS_PER_CORE, SourceSettings
@@ -130,20 +130,21 @@ def _page(name: str, options: dict[str, str], grain: int, stored: dict[str, Any]
 
     The number of a span is never used again, so that no file of an earlier span is taken for one of its own.
     """
-    source = source_settings.parse(name, options)
+    source = source_settings.of_whole_objects(source_settings.parse(name, options))
     places, skipped = list_objects(source.paths, source.kind.suffixes)
-    full = [place for place in places if place.size]
-    if not full:
-        raise SourceError("nothing to scan: every object is empty")
     known = {tuple(each["place"]): each["spans"] for each in stored.get("objects", ())}
     numbers, objects = count(stored.get("next_span", 0)), list[dict[str, Any]]()
-    for place in full:
+    for place in places:
+        if reason := EMPTY if not place.size else "" if astuple(place) in known else unreadable(place):
+            skipped.append(SkippedObject(place.display_name, place.size, reason))
+            continue
         spans = known.get(astuple(place)) or [
             [next(numbers), span.start, span.end, span.garbage]
             for span in split_range(source.framing, source.options, (place, 0, place.size), grain)
         ]
         objects.append({"place": list(astuple(place)), "spans": spans})
-    skipped += [SkippedObject(place.display_name, 0, EMPTY) for place in places if not place.size]
+    if not objects:
+        raise SourceError("nothing to scan: every object is empty or cannot be read")
     return {
         "objects": objects,
         "next_span": next(numbers),

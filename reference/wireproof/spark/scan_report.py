@@ -28,6 +28,12 @@ HEAD_BYTES: Final = 1 << 20
 """The first bytes of an object, from which its format is found."""
 
 
+TOO_LONG: Final = (
+    "limit-exceeded: if entries may be as large as that, scan again to another folder "
+    "with --set max_message=BYTES, or max_output=BYTES for what they decompress to"
+)
+
+
 @frozen
 class ScanReport:
     """The lines, and whether they report an error."""
@@ -44,19 +50,23 @@ def report_scan(
     out: Path,
 ) -> ScanReport:
     """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
-    unread = list(_unread(source, places, files))
+    places_of_damage = pq.read_table(out / "damage.parquet").to_pylist()
+    limited = {row["path"] for row in places_of_damage if row["class"] == "limit-exceeded"}
+    unread = list(_unread(source, [place for place in places if place.display_name not in limited], files))
     faults = [_fault(row) for row in files if row["fault"]]
-    damaged = list(_damaged(out, sum(row["damaged_places"] for row in files)))
+    damaged = list(_damaged(places_of_damage, sum(row["damaged_places"] for row in files)))
     large = list(_too_large(out))
     lines = [
         *_capped(unread),
         *_capped(faults),
         *damaged,
+        *[TOO_LONG] * bool(limited),
         *_capped(large),
         *_tails(files),
         *_skipped(skipped),
     ]
-    return ScanReport(tuple(lines), bool(unread or faults or damaged))
+    wrong = unread or faults or damaged or any(each.is_error for each in skipped)
+    return ScanReport(tuple(lines), bool(wrong))
 
 
 def _capped(lines: list[str]) -> list[str]:
@@ -71,8 +81,7 @@ def _fault(row: dict[str, Any]) -> str:
     return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
 
 
-def _damaged(out: Path, count: int) -> Iterator[str]:
-    rows = pq.read_table(out / "damage.parquet").to_pylist()
+def _damaged(rows: list[dict[str, Any]], count: int) -> Iterator[str]:
     for row in rows[:MAX_LINES]:
         end = row["position"] + row["length"]
         yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"

@@ -290,6 +290,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
         ("kafka_log", {"rwos": "records"}, "unknown option rwos; did you mean rows?"),
         ("kafka_log", {"rows": "lines"}, "option rows: 'lines' is not one of frames, records"),
         ("kafka_log", {"tasks": "0"}, "option tasks: '0' is not a positive number"),
+        ("kafka_log", {"positions": "5:5"}, "option positions: '5:5' is not FIRST:END"),
         ("kafka_log", {"raw": "yes"}, "option raw: 'yes' is not true or false"),
         ("kafka_log", {"raw": "true", "rows": "records"}, "remove rows=records"),
         ("iggy_log", {"revision": "9"}, "option revision: '9' is not one of 0.0.30, "),

@@ -425,6 +425,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
     [
         (("/nothing/there",), "/nothing/there: not found"),
         (("x", "--set", "raw"), "--set raw: expected NAME=VALUE"),
+        (("x", "--set", "positions=0:9"), "option positions: scans and streams read whole objects"),
         (("x", "--set", "rwos=1"), "unknown option rwos; did you mean rows?"),
         (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
     ],
