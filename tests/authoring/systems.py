@@ -13,6 +13,8 @@ from tests.authoring.kafka.levels import LEVELS as KAFKA_LEVELS
 
 SYSTEMS: Final = ("heka", "iggy", "kafka")
 
+OR_REFUSED: Final = "or refused as"
+
 LEVELS: Final[Mapping[str, Mapping[str, str]]] = {"kafka": KAFKA_LEVELS}
 """Levels that a table of the system has, by the id of the case."""
 
@@ -45,10 +47,23 @@ def corrections() -> dict[str, dict[str, Any]]:
     The reason of each stands in reference/docs/case-changes.md.
     """
     pages = sorted((Path(__file__).parent / "corrections").glob("*.json"))
-    return {name: row for page in pages for name, row in json.loads(page.read_text("utf-8")).items()}
+    found: dict[str, dict[str, Any]] = {}
+    for page in pages:
+        for name, row in json.loads(page.read_text("utf-8")).items():
+            found.setdefault(name, {}).update(row)
+    return found
 
 
 def corrected(case: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """Return a case with other values of these keys; null takes the key away."""
+    """Return a case with other values of these keys; null takes the key away.
+
+    The key `or refused as` has a class: the answer that the case expects is one of two, the other is a refusal. No
+    source names its class, so the general ones are right too.
+    """
     whole = case | changed
+    if refused := changed.get(OR_REFUSED):
+        also = [name for name in ("invalid-value", "not-permitted") if name != refused]
+        reject = {"class": refused, "also": also}
+        answers = [{"id": "read", **whole["expect"]}, {"id": "refused", "reject": reject}]
+        whole["expect"] = {"either": {"behaviours": answers}}
     return {key: whole[key] for key in KEYS if whole.get(key) is not None}

@@ -80,11 +80,6 @@ def _judge_reason(expect: Reject, outcome: Refused, bench: JudgeContext) -> Verd
             short_expect(expect),
             short_outcome(outcome),
         )
-    remark_at = next((remark for remark in bench.remarks() if remark.rejectable), None)
-    if remark_at is not None:
-        return Verdict(
-            "info", remark_at.cls, outcome.cls, remark_at.path, remark_at.at, got=short_outcome(outcome)
-        )
     return _wrong_reason(expect, outcome)
 
 
