@@ -44,8 +44,11 @@ def corrections() -> dict[str, dict[str, Any]]:
 
     The reason of each stands in reference/docs/case-changes.md.
     """
-    pages = sorted((Path(__file__).parent / "corrections").glob("*.json"))
-    return {name: row for page in pages for name, row in json.loads(page.read_text("utf-8")).items()}
+    found: dict[str, dict[str, Any]] = {}
+    for page in sorted((Path(__file__).parent / "corrections").glob("*.json")):
+        for name, row in json.loads(page.read_text("utf-8")).items():
+            found.setdefault(name, {}).update(row)
+    return found
 
 
 def corrected(case: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
