@@ -4,7 +4,7 @@ import shlex
 import sys
 from typing import Final
 
-from wireproof.cases.case import Case
+from wireproof.cases.case import ROBUSTNESS, Case
 from wireproof.cases.sources import Citation
 from wireproof.report.failure_groups import FailureGroup, Lookup, SourceLookup, no_lookup
 from wireproof.report.hexdump import excerpt_of
@@ -52,8 +52,8 @@ def failure_lines(
 
 
 def heading(event: CaseEvent) -> str:
-    """Return verdict, id, kind or broken rule, level and profile, and `security` if the case has it."""
-    mark = " security" if event.is_security else ""
+    """Return verdict, id, kind or broken rule, level and profile, and the flags that say how much it matters."""
+    mark = "".join(f" {flag}" for flag in event.flags if flag in {"security", ROBUSTNESS})
     named = event.broken if event.verdict == "fail" and event.broken else event.kind
     kind = f"{named}  " if named else ""
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
-from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Either, Expect, Reject, Steps
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject, Steps
 from wireproof.cases.fixtures import obligations
 from wireproof.cases.outcome import (
     Accepted,
@@ -76,6 +76,17 @@ def judge(
     if isinstance(outcome, Accepted | Refused) and outcome.broken:
         return _apply_broken(case, verdict, outcome)
     return verdict
+
+
+def refusal_verdict(case: Case, refused: Refused = Refused("other")) -> Verdict:  # noqa: B008 - it is frozen
+    """Return the verdict on an adapter that claims a case, accepts its twin, and refuses it.
+
+    The reference, which may remark that a refusal is right, is not run on a generated input: that is golden.
+    """
+    claim = Claim(ops=(case.op,), profiles=(case.profile,))
+    hello = Hello("anybody", "", {case.format_id: claim}, digests=True)
+    reference = None if isinstance(case.input, Generated) else reference_answer
+    return judge(case, refused, hello=hello, twin=Verdict("pass"), reference=reference)
 
 
 def awaits_twin(case: Case, outcome: Outcome) -> bool:

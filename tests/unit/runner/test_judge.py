@@ -16,7 +16,7 @@ from toy_format import (
 )
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Reject, Source
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Reject, Source
 from wireproof.cases.outcome import Accepted, BrokenRule, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.runner import judge as module
@@ -102,7 +102,7 @@ def test_bytes_without_an_expectation_are_judged_by_the_reference() -> None:
 
 
 def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expectation_for() -> None:
-    case = decode_case(bytes.fromhex("01074142"), Reject("crc-mismatch"), source=Source("fuzz"))
+    case = decode_case(bytes.fromhex("01074142"), Reject("crc-mismatch"), source=Source(ORIGIN_REFERENCE))
     assert judge(case, Accepted(OPEN_VALUE)).label == "info:toy-open"
 
 

@@ -11,7 +11,7 @@ from wireproof.cases.outcome import BrokenRule
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
 from wireproof.kafka.append import APPEND_TIME
-from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.family.live_broker.entry_bytes import entries_of
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
 from wireproof.kafka.family.live_broker.stored_log import read_by_consumer, unreadable
@@ -126,6 +126,10 @@ def entry_json(batch: RecordBatch, ids: ProducerIds) -> Json:
             "producerEpoch": str(batch.producer_epoch),
             "baseSequence": str(batch.base_sequence),
         }
+    if batch.attributes & DELETE_HORIZON:
+        named["deleteHorizon"] = True
+    elif batch.records and batch.records[0].offset != batch.base_offset:
+        named["baseTimestamp"] = str(batch.base_timestamp)  # of the first record that cleaning left
     kind = _kind(batch)
     return (
         {**named, "kind": kind}
