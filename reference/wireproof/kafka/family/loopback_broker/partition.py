@@ -260,8 +260,8 @@ class ServedPartition:
 
     # --- reading ---
 
-    def note_fetch(self, offset: int) -> None:
-        """Take note that a consumer fetches from this offset."""
+    def note_fetch(self, offset: int, limit: int) -> None:
+        """Take note that a consumer fetches from this offset, at most so many bytes."""
 
     def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
         """Return whole batches from the one with `offset` on: at least one, and no more than `max_bytes`.
