@@ -28,6 +28,7 @@ DELIVERY: Final = tuple(
 )
 WRITING: Final = ("kafka.batch/*/encode/**", "kafka.batch/*/produce/**", "kafka.log/mixed/append/**")
 
+RUNAWAY: Final = ("crash", "timeout", "resource")
 NOT_JUDGED: Final = ("unsupported", "not-run")
 
 QUICK: Final = ("librdkafka",)
@@ -74,7 +75,9 @@ def matches(pattern: str, case: str) -> bool:
 
 
 def effect(event: CaseEvent) -> str:
-    """Return what a verdict says of the library: the verdict, and of a failure its kind."""
+    """Return what a verdict says of the library; the machine decides which limit stops one that runs away."""
+    if event.verdict in RUNAWAY:
+        return "runs away"
     return "passes" if event.verdict in PASSING else event.label
 
 
