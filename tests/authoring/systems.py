@@ -13,7 +13,8 @@ from tests.authoring.kafka.levels import LEVELS as KAFKA_LEVELS
 
 SYSTEMS: Final = ("heka", "iggy", "kafka")
 
-OR_REFUSED: Final = "or refused as"
+OR_REFUSED: Final = "or refused"
+REMARKS: Final = "remarks"
 
 LEVELS: Final[Mapping[str, Mapping[str, str]]] = {"kafka": KAFKA_LEVELS}
 """Levels that a table of the system has, by the id of the case."""
@@ -57,13 +58,14 @@ def corrections() -> dict[str, dict[str, Any]]:
 def corrected(case: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
     """Return a case with other values of these keys; null takes the key away.
 
-    The key `or refused as` has a class: the answer that the case expects is one of two, the other is a refusal. No
-    source names its class, so the general ones are right too.
+    With the key `or refused` the answer that the case expects is one of two, and the other is a refusal of any class.
+    `remarks` are those of the reference.
     """
     whole = case | changed
-    if refused := changed.get(OR_REFUSED):
-        also = [name for name in ("invalid-value", "not-permitted") if name != refused]
-        reject = {"class": refused, "also": also}
-        answers = [{"id": "read", **whole["expect"]}, {"id": "refused", "reject": reject}]
+    if REMARKS in changed:
+        accept = {**whole["expect"]["accept"], "remarks": changed[REMARKS]}
+        whole["expect"] = {"accept": {key: part for key, part in accept.items() if part != []}}
+    if changed.get(OR_REFUSED):
+        answers = [{"id": "read", **whole["expect"]}, {"id": "refused", "reject": {"class": "other"}}]
         whole["expect"] = {"either": {"behaviours": answers}}
     return {key: whole[key] for key in KEYS if whole.get(key) is not None}

@@ -27,6 +27,8 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
         citations, problems = _citations(rule, suite.sources)
         yield from problems
         yield from _basis(rule, citations)
+        if rule.level == "must" and not allows_must(rule.basis, citations):
+            yield Problem(rule.id, f"its level is must, which its basis {rule.basis} does not allow")
     for case, rules in unbacked_cases(suite):
         if stated := [name for name in rules if suite.rules[name].basis]:
             yield Problem(case.id, f"its level is must, which the basis of {stated[0]} does not allow")

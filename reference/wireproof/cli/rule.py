@@ -91,6 +91,7 @@ def sentence_rows(row: Coverage, suite: Suite) -> Lines:
     yield "state", row.state
     yield "no cases", sentence.exclusion
     yield "missing", sentence.open
+    yield "one kind", sentence.one_kind
     yield from (("rule", name) for name in sentence.rules)
     yield from _cases(row.cases)
 

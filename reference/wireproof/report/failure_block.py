@@ -52,9 +52,10 @@ def failure_lines(
 
 
 def heading(event: CaseEvent) -> str:
-    """Return verdict, id, kind, level and profile, and the flags that say how much a failure matters."""
+    """Return verdict, id, kind or broken rule, level, profile, and the flags that say how much it matters."""
     mark = "".join(f" {flag}" for flag in event.flags if flag in {"security", ROBUSTNESS})
-    kind = f"{event.kind}  " if event.kind else ""
+    named = event.broken if event.verdict == "fail" and event.broken else event.kind
+    kind = f"{named}  " if named else ""
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
 
 
@@ -73,7 +74,7 @@ def _note(event: CaseEvent) -> str:
 def _rule(event: CaseEvent, case: Case | None) -> str:
     """Return the rule and its source."""
     source = case.source.document if case is not None else ""
-    return "   ".join(part for part in (", ".join(event.rules), source) if part)
+    return event.broken or "   ".join(part for part in (", ".join(event.rules), source) if part)
 
 
 def _source(place: Citation | None, width: int) -> str:

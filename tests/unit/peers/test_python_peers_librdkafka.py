@@ -109,6 +109,15 @@ def test_a_consumer_that_begins_behind_an_entry_is_shown_nothing_of_it(client: A
     assert outcome == Accepted(value=log_of(KV | {"offset": "1"}, then=2))
 
 
+def test_a_limit_of_bytes_that_grew_is_of_no_later_case(client: Any) -> None:
+    """More cases than the topic has partitions: an entry that is cut is asked for with a greater limit."""
+    for _ in range(300):
+        assert decoded(client, W01[:15]) == Accepted(value=log_of(then=None))
+    assert isinstance(decoded(client, bytes(12)), Refused)
+    for _ in range(300):
+        assert decoded(client, W01[:15]) == Accepted(value=log_of(then=None))
+
+
 def test_one_case_leaves_nothing_for_the_next(client: Any) -> None:
     """More of them than the topic has partitions."""
     for number in range(300):

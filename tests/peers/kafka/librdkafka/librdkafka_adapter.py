@@ -36,6 +36,9 @@ A stall does not depend on the time: the Fetches show it.
 POLL_SECONDS: Final = 0.05
 """How long to wait for an event before the Fetches are counted."""
 
+LIMIT: Final = 1 << 20
+"""The limit of bytes with which a partition begins; one whose limit grew keeps it."""
+
 CONNECT_SECONDS: Final = 2.0
 
 SETTINGS: Final = {
@@ -96,7 +99,7 @@ class Librdkafka:
         """Start broker and consumer, so that no case includes the time to connect."""
         self._broker = ClientBroker()
         self._consumers: dict[str, Any] = {}
-        self._asked = 0
+        self._unused = list(range(PARTITIONS))
         self._producers = Producers()
         self._consumed(DEFAULT_OPTIONS, b"", CONNECT_SECONDS)
 
@@ -110,8 +113,10 @@ class Librdkafka:
         return _outcome(request, served, events)
 
     def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[ServedLog, "_Events"]:
-        partition = self._asked % PARTITIONS
-        self._asked += 1
+        if not self._unused:
+            self._close_consumers()
+            self._unused = list(range(PARTITIONS))
+        partition = self._unused.pop(0)
         serving = Serving(data, options.fetch_offset or 0, options.aborted, "whole")
         served = ServedLog(serving, lambda *_: None)
         self._broker.put(partition, served)
@@ -122,14 +127,19 @@ class Librdkafka:
         finally:
             consumer.unassign()
             self._broker.forget(partition)
+            if served.limit <= LIMIT:
+                self._unused.append(partition)
 
     def close(self) -> None:
         """End the clients and the servers."""
+        self._close_consumers()
+        self._producers.close()
+        self._broker.close()
+
+    def _close_consumers(self) -> None:
         for consumer in self._consumers.values():
             consumer.close()
         self._consumers.clear()
-        self._producers.close()
-        self._broker.close()
 
     def _consumer(self, isolation: str) -> Any:  # noqa: ANN401 - of the library
         if isolation not in self._consumers:

@@ -136,6 +136,7 @@ class ServedLog(ServedPartition):
         topic: its topic, whose leader may change.
         fetches: how many offsets were asked for.
         offset: the last of them.
+        limit: the most bytes that were asked for at it.
         repeated: how often the last one was asked for again since the limit of bytes grew last, one after
             the other; not while it waits for records after the last one.
         since: when it was asked for first, in seconds.
@@ -160,18 +161,18 @@ class ServedLog(ServedPartition):
         self._on_fetch = on_fetch
         self._answer = b""
         self._error = ErrorCode.NONE
-        self._limit = 0
+        self.limit = 0
         self._limits: dict[int, int] = {}
 
     def note_fetch(self, offset: int, limit: int) -> None:
         """Choose the answer for an offset."""
         waits = self.end_at is not None and offset > self.end_at
         moved = self.fetches == 0 or offset != self.offset
-        again = not moved and limit <= self._limit
+        again = not moved and limit <= self.limit
         self.repeated = self.repeated + 1 if again and not waits else 0
         self.since = time.monotonic() if moved else self.since
         self.fetches += 1
-        self.offset, self._limit = offset, limit if moved else max(limit, self._limit)
+        self.offset, self.limit = offset, limit if moved else max(limit, self.limit)
         self._error, self._answer = self._next(offset)
         self._on_fetch(self.repeated, not again)
 
