@@ -113,6 +113,9 @@ def test_must_wants_a_text_or_two_readers(
     assert allows_must(basis, cited(cites, read_sources(sources_file(tmp_path)))) is allowed
 
 
+WEAK = "its level is must, which the basis of shelf.number does not allow"
+
+
 @pytest.mark.parametrize(
     ("keys", "problems", "unbacked"),
     [
@@ -129,6 +132,13 @@ def test_must_wants_a_text_or_two_readers(
             1,
         ),
         ('basis = "code"\ncites = ["one", "two"]\n', [], 0),
+        ('basis = "code"\ncites = ["one", "two"]\nlevel = "must"\n', [], 0),
+        ('basis = "code"\ncites = ["one"]\nlevel = "should"\n', [WEAK], 1),
+        (
+            'basis = "code"\ncites = ["one"]\nlevel = "must"\n',
+            ["its level is must, which its basis code does not allow", WEAK],
+            1,
+        ),
         (
             'basis = "suite"\ncites = ["book"]\n',
             [
