@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("lz4")
 from tests.authoring import record_witnesses
 from tests.authoring.shared_code import SHARED_CODE, without_shared_code
-from tests.authoring.witness_run import Agreement, agrees, departs, refusal
+from tests.authoring.witness_run import SERVERS, Agreement, agrees, departs, refusal
 from wireproof.adapters import peers
 from wireproof.cases.case import Accept, Case, Data, Either, Expect, Op, Reject
 from wireproof.cases.fixture_writer import page_text, sorted_page_text
@@ -40,7 +40,7 @@ def test_the_crate_of_the_revision_is_preferred() -> None:
 def test_each_group_names_peers_and_no_peer_twice() -> None:
     listed = [name for group in SHARED_CODE for name in group]
     assert len(listed) == len(set(listed))
-    assert set(listed) <= set(peers.files())
+    assert set(listed) <= {*peers.files(), *(name for names in SERVERS.values() for name in names)}
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_a_library_departs_by_another_answer_and_not_by_none(
 
 
 def test_a_client_counts_with_the_codec_of_its_library() -> None:
-    groups = [group for group in SHARED_CODE if any(peers.read(peers.files()[name]).client for name in group)]
     clients = {name for name, path in peers.files().items() if peers.read(path).client}
+    groups = [group for group in SHARED_CODE if clients & set(group)]
     assert clients == {name for group in groups for name in group} & clients
-    assert all(not peers.read(peers.files()[group[0]]).client for group in groups)
+    assert not clients & {group[0] for group in groups}
 
 
 def test_answers_are_a_line_for_each_case_and_keep_those_who_did_not_run(tmp_path: Path) -> None:
