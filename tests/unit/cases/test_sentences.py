@@ -198,8 +198,8 @@ def test_rules_of_the_text_that_no_sentence_names_are_counted(tmp_path: Path, mo
     assert [rule.id for rule in unnamed_rules(suite)] == ["shelf.number"]
     assert count_line(suite) == (
         "1 sentences of format documents: 0 of 0 covered, 0 open, 1 that no case can test; "
-        "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer, "
-        "0 with the reason why only one kind exists; 1 rules of basis text without a sentence"
+        "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer; "
+        "1 of 1 with both or the reason why not; 1 rules of basis text without a sentence"
     )
     folder(tmp_path, SENTENCE + RULES, rules=rules)
     assert count_line(only(tmp_path, monkeypatch)).endswith("0 rules of basis text without a sentence")
