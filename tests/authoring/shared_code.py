@@ -3,8 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 SHARED_CODE = (
-    ("aiokafka", "aiokafka-pure"),
-    ("kafka-go", "kafka-go-reader"),
+    ("aiokafka", "aiokafka-pure", "kafka-python", "aiokafka-client", "kafka-python-client"),
+    ("kafka-go", "kafka-go-reader", "kafka-go-client"),
+    ("kafka-clients", "kafka-clients-client"),
+    ("librdkafka", "librdkafka-client", "confluent-kafka-client", "rdkafka-client"),
+    ("franz-go", "franz-go-client"),
+    ("sarama", "sarama-client"),
+    ("kafkajs", "kafkajs-client"),
+    ("platformatic-kafka", "platformatic-kafka-client"),
+    ("rskafka", "rskafka-client"),
     ("iggy-java", "iggy-java-resend"),
     ("iggy-binary-protocol", "iggy-rust-0.11", "apache-iggy-0.9"),
     (
@@ -14,7 +21,8 @@ SHARED_CODE = (
 )  # fmt: skip
 """Each group in the order of preference.
 
-The record classes of aiokafka share its codecs, and the two readers of kafka-go its compression. Iggy's packages for
+The record classes of aiokafka share its codecs and come from kafka-python, with which half of their lines are the same
+today; the two readers of kafka-go share its compression. A client runs the codec of its library. Iggy's packages for
 Python are bindings of the crates.
 """
 

@@ -278,7 +278,11 @@ def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch
         RULES_LINE,
         "basis of the rules: text 1, standard 0, code 0, suite 0",
         "basis of the must cases, by their weakest rule: text 2, standard 0, code 0, suite 0",
-        "0 must cases with a rule whose basis does not allow must",
+        "0 must cases of accepted input that a refusal passes",
+        (
+            "must cases beyond the rule: 0 whose basis does not allow must, "
+            "0 on code where practice is divided; 0 on code, 0 of them not judged"
+        ),
         count_line(suite),
         "witnesses of 2 must cases: 0 have one, 0 a reason, 2 neither",
         "0 problems",
