@@ -41,7 +41,7 @@ BY_TEXT_ALONE = frozenset({
     "kafka.batch/v1/produce/wrapper-inner-zero", "heka.stream/0.10/scan/remarks",
     "heka.stream/0.10/scan/split-backtrack",
 })  # fmt: skip
-"""The cases of which the text says that they are taken, and one broker, or one splitter, could be run."""
+"""Cases that the text says are taken, and of which one broker or one splitter alone could be run."""
 
 SETS = [
     f"{date}:{one.name}"

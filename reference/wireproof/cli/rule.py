@@ -71,6 +71,7 @@ def rule_rows(rule: Rule, rows: Iterable[Coverage], suite: Suite) -> Lines:
     yield "text", rule.text
     yield "kind", rule.kind
     yield "basis", rule.basis
+    yield "level", f"{rule.level}, in every case of a live server" if rule.level else ""
     yield "reason", rule.reason
     yield from _sources(rule.cites, suite)
     yield "page", f"{rule.document} {rule.section}"

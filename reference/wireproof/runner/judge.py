@@ -280,7 +280,8 @@ _NO_ANSWER: Final = frozenset({"adapter-error", "suite-bug", "unsupported"})
 def _apply_broken(case: Case, verdict: Verdict, outcome: Accepted | Refused) -> Verdict:
     """Return the failure of the strongest rule that the answer breaks in whatever case it is asked.
 
-    A failure of the case itself at a stronger level stays, and so does what says nothing of the codec.
+    A failure of the case itself stays if its level is stronger, or as strong and to accept what must be
+    refused. So does what says nothing of the codec.
     """
     if verdict.name in _NO_ANSWER:
         return verdict
@@ -289,13 +290,15 @@ def _apply_broken(case: Case, verdict: Verdict, outcome: Accepted | Refused) -> 
         return Verdict("adapter-error", text=f"breaks {shorten(unknown)!r}, which is no rule with a level")
     worst = max(outcome.broken, key=lambda one: STRENGTH.index(levels[one.rule]))
     level = levels[worst.rule]
-    if verdict.row.gate == "level" and STRENGTH.index(case.level) > STRENGTH.index(level):
-        return verdict
+    broken = f"breaks {worst.rule} ({level})"
+    stronger = STRENGTH.index(case.level) - STRENGTH.index(level) + (verdict.kind == "wrong-accept")
+    if verdict.row.gate == "level" and stronger > 0:
+        return evolve(verdict, text="; ".join(filter(None, (verdict.text, broken))))
     own = "" if verdict.passing else f"; the case itself: {verdict.label} {verdict.path}".rstrip()
     return Verdict(
         "fail",
         "wrong-value",
-        text=f"breaks {worst.rule} ({level}){own}",
+        text=broken + own,
         got=shorten(worst.text),
         detail=verdict.detail,
         broken=worst.rule,

@@ -163,9 +163,11 @@ def test_a_large_frame_is_read_if_the_limit_is_raised(wireproof: Command, tmp_pa
     small = wireproof("explain", path)
     assert small.code == 1
     assert "limit-exceeded" in small.out
+    assert "what to do: --max-message BYTES raises the greatest size of an entry" in small.out
     large = wireproof("explain", path, "--max-message", 200_000)
     assert large.code == 0
     assert "2 frames" in large.out
+    assert "--max-message" not in large.out
 
 
 def test_a_cut_frame_says_how_many_bytes_it_needs(wireproof: Command, tmp_path: Path) -> None:

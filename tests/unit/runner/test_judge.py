@@ -230,3 +230,12 @@ def test_a_rule_without_a_level_is_none_that_an_adapter_can_name() -> None:
         "adapter-error",
         "breaks 'toy.unknown', which is no rule with a level",
     )
+
+
+@pytest.mark.usefixtures("levels")
+def test_to_accept_what_must_be_refused_stays_the_failure_of_a_case_as_strong_as_the_rule() -> None:
+    accepted = Accepted(GOOD_VALUE, broken=(STRONG,))
+    verdict = judge(BAD_CASE, accepted)
+    assert (verdict.label, verdict.broken) == ("fail:wrong-accept", "")
+    assert verdict.text.endswith("breaks toy.strong (must)")
+    assert judge(evolve(BAD_CASE, level="should"), accepted).broken == "toy.strong"

@@ -68,7 +68,7 @@ def _asked(ask: Callable[[], Outcome]) -> Outcome:
     try:
         return ask()
     except (MalformedAnswerError, errors.KafkaProtocolError) as error:
-        text = line_of(error)
+        text = str(error)  # of the library's errors it begins with the name
         return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
 
 
