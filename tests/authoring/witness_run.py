@@ -16,7 +16,7 @@ from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
 from wireproof.adapters import peers
 from wireproof.adapters.server_address import ServerAddress
-from wireproof.cases.case import Accept, Case
+from wireproof.cases.case import Accept, Case, Either
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
 from wireproof.cases.lint_sources import cases_on_code
@@ -115,19 +115,20 @@ def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agree
     with Engine(spec) as engine:
         plan = Selection.of(engine.hello, cases, suite, families=False)
         events = list(run(engine, plan))
-        agreed = tuple(event.id for event in events if agrees(event))
+        agreed = tuple(event.id for event in events if agrees(event, suite.by_id[event.id]))
         otherwise = tuple(event.id for event in events if departs(event, suite.by_id[event.id]))
         yield Agreement(_name_of_server(spec) or spec, engine.hello.version, agreed, otherwise)
 
 
-def agrees(event: CaseEvent) -> bool:
+def agrees(event: CaseEvent, case: Case) -> bool:
     """Return whether a verdict says that the implementation did what the case expects.
 
-    Of a reading, `info` says that it did something else that the format allows too. Of a writing it says that the
-    bytes hold the value, in a form that the format leaves open. Of a sequence it says that every step has its answer,
-    and open steps one of theirs.
+    Of a reading, `info` says that it did something else that the format allows too; where the case has several
+    answers, that it gave one of them. Of a writing it says that the bytes hold the value, in a form that the format
+    leaves open. Of a sequence it says that every step has its answer, and open steps one of theirs.
     """
-    return event.verdict in AGREES or (event.op in ("encode", "sequence") and event.verdict == "info")
+    is_open = event.op in ("encode", "sequence") or isinstance(case.expect, Either)
+    return event.verdict in AGREES or (is_open and event.verdict == "info")
 
 
 def departs(event: CaseEvent, case: Case) -> bool:
@@ -135,7 +136,7 @@ def departs(event: CaseEvent, case: Case) -> bool:
 
     A refusal that is expected is one, whatever its error; so is each of several answers that the format leaves open.
     """
-    if agrees(event) or event.verdict in NO_ANSWER:
+    if agrees(event, case) or event.verdict in NO_ANSWER:
         return False
     return isinstance(case.expect, Accept) or event.verdict not in ("info", "undocumented")
 

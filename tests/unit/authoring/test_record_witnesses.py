@@ -70,8 +70,18 @@ def test_a_peer_is_not_refused(spec: str) -> None:
 def test_a_verdict_is_an_agreement_if_it_says_that_the_case_was_done(
     op: Op, verdict: VerdictName, expected: bool
 ) -> None:
-    event = CaseEvent(0, "kafka.batch/v2/x/a", "kafka.batch", "v2", op, "must", verdict)
-    assert agrees(event) is expected
+    case = Case("kafka.batch/v2/x/a", "kafka.batch", "v2", Data(b""), Accept(), op=op)
+    event = CaseEvent(0, case.id, case.format, case.revision, op, "must", verdict)
+    assert agrees(event, case) is expected
+
+
+def test_a_reader_agrees_with_a_case_of_several_answers_by_one_of_them() -> None:
+    case = Case("kafka.batch/v2/x/a", "kafka.batch", "v2", Data(b""), Either(()))
+    events = [
+        CaseEvent(0, case.id, case.format, case.revision, "decode", "must", verdict)
+        for verdict in ("info", "fail")
+    ]
+    assert [agrees(event, case) for event in events] == [True, False]
 
 
 @pytest.mark.parametrize(
