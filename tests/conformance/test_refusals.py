@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_runs import RUN, stream
 
+from tests.authoring.shared_code import without_shared_code
 from tests.mutants.registry import spec_of
-from wireproof.cases.case import Accept, Case, Generated, Steps
+from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.requirements import read_requirements, required_cases, requirement_files
@@ -34,6 +35,13 @@ REMARKED_RULES = frozenset({
     "kafka.wrapper.inner-magic",
 })  # fmt: skip
 """The rules that only cases with a remark test, at `must`."""
+
+BY_TEXT_ALONE = frozenset({
+    "kafka.batch/v1/produce/wrapper", "kafka.batch/v1/produce/wrapper-inner-gap",
+    "kafka.batch/v1/produce/wrapper-inner-zero", "heka.stream/0.10/scan/remarks",
+    "heka.stream/0.10/scan/split-backtrack",
+})  # fmt: skip
+"""Cases that the text says are taken, and of which one broker or one splitter alone could be run."""
 
 SETS = [
     f"{date}:{one.name}"
@@ -69,9 +77,19 @@ def test_a_reader_that_refuses_what_has_a_remark_fails_by_each_rule_that_says_ig
     assert {event.label for event in failed} == {"fail:wrong-reject"}
     rules = {rule for event in failed for rule in event.rules}
     assert rules >= REMARKED_RULES
-    assert {f"kafka.log/mixed/broker/{one}-brief-0" for one in ("aiokafka", "franz-go", "kafkajs")} <= {
-        event.id for event in failed
-    }
+
+
+def test_no_remark_lets_a_reader_refuse_what_a_broker_wrote() -> None:
+    logs = [case for case in load().cases if case.source.origin == "broker"]
+    assert len(logs) == 14
+    assert [case.id for case in logs if _is_open(case)] == []
+
+
+def test_two_readers_that_share_no_code_accept_each_must_case_that_has_a_remark() -> None:
+    for case in ACCEPTED:
+        if isinstance(case.input, Data | Chunks) and _is_open(case) and case.id not in BY_TEXT_ALONE:
+            names = [{"name": one.name} for one in case.source.witnesses]
+            assert len(without_shared_code(names, case.revision)) > 1, case.id
 
 
 @pytest.mark.parametrize("system", ["kafka", "iggy", "heka"])

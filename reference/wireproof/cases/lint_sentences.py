@@ -109,15 +109,17 @@ def count_line(suite: Suite) -> str:
     rows = coverages(suite)
     states = [row.state for row in rows]
     applying = len(rows) - states.count("excluded")
-    lacking = Counter(kind for row in rows if row.state == "covered" for kind in row.lacking)
-    covered = states.count("covered")
-    reasons = sum(1 for row in rows if row.sentence.one_kind)
+    tested = [row for row in rows if row.state == "covered"]
+    lacking = Counter(kind for row in tested for kind in row.lacking)
+    whole = sum(1 for row in rows if row.sentence.exclusion or row.sentence.one_kind) + sum(
+        1 for row in tested if not row.lacking
+    )
     return (
-        f"{len(rows)} sentences of format documents: {covered} of {applying} covered, "
+        f"{len(rows)} sentences of format documents: {len(tested)} of {applying} covered, "
         f"{states.count('open')} open, {states.count('excluded')} that no case can test; "
-        f"{covered - lacking['a refusal']} with a case that fails on a refusal, "
-        f"{covered - lacking['a wrong answer']} with one that fails on a wrong answer, "
-        f"{reasons} with the reason why only one kind exists; "
+        f"{len(tested) - lacking['a refusal']} with a case that fails on a refusal, "
+        f"{len(tested) - lacking['a wrong answer']} with one that fails on a wrong answer; "
+        f"{whole} of {len(rows)} with both or the reason why not; "
         f"{len(unnamed_rules(suite))} rules of basis text without a sentence"
     )
 

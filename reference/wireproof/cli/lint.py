@@ -13,7 +13,7 @@ from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.history import counts
 from wireproof.cases.lint import generated_problems, lint
 from wireproof.cases.lint_problem import Problem
-from wireproof.cases.lint_sources import basis_lines, source_line, unbacked_cases
+from wireproof.cases.lint_sources import basis_lines, level_line, source_line
 from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import suite_of
@@ -73,7 +73,7 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield f"{source_line(suite)}; {excluded} rules with an exclusion"
     yield from basis_lines(suite)
     yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
-    yield f"{len(list(unbacked_cases(suite)))} must cases with a rule whose basis does not allow must"
+    yield level_line(suite)
     yield lint_sentences.count_line(suite)
     yield witness_reasons.count_line(suite)
     if suite.history:

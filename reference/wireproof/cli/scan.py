@@ -35,7 +35,7 @@ NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 @click.command("scan")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--out", required=True, type=OUT,
-              help="the folder for the tables; an interrupted scan continues there")  # fmt: skip
+              help="the folder for the tables; a repeated scan reads what is new or changed")  # fmt: skip
 @click.option(
     "--adapter", "adapters", multiple=True, help="an adapter that reads every entry too; repeatable"
 )

@@ -52,7 +52,7 @@ def failure_lines(
 
 
 def heading(event: CaseEvent) -> str:
-    """Return verdict, id, kind or broken rule, level and profile, and the flags that say how bad it is."""
+    """Return verdict, id, kind or broken rule, level, profile, and the flags that say how much it matters."""
     mark = "".join(f" {flag}" for flag in event.flags if flag in {"security", ROBUSTNESS})
     named = event.broken if event.verdict == "fail" and event.broken else event.kind
     kind = f"{named}  " if named else ""

@@ -91,7 +91,7 @@ def part_of_object(
             bounds.append(start)
     finally:
         stored.close()
-    return place, *bounds
+    return place, bounds[0], bounds[1]
 
 
 def plan_tasks(

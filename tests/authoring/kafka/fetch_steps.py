@@ -145,7 +145,7 @@ def _cleaned(cases: Sequences) -> None:
         "A consumer that is behind must see that the key is gone.", [CLEANED, "kafka.v2.delete-horizon"],
         produce(dead, 0), produce(plain("2", keys=("b",)), 2), produce(plain("z", keys=("z",), shift=LATER), 3),
         fetch(4, waits, plain("2", keys=("b",)).stored(2), end.stored(3), compacted="3"),
-        topic=COMPACT, needs=["feature:compaction"],
+        topic=COMPACT, needs=["feature:compaction"], level="should",
     )  # fmt: skip
     timed, newest = plain("1", "2", "3", keys=("a", "b", "c"), deltas=(0, 7, 3)), plain("4", keys=("a",))
     cases.case(
@@ -154,7 +154,7 @@ def _cleaned(cases: Sequences) -> None:
         [CLEANED, "kafka.v2.timestamp.cleaned"],
         produce(timed, 0), produce(newest, 3), produce(plain("z", keys=("z",), shift=LATER), 4),
         fetch(5, timed.stored(0, kept=[1, 2]), newest.stored(3), end.stored(4), compacted="4"),
-        topic=COMPACT, needs=["feature:compaction"],
+        topic=COMPACT, needs=["feature:compaction"], level="should",
     )  # fmt: skip
     gone = plain("1", keys=("a",))
     cases.case(

@@ -198,8 +198,8 @@ def test_rules_of_the_text_that_no_sentence_names_are_counted(tmp_path: Path, mo
     assert [rule.id for rule in unnamed_rules(suite)] == ["shelf.number"]
     assert count_line(suite) == (
         "1 sentences of format documents: 0 of 0 covered, 0 open, 1 that no case can test; "
-        "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer, "
-        "0 with the reason why only one kind exists; 1 rules of basis text without a sentence"
+        "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer; "
+        "1 of 1 with both or the reason why not; 1 rules of basis text without a sentence"
     )
     folder(tmp_path, SENTENCE + RULES, rules=rules)
     assert count_line(only(tmp_path, monkeypatch)).endswith("0 rules of basis text without a sentence")
@@ -278,7 +278,11 @@ def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch
         RULES_LINE,
         "basis of the rules: text 1, standard 0, code 0, suite 0",
         "basis of the must cases, by their weakest rule: text 2, standard 0, code 0, suite 0",
-        "0 must cases with a rule whose basis does not allow must",
+        "0 must cases of accepted input that a refusal passes",
+        (
+            "must cases beyond the rule: 0 whose basis does not allow must, "
+            "0 on code where practice is divided; 0 on code, 0 of them not judged"
+        ),
         count_line(suite),
         "witnesses of 2 must cases: 0 have one, 0 a reason, 2 neither",
         "0 problems",

@@ -26,7 +26,7 @@ from wireproof.cases.sources import SourceDocument
 from wireproof.report.annotations import annotations
 from wireproof.report.badge import badge, badge_folder, badges
 from wireproof.report.diff import diff
-from wireproof.report.failure_block import LINES, failure_lines
+from wireproof.report.failure_block import LINES, failure_lines, heading
 from wireproof.report.failure_groups import count_verdicts, failure_groups_of
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import excerpt_of
@@ -74,6 +74,11 @@ def many(count: int, *, first: int = 10, **fields: object) -> list[CaseEvent]:
 def test_failures_with_one_signature_are_one_group_shown_by_its_golden_case() -> None:
     (group,) = failure_groups_of(stream(PASS, *many(37), FAIL))
     assert (group.first, len(group.others)) == (FAIL, 37)
+
+
+def test_a_failure_says_that_it_is_of_robustness() -> None:
+    assert heading(evolve(FAIL, flags=("robustness",))).endswith(" robustness")
+    assert not heading(FAIL).endswith(" robustness")
 
 
 def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> None:

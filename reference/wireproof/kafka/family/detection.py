@@ -47,7 +47,7 @@ def _has_fields_of_a_batch(data: bytes, at: int) -> bool:
     _, magic, attributes, delta, producer, epoch, sequence, count = _BATCH.unpack_from(data, at)
     none = producer == epoch == sequence == -1
     plausible = attributes < 0x80 and attributes & 7 <= 4 and count - 1 == delta < MAX_PLAUSIBLE_COUNT
-    return magic == 2 and delta >= 0 and plausible and (none or min(producer, epoch, sequence) >= 0)
+    return bool(magic == 2 and delta >= 0 and plausible and (none or min(producer, epoch, sequence) >= 0))
 
 
 MARKS: Final = {"kafka.": begins_like_an_entry, "kafka.log": holds_a_batch}

@@ -32,8 +32,8 @@ FILE_NAME: Final = re.compile(
 """Base offset, the id of a remote segment (kafka.md §14.6), kind, and state."""
 
 PADDED: Final = (
-    "{} entries are allocated and not written, and a later segment follows: Kafka cuts the index of a segment "
-    "when it closes it, and older brokers took such zeros for a time (KAFKA-10207)"
+    "{} entries are allocated and not written, and a later segment follows: Kafka cuts the index of a closed "
+    "segment, and brokers without KAFKA-10207 may delete the segment because they read the time 0"
 )
 
 ENDING: Final = re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL)

@@ -292,7 +292,7 @@ def _note(name: str, value: int, batch: Mapping[str, int | None], head: str) -> 
     match name:
         case "attributes" if not in_record:
             magic = batch["magic"]
-            return flags_text(value, _FLAGS[magic]) if magic in range(len(_FLAGS)) else ""
+            return "" if magic is None or not 0 <= magic < len(_FLAGS) else flags_text(value, _FLAGS[magic])
         case "baseTimestamp" | "maxTimestamp" | "timestamp" if value >= 0:
             return instant(value)
         case "offsetDelta" if batch["baseOffset"] is not None:

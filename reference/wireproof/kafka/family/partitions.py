@@ -89,9 +89,11 @@ def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
 def _segment(one: CheckedFile) -> Segment:
     facts: Mapping[str, Any] = one.report.facts
     base = facts["base"]
-    pairs = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps", "lost"))
+    epochs, gaps, lost = (
+        tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps", "lost")
+    )
     first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
-    return Segment(one.file.name, base, first, after, *pairs, facts["endIsDamaged"])
+    return Segment(one.file.name, base, first, after, epochs, gaps, lost, facts["endIsDamaged"])
 
 
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:

@@ -154,6 +154,10 @@ class Consumption:
                     return outcome or Stalled(f"{self._so_far()}, and it fetches the end of the log again")
             elif isinstance(event, Ended):
                 return self._ended(event)
+        if count <= REPEATS:
+            return Stalled(
+                f"{self._so_far()} and no error; {self.served.fetches} Fetches{self._last_fetch()}"
+            )
         return Stalled(
             f"{self._so_far()} and no error; it asks for offset {self.served.offset} again and again: "
             f"{count} Fetches in {seconds:.2f} s, {count / seconds:.0f} per second"

@@ -9,6 +9,9 @@ use shared_rust::{heap, Refusal};
 pub const HEADER: &[&str] =
     &["baseOffset", "partitionLeaderEpoch", "baseTimestamp", "producerId", "producerEpoch", "baseSequence"];
 
+/// The base sequences whose records' sequences are compared: of a batch without one the library counts on from -1.
+pub const SEQUENCES: &[i32] = &[0, 4, 5, 7, i32::MAX - 1, i32::MAX];
+
 /// The bits of the attributes that the encoder can write.
 pub const KNOWN: i16 = 0x7f;
 

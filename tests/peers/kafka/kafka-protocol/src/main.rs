@@ -29,8 +29,6 @@ const SHOWN: [&str; 7] = [
     "magic", "records[].offset", "records[].timestamp", "records[].key", "records[].value", "records[].headers",
     "records[].timestampType",
 ];
-/// The base sequences whose records' sequences are compared: of a batch without one the library counts on from -1.
-const SEQUENCES: [i32; 6] = [0, 4, 5, 7, i32::MAX - 1, i32::MAX];
 
 /// Parts of an error's text that leave no doubt about the class.
 const CLASSES: [(&str, &str); 16] = [
@@ -71,7 +69,7 @@ fn hello() -> Value {
     };
     let mut log = claim(&["decode"], &[library::HEADER, &SHOWN].concat());
     if let Some(observes) = log["observes"].as_array_mut() {
-        observes.extend(SEQUENCES.map(|base| json!(format!("batches[baseSequence={base}].records[].sequence"))));
+        observes.extend(library::SEQUENCES.iter().map(|base| json!(format!("batches[baseSequence={base}].records[].sequence"))));
     }
     let nothing = json!({"ops": []}); // message sets are unsupported, it says
     let revisions = json!({"kafka.batch/v0": nothing, "kafka.batch/v1": nothing,

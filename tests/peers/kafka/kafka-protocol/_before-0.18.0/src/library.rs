@@ -6,6 +6,9 @@ use shared_rust::Refusal;
 
 pub const HEADER: &[&str] = &[];
 
+/// Without the base sequence of a batch the sequences of its records are not compared.
+pub const SEQUENCES: &[i32] = &[];
+
 /// The bits of the attributes that the encoder can write: not that of a delete horizon.
 pub const KNOWN: i16 = 0x3f;
 
