@@ -165,6 +165,13 @@ def test_a_refusal_that_removed_something_breaks_two(broker: Broker, cases: Brok
     assert broken_by(cases, request()).keys() == {"kafka.append.nothing", "kafka.append.earlier"}
 
 
+def test_damage_in_the_fetch_after_a_refusal_is_no_changed_log(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0)]
+    cases.decode(request())
+    broker.answer, broker.appends, broker.log = ProduceAnswer(2, "", -1, -1), [], [stored(0, crc=1)]
+    assert broken_by(cases, request()).keys() == {"kafka.append.crc"}
+
+
 def test_success_without_data_is_an_empty_log_and_a_lost_record(broker: Broker, cases: BrokerCases) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 0, -1), []
     found = value_of(cases, request())

@@ -27,6 +27,7 @@ from wireproof.wire.json_values import Json
 
 LOG_APPEND: Final = "log-append"
 NOTHING: Final = "kafka.append.nothing"
+EARLIER: Final = "kafka.append.earlier"
 OFFSETS: Final = "kafka.append.offsets"
 CLOCK_TOLERANCE_MS: Final = 60_000
 """Difference of the clocks of this machine and of the broker that is no fault of an append."""
@@ -75,7 +76,8 @@ def outcome_of(request: Request, sent: bytes, partition: Partition, done: Append
     partition.retired = faulty or not _ends_whole(appended, done)
     if done.answer.code:
         changed = BrokenRule(NOTHING, f"{_name(done.answer.code)} is answered, and the log has changed")
-        return evolve(_refused(done.answer), broken=(changed, *broken))
+        moved = grown or any(one.rule == EARLIER for one in broken)  # not by damage in a fetch
+        return evolve(_refused(done.answer), broken=(changed, *broken) if moved else broken)
     if refused is not None:
         value["unreadable"] = f"{refused.cls} at {refused.at}: {refused.text}"
     return Accepted(value if request.format == "kafka.log" else _only_entry(value), broken=broken)
@@ -108,9 +110,10 @@ def _broken_log(partition: Partition, done: Append, earlier: bytes) -> Iterator[
     elif partition.last is not None:
         fetches = ((earlier, "the batch before: "), (partition.last[1], "a fetch before the append: "))
         refusals = [(read_by_consumer(data)[1], where) for data, where in fetches]
-        yield from (unreadable(one, where) for one, where in refusals if one is not None)
-        if earlier != partition.last[1]:
-            yield BrokenRule("kafka.append.earlier", "the batch before the append has changed or is gone")
+        damaged = [unreadable(one, where) for one, where in refusals if one is not None]
+        yield from damaged
+        if not damaged and earlier != partition.last[1]:
+            yield BrokenRule(EARLIER, "the batch before the append has changed or is gone")
     if done.answer.code == 0 and done.answer.base_offset != done.start:
         ahead = done.answer.base_offset - done.start
         yield BrokenRule(OFFSETS, f"the answer has an offset that is {ahead} from the end of the log")
