@@ -30,7 +30,13 @@ from wireproof.adapters.readiness import ready
 from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import sorted_page_text
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.lint_sources import ANSWERS_FILE, Answers, AnswersFile, cases_on_code, read_answers
+from wireproof.cases.lint_sources import (
+    ANSWERS_FILE,
+    AnswersFile,
+    LibraryAnswers,
+    cases_on_code,
+    read_answers,
+)
 from wireproof.cases.witness_reasons import count_line
 from wireproof.files import replace_text
 
@@ -136,14 +142,14 @@ def record_answers(
         versions[one.name] = one.version
         rows = {
             case.id: _answers(
-                case, recorded.by_id.get(case.id, Answers()), so_far if case.id in asked else ()
+                case, recorded.by_id.get(case.id, LibraryAnswers()), so_far if case.id in asked else ()
             )
             for case in wanted
         }
         replace_text(path, _answers_text(versions, rows), durable=False)
 
 
-def _answers(case: Case, old: Answers, found: Sequence[Agreement]) -> Answers:
+def _answers(case: Case, old: LibraryAnswers, found: Sequence[Agreement]) -> LibraryAnswers:
     """Return the answers to a case with those of a run; of libraries that share code, those of one."""
     ran = {one.name for one in found}
     agree = [
@@ -154,12 +160,12 @@ def _answers(case: Case, old: Answers, found: Sequence[Agreement]) -> Answers:
     otherwise += [one.name for one in found if case.id in one.otherwise]
     kept = without_shared_code([{"name": name} for name in (*agree, *otherwise)], case.revision)
     names = sorted(row["name"] for row in kept)
-    return Answers(
+    return LibraryAnswers(
         tuple(name for name in names if name in agree), tuple(name for name in names if name in otherwise)
     )
 
 
-def _answers_text(versions: Mapping[str, str], rows: Mapping[str, Answers]) -> str:
+def _answers_text(versions: Mapping[str, str], rows: Mapping[str, LibraryAnswers]) -> str:
     """Return the file: a table for each topic, a line for each case."""
     named = {name for row in rows.values() for name in (*row.agree, *row.otherwise)}
     lines = [ANSWERS_HEAD, "", "[versions]", *(f'"{name}" = "{versions[name]}"' for name in sorted(named))]
@@ -168,7 +174,7 @@ def _answers_text(versions: Mapping[str, str], rows: Mapping[str, Answers]) -> s
     return "\n".join(lines) + "\n"
 
 
-def _answer_line(name: str, row: Answers) -> str:
+def _answer_line(name: str, row: LibraryAnswers) -> str:
     lists = (("agree", row.agree), ("otherwise", row.otherwise))
     parts = ", ".join(f"{key} = {json.dumps(names)}" for key, names in lists if names)
     return f'"{name.rpartition("/")[2]}" = {{ {parts} }}' if parts else f'"{name.rpartition("/")[2]}" = {{}}'

@@ -34,7 +34,7 @@ DIVIDED: Final = 3
 
 
 @frozen
-class Answers:
+class LibraryAnswers:
     """The libraries that agree with a case and those that answer otherwise; of those that share code, one."""
 
     agree: tuple[str, ...] = ()
@@ -56,10 +56,10 @@ class AnswersFile:
     """What libraries answer: their versions by name, and by `format/revision/topic` and name each case."""
 
     versions: Mapping[str, str]
-    topics: Mapping[str, Mapping[str, Answers]]
+    topics: Mapping[str, Mapping[str, LibraryAnswers]]
 
     @cached_property
-    def by_id(self) -> Mapping[str, Answers]:
+    def by_id(self) -> Mapping[str, LibraryAnswers]:
         """Return the answers by the id of the case."""
         return {f"{topic}/{name}": row for topic, rows in self.topics.items() for name, row in rows.items()}
 
@@ -150,7 +150,7 @@ def level_line(suite: Suite) -> str:
     """Return one line: the `must` cases that the rule does not allow, and those on code by their answers."""
     files = [recorded for root in suite.roots if (recorded := read_answers(root / ANSWERS_FILE))]
     by_id = {name: answers for recorded in files for name, answers in recorded.by_id.items()}
-    must = [by_id.get(case.id, Answers()) for case in cases_on_code(suite) if case.level == "must"]
+    must = [by_id.get(case.id, LibraryAnswers()) for case in cases_on_code(suite) if case.level == "must"]
     divided = sum(answers.divided for answers in must)
     unjudged = sum(not (answers.agree or answers.otherwise) for answers in must)
     return (

@@ -12,7 +12,7 @@ from goldens import load
 from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.lint_sources import (
     ANSWERS_FILE,
-    Answers,
+    LibraryAnswers,
     basis_lines,
     check_sources,
     level_line,
@@ -206,7 +206,7 @@ def test_a_scan_needs_more_than_the_word_of_the_suite(rules: tuple[str, ...], *,
 def test_practice_is_divided_if_a_third_answers_otherwise(
     agree: str, otherwise: str, *, divided: bool
 ) -> None:
-    assert Answers(tuple(agree), tuple(otherwise)).divided is divided
+    assert LibraryAnswers(tuple(agree), tuple(otherwise)).divided is divided
 
 
 NAME = GOOD["id"].rpartition("/")[2]
