@@ -243,6 +243,7 @@ class EntryListing:
         totals: returns a new count.
         meaning: the place of a function that returns what a record means, in JSON form, from the name of the
             folder of its log and its cells, or None; empty if there is none.
+        allocated: whether a file of it may end in zeros, which are allocated and not written yet.
         fast: the place of a `FastListing`; empty if there is none.
         headers: the place of a `FastListing` that checks headers and checksums, and reads no records; empty
             if there is none.
@@ -276,6 +277,7 @@ class EntryListing:
     head_offsets: Callable[[Format, bytes], tuple[int | None, int | None] | None] | None = None
     indexed: str = ""
     meaning: str = ""
+    allocated: bool = False
     also_read: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     compare_modes: str = ""
     notes: Callable[[Sequence[FieldSpan]], Mapping[str, str]] = lambda _: {}

@@ -1,10 +1,17 @@
-"""Peers that run the same code: of them, one is a witness of a case, for the others repeat its answer."""
+"""Peers and servers that run the same code: of them, one is a witness of a case, for the others repeat its answer."""
 
 from collections.abc import Mapping, Sequence
 
 SHARED_CODE = (
-    ("aiokafka", "aiokafka-pure"),
-    ("kafka-go", "kafka-go-reader"),
+    ("aiokafka", "aiokafka-pure", "kafka-python", "aiokafka-client", "kafka-python-client"),
+    ("kafka-go", "kafka-go-reader", "kafka-go-client"),
+    ("kafka-clients", "kafka-clients-client", "apache-kafka"),
+    ("librdkafka", "librdkafka-client", "confluent-kafka-client", "rdkafka-client"),
+    ("franz-go", "franz-go-client"),
+    ("sarama", "sarama-client"),
+    ("kafkajs", "kafkajs-client"),
+    ("platformatic-kafka", "platformatic-kafka-client"),
+    ("rskafka", "rskafka-client"),
     ("iggy-java", "iggy-java-resend"),
     ("iggy-binary-protocol", "iggy-rust-0.11", "apache-iggy-0.9"),
     (
@@ -14,8 +21,9 @@ SHARED_CODE = (
 )  # fmt: skip
 """Each group in the order of preference.
 
-The record classes of aiokafka share its codecs, and the two readers of kafka-go its compression. Iggy's packages for
-Python are bindings of the crates.
+The record classes of aiokafka share its codecs and come from kafka-python, with which half of their lines are the same
+today; the two readers of kafka-go share its compression. A client runs the codec of its library, and Apache's broker
+the record classes of its client. Iggy's packages for Python are bindings of the crates.
 """
 
 

@@ -13,6 +13,9 @@ from tests.authoring.kafka.levels import LEVELS as KAFKA_LEVELS
 
 SYSTEMS: Final = ("heka", "iggy", "kafka")
 
+OR_REFUSED: Final = "or refused"
+REMARKS: Final = "remarks"
+
 LEVELS: Final[Mapping[str, Mapping[str, str]]] = {"kafka": KAFKA_LEVELS}
 """Levels that a table of the system has, by the id of the case."""
 
@@ -45,10 +48,24 @@ def corrections() -> dict[str, dict[str, Any]]:
     The reason of each stands in reference/docs/case-changes.md.
     """
     pages = sorted((Path(__file__).parent / "corrections").glob("*.json"))
-    return {name: row for page in pages for name, row in json.loads(page.read_text("utf-8")).items()}
+    found: dict[str, dict[str, Any]] = {}
+    for page in pages:
+        for name, row in json.loads(page.read_text("utf-8")).items():
+            found.setdefault(name, {}).update(row)
+    return found
 
 
 def corrected(case: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """Return a case with other values of these keys; null takes the key away."""
+    """Return a case with other values of these keys; null takes the key away.
+
+    With the key `or refused` the answer that the case expects is one of two, and the other is a refusal of any class.
+    `remarks` are those of the reference.
+    """
     whole = case | changed
+    if REMARKS in changed:
+        accept = {**whole["expect"]["accept"], "remarks": changed[REMARKS]}
+        whole["expect"] = {"accept": {key: part for key, part in accept.items() if part != []}}
+    if changed.get(OR_REFUSED):
+        answers = [{"id": "read", **whole["expect"]}, {"id": "refused", "reject": {"class": "other"}}]
+        whole["expect"] = {"either": {"behaviours": answers}}
     return {key: whole[key] for key in KEYS if whole.get(key) is not None}

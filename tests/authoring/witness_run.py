@@ -16,9 +16,10 @@ from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
 from wireproof.adapters import peers
 from wireproof.adapters.server_address import ServerAddress
-from wireproof.cases.case import Case
+from wireproof.cases.case import Accept, Case, Either
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
+from wireproof.cases.lint_sources import cases_on_code
 from wireproof.cases.witness_reasons import reasons_of, without_witness
 from wireproof.iggy.family.live_server.client_properties import read_properties as iggy_properties
 from wireproof.kafka.family.live_broker.client_properties import read_properties as kafka_properties
@@ -46,14 +47,18 @@ NAMES: Final[Mapping[str, Callable[[str], str]]] = {
 
 AGREES = ("pass", "pass-unclassified")
 
+NO_ANSWER = ("unsupported", "blocked", "adapter-error", "suite-bug", "not-run")
+"""Verdicts that do not say how an implementation answers a case."""
+
 
 @frozen
 class Agreement:
-    """An implementation, its version, and the ids of the cases that it agrees with."""
+    """An implementation, its version, and the ids of the cases that it agrees with, and that it answers otherwise."""
 
     name: str
     version: str
     ids: tuple[str, ...]
+    otherwise: tuple[str, ...] = ()
 
 
 def options_parser() -> ArgumentParser:
@@ -61,12 +66,16 @@ def options_parser() -> ArgumentParser:
     parser = ArgumentParser(add_help=False)
     parser.add_argument("--run", action="append", dest="patterns", metavar="PATTERN")
     parser.add_argument("--missing", action="store_true", help="must cases without witness and reason")
+    parser.add_argument(
+        "--answers", action="store_true", help="cases that rest on code; writes answers.toml alone"
+    )
     return parser
 
 
 def selected(suite: Suite, given: Namespace) -> list[Case]:
     """Return the cases that the options ask for."""
-    wanted = {case.id for case in (unexplained(suite) if given.missing else suite.cases)}
+    cases = unexplained(suite) if given.missing else cases_on_code(suite) if given.answers else suite.cases
+    wanted = {case.id for case in cases}
     return [case for case in select(suite, given.patterns or ("**",)) if case.id in wanted]
 
 
@@ -105,18 +114,31 @@ def agreements(spec: str, suite: Suite, cases: Sequence[Case]) -> Iterator[Agree
         return
     with Engine(spec) as engine:
         plan = Selection.of(engine.hello, cases, suite, families=False)
-        agreed = tuple(event.id for event in run(engine, plan) if agrees(event))
-        yield Agreement(_name_of_server(spec) or spec, engine.hello.version, agreed)
+        events = list(run(engine, plan))
+        agreed = tuple(event.id for event in events if agrees(event, suite.by_id[event.id]))
+        otherwise = tuple(event.id for event in events if departs(event, suite.by_id[event.id]))
+        yield Agreement(_name_of_server(spec) or spec, engine.hello.version, agreed, otherwise)
 
 
-def agrees(event: CaseEvent) -> bool:
+def agrees(event: CaseEvent, case: Case) -> bool:
     """Return whether a verdict says that the implementation did what the case expects.
 
-    Of a reading, `info` says that it did something else that the format allows too. Of a writing it says that the
-    bytes hold the value, in a form that the format leaves open. Of a sequence it says that every step has its answer,
-    and open steps one of theirs.
+    Of a reading, `info` says that it did something else that the format allows too; where the case has several
+    answers, that it gave one of them. Of a writing it says that the bytes hold the value, in a form that the format
+    leaves open. Of a sequence it says that every step has its answer, and open steps one of theirs.
     """
-    return event.verdict in AGREES or (event.op in ("encode", "sequence") and event.verdict == "info")
+    is_open = event.op in ("encode", "sequence") or isinstance(case.expect, Either)
+    return event.verdict in AGREES or (is_open and event.verdict == "info")
+
+
+def departs(event: CaseEvent, case: Case) -> bool:
+    """Return whether an implementation does something else than the case expects, be it allowed by a remark.
+
+    A refusal that is expected is one, whatever its error; so is each of several answers that the format leaves open.
+    """
+    if agrees(event, case) or event.verdict in NO_ANSWER:
+        return False
+    return isinstance(case.expect, Accept) or event.verdict not in ("info", "undocumented")
 
 
 def main() -> None:

@@ -13,7 +13,10 @@ from pathlib import Path
 from subprocess import run
 from typing import Any
 
+import found_faults
 import pytest
+from attrs import evolve
+from found_faults import FOUND, gone
 from machine import leave_out, needs
 
 from wireproof.adapters.packaged_folders import peers_folder
@@ -77,3 +80,30 @@ def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     words += DELIVERED if name.endswith("-client") else ()
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+QUICK_FAULTS = ("kafka-python", "aiokafka", "kio")
+"""The codecs of the extra `peers` that have a row in found.md."""
+
+
+@pytest.mark.peers
+@needs("[peers]")
+@pytest.mark.parametrize("name", QUICK_FAULTS)
+def test_what_is_said_to_be_found_is_found_again(name: str) -> None:
+    assert name in {row.name for row in FOUND}
+    assert gone([name]) == []
+
+
+@pytest.mark.peers
+def test_what_is_found_no_more_is_named_and_what_is_not_here_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [evolve(FOUND[0], adapter=name) for name in ("reference", "iggy-node", "kfake")]
+    monkeypatch.setattr(found_faults, "FOUND", rows)
+    assert gone() == [f"no longer: {FOUND[0].case} reference: pass:canonical"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "left out: iggy-node",
+        "left out: kfake",
+        "reference: 0 of 1 hold",
+    ]

@@ -41,6 +41,7 @@ KILLED_BY: Final[Mapping[str, Kill]] = {
     "short-consumer-numbers": Kill(f"{POLLING}/consumer-largest", "fail"),
     "stored-0-is-none": Kill(f"{POLLING}/next-of-0", "fail"),
     "uses-value-of-first": Kill(f"{POLLING}/first", "fail"),
+    "accepts-refused": Kill(f"{SEND}/index/last-one-more", "lenient"),
     "dies-of-cut-packet": Kill(f"{SEND}/torn/payload-missing", "crash"),
     "drops-headers": Kill(f"{SEND}/headers/each", "fail"),
     "leaves-gap": Kill(f"{SEND}/messages/one", "fail"),
@@ -52,7 +53,7 @@ KILLED_BY: Final[Mapping[str, Kill]] = {
     "shortens-ids": Kill(f"{SEND}/messages/id-max", "fail"),
     "stores-nothing": Kill(f"{SEND}/messages/id-bytes", "fail"),
     "stores-other-payload": Kill(f"{SEND}/text/payloads", "fail"),
-    "stores-refused": Kill(f"{SEND}/index/zero", "lenient"),
+    "stores-refused": Kill(f"{SEND}/index/zero", "fail"),
     "waits-for-more": Kill(f"{SEND}/torn/in-the-index", "stalled"),
     "wrong-checksum": Kill(f"{SEND}/place/messages-key", "fail"),
 }

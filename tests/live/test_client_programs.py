@@ -19,7 +19,7 @@ ENTRIES = "kafka.log/mixed/entries"
 CASES = [f"{ENTRIES}/three", f"{ENTRIES}/v0-v1-v2", f"{ENTRIES}/gap-at-the-end"]
 
 MANNERS = (
-    "serve=pieces",
+    "serve=whole",
     "serve=cut",
     "serve=error",
     "serve=leader",
@@ -39,6 +39,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 @pytest.mark.parametrize("manner", MANNERS)
 def test_every_manner_gives_the_same_records(manner: str, run: Judged) -> None:
     assert run.verdicts[f"{manner} side=consume {SUBSCRIBER}"] == dict.fromkeys(CASES, "pass"), run.output
+
+
+@pytest.mark.parametrize(
+    ("fetches", "growth", "expected"),
+    [(12, 2, "pass"), (30, 2, "pass"), (15, 1, "pass"), (1_000_000, 1, "stalled")],
+    ids=["grows", "grows-for-long", "asks-often", "asks-for-ever"],
+)
+def test_a_stall_is_sixteen_fetches_without_a_greater_limit(
+    fetches: int, growth: int, expected: str, tmp_path: Path
+) -> None:
+    spec = f"side=consume fetch=12 {sys.executable} -m tests.live.clients.late_error {fetches} {growth}"
+    name = "kafka.log/mixed/damaged/first-crc"
+    run = judged([spec], tmp_path, cases=[name], kind="kafka-client")
+    assert run.verdicts[spec][name].split("-")[0] == expected, run.output
 
 
 def test_a_program_that_refuses_read_committed_is_not_judged_by_what_it_hides(tmp_path: Path) -> None:

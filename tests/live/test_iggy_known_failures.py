@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "iggy_servers" / "known"
 KNOWN = {path.stem.rpartition("-")[2]: path for path in sorted(FOLDER.glob("*.toml"))}
 """The files by the version of a server."""
 
-FAULTS = {"stalled": "waits-for-more", "undocumented": "out-of-step", "lenient": "stores-refused"}
+FAULTS = {"stalled": "waits-for-more", "undocumented": "out-of-step", "lenient": "accepts-refused"}
 """A fault of a mock server for a kind of failure: it shows in every case that must be refused."""
 
 KNOWN_ONLY, STALE_ONLY, FAILED = 0, 3, 1

@@ -24,6 +24,7 @@ from wireproof.wire.layout_codec import patch_computed
 from wireproof.wire.options import Options
 from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
+from wireproof.wire.struct_codec import StructValues
 from wireproof.wire.writer import Writer
 
 
@@ -98,11 +99,12 @@ class GzipHeaderTenBytes(PatchedKafka):
 # --- control records: kafka.md, section 1.9 ---
 
 
-def _endpoint_signed(reader: Reader) -> Endpoint:
-    name, host = control_record._text(reader, "name"), control_record._text(reader, "host")  # noqa: SLF001 - a part of the codec
-    endpoint = Endpoint(name, host, reader.int16("port"))
-    control_record._tags(reader)  # noqa: SLF001 - a part of the codec
-    return endpoint
+_endpoint = control_record._endpoint  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _endpoint_signed(found: StructValues) -> Endpoint:
+    port = found["port"]
+    return _endpoint({**found, "port": port - (port >> 15 << 16)})
 
 
 class VoterPortSigned(PatchedKafka):

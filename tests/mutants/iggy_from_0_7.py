@@ -84,6 +84,20 @@ UNCHECKED: Final = (
     ),
     Check("iggy-frame-unbounded", "Takes frames of any size.", ("limit-exceeded",), r"^iggy\.frame$"),
     Check(
+        "iggy-frame-any-operation",
+        "Takes frames of any operation.",
+        ("bad-kind",),
+        r"^iggy\.frame$",
+        r"operation$",
+    ),
+    Check(
+        "iggy-eviction-any-reason",
+        "Takes evictions for any reason.",
+        ("bad-kind",),
+        r"^iggy\.frame$",
+        r"reason$",
+    ),
+    Check(
         "iggy-strategy-unchecked",
         "Takes strategies and consumers of any kind.",
         ("bad-kind",),

@@ -20,8 +20,9 @@ CONNECT = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
     "spark.connect.authenticate.token": TOKEN,
+    "spark.sql.shuffle.partitions": "2",
 }
-"""The session serves Connect beside itself, so that both sorts cost one JVM."""
+"""The session serves Connect beside itself, so that both sorts cost one JVM; its joins are small."""
 
 TOP = Path(__file__).parents[2]
 """The top folder of the checkout."""

@@ -87,7 +87,7 @@ def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local
     options = command_support.source_options([str(folder)], [])
     scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
     run_scan(scanned, None, lambda *_: None)
-    index_files.check_local_logs([span.place for span in scanned.spans], tmp_path / "l" / "scan")
+    index_files.check_local_logs(scanned.places, tmp_path / "l" / "scan")
     numbered = SeededCases(
         (FORMAT,), campaign_job.claimed_ops(command_support.start_adapters([ADAPTER])), SEED
     )

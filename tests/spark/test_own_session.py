@@ -1,4 +1,4 @@
-"""A session made with the two lines of scanning.md, by a Python whose environment is not activated."""
+"""`session()`: made by a Python whose environment is not activated, and where there is one already."""
 
 import os
 import re
@@ -9,8 +9,11 @@ from pathlib import Path
 import logs
 import pytest
 from documentation import text_of
+from machine import needs
+from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.cluster, pytest.mark.needs("java")]
+from wireproof.spark.errors import SourceError
+from wireproof.spark.session import session
 
 READS = """
 spark.sparkContext.setLogLevel("WARN")
@@ -26,6 +29,40 @@ print("streamed", sorted(kinds.items()))
 """
 
 
+def state(spark: SparkSession) -> tuple[object, ...]:
+    """Return what a session consists of: its settings, its log level, and the environment of its driver."""
+    logging = spark._jvm.org.apache.logging.log4j.LogManager  # type: ignore[union-attr]
+    conf = spark.sparkContext.getConf().getAll()
+    return spark.conf.getAll, sorted(conf), str(logging.getRootLogger().getLevel()), dict(os.environ)
+
+
+@pytest.mark.spark
+def test_an_active_session_is_used_and_nothing_in_it_changes(spark: SparkSession) -> None:
+    changed = {
+        "spark.sql.session.timeZone": "Asia/Tokyo",
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.sql.execution.pyspark.udf.faulthandler.enabled": "false",
+    }
+    own = {name: str(spark.conf.get(name)) for name in changed}
+    for name, text in changed.items():
+        spark.conf.set(name, text)
+    try:
+        before = state(spark)
+        for found in (session(), session("local[2,2]", conf=changed)):
+            assert found.sparkContext is spark.sparkContext
+            assert found.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+        with pytest.raises(SourceError, match=r"timeZone of the active session is Asia/Tokyo, not UTC"):
+            session(conf={"spark.sql.session.timeZone": "UTC"})
+        with pytest.raises(SourceError, match=r"session is local\[2,2\], not yarn"):
+            session("yarn")
+        assert state(spark) == before
+    finally:
+        for name, text in own.items():
+            spark.conf.set(name, text)
+
+
+@pytest.mark.cluster
+@needs("java")
 def test_the_lines_of_the_page_find_the_sources_and_a_stream_reports_what_it_waits_for(
     tmp_path: Path,
 ) -> None:

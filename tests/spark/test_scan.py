@@ -101,6 +101,28 @@ def test_thirty_bit_errors_are_each_named(
         assert any(first - 100 <= at < first + length for first, length in places), path
 
 
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_damaged_segment_that_is_new_is_read_by_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = logs.write(tmp_path / "in", a=SHORT[:100_000]), tmp_path / "out"
+    words = ["scan", str(folder), "--out", str(out)]
+    assert group.main(words, standalone_mode=False) == 0
+    flipped = SHORT[:500] + bytes([SHORT[500] ^ 1]) + SHORT[501:100_000]
+    logs.write(folder, b=flipped)
+    assert group.main(words, standalone_mode=False) == 1
+    assert f"new: 1 objects: {folder}/b.log" in capsys.readouterr().out
+    with (folder / "a.log").open("ab") as file:
+        file.write(SHORT[100_000:100_001])
+    assert group.main(words, standalone_mode=False) == 1
+    assert f"read again: 1 objects: {folder}/a.log (100,000 bytes, now 100,001)" in capsys.readouterr().out
+    read = {row["path"]: row["bytes_read"] for row in pq.read_table(out / "files.parquet").to_pylist()}
+    assert read == {f"{folder}/a.log": 100_001, f"{folder}/b.log": 100_000}
+    [damage] = pq.read_table(out / "damage.parquet").to_pylist()
+    assert (damage["path"], damage["position"]) == (f"{folder}/b.log", 0)
+
+
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables of the same scan without Spark: span after span, in this process."""
     options = command_support.source_options([str(folder)], [])
@@ -108,7 +130,7 @@ def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     for number in plan.remaining:
         scan_span(plan, number)
     merge_scan(plan)
-    index_files.check_local_logs([span.place for span in plan.spans], out)
+    index_files.check_local_logs(plan.places, out)
     return tables(out)
 
 

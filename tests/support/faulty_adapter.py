@@ -11,6 +11,7 @@ import signal
 import struct
 import sys
 import time
+from contextlib import suppress
 
 Head = dict[str, object]
 HELLO = {"protocol": 1, "name": "faulty", "version": "1", "window": 8}
@@ -21,7 +22,7 @@ def read_exactly(size: int) -> bytes:
     while len(data) < size:
         part = os.read(0, size - len(data))
         if not part:
-            os._exit(0)
+            raise EOFError
         data += part
     return data
 
@@ -214,6 +215,25 @@ def fails_to_start(log: str, *numbers: str) -> None:
             sys.exit("port in use")
 
 
+def started_again(log: str) -> bool:
+    with open(log, "a+") as file:  # noqa: PTH123 - as above
+        file.write("x")
+        file.seek(0)
+        return len(file.read()) > 1
+
+
+def answers_late() -> None:
+    """Answers its last request once more, half a second after its stdin has ended."""
+    last = read()
+    try:
+        while True:
+            answer(*last)
+            last = read()
+    except EOFError:
+        time.sleep(0.5)
+        answer(*last)
+
+
 def slow_quadratic() -> None:
     """A microsecond for each byte and each byte before it."""
     while True:
@@ -260,6 +280,14 @@ def claims_wrongly() -> None:
 
 
 CLAIM = {"ops": ["decode"], "codecs": ["none", "lz4"], "observes": ["hex"]}
+OTHER = {
+    "other-name": {"name": "another"},
+    "other-version": {"version": "2"},
+    "other-claims": {"revisions": {"toy/v1": CLAIM}},
+    "other-note": {"notes": ["started at noon"]},
+}
+"""What changes in a hello when the adapter is started again."""
+
 HELLOS = {
     "claims-wrongly": HELLO | {"revisions": {"toy/v1": CLAIM}},
     "claims-too-little": HELLO | {"revisions": {"toy/v1": CLAIM | {"codecs": ["none"]}}},
@@ -269,6 +297,7 @@ HELLOS = {
     "future": HELLO | {"protocol": 2},
 }
 MAINS = {
+    "answers-late": answers_late,
     "exits-after-three": exits_after_three,
     "backwards": backwards,
     "deaf": deaf,
@@ -290,8 +319,10 @@ def main(fault: str) -> None:
     if fault == "noisy-hello":
         write(b"Welcome!\n")
     read()
-    write(frame({"hello": HELLOS.get(fault, HELLO)}))
-    MAINS.get(fault, obeys_bytes)()
+    again = fault in OTHER and started_again(sys.argv[2])
+    write(frame({"hello": HELLOS.get(fault, HELLO) | (OTHER[fault] if again else {})}))
+    with suppress(EOFError):
+        MAINS.get(fault, obeys_bytes)()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from toy_format import (
 )
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.case import Accept, Behaviour, Case, Either, Reject, Source
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Behaviour, Case, Either, Reject, Source
 from wireproof.cases.outcome import (
     Accepted,
     Crashed,
@@ -40,6 +40,9 @@ ANYTHING = Hello("any", "1", {"toy.frame/v1": Claim()})
 PASSED = Verdict("pass", "canonical")
 FRAME = {"kind": "frame", "at": 0, "length": 5, "value": GOOD_VALUE}
 TWO = [FRAME, {**FRAME, "at": 5}]
+
+PROMOTED = evolve(OPEN_CASE, source=Source("fuzz"))
+FUZZED = evolve(OPEN_CASE, source=Source(ORIGIN_REFERENCE))
 
 EITHER = evolve(
     BAD_CASE,
@@ -151,8 +154,24 @@ ROWS: tuple[Row, ...] = (
         "fail:wrong-value",
         "body",
     ),
-    ("refused where open", OPEN_CASE, Refused("bad-kind", 1, "kind"), NO_CLAIMS, "info:toy-open", "kind"),
-    ("undocumented where open", OPEN_CASE, Refused("other", untyped=True), NO_CLAIMS, "undocumented", ""),
+    (
+        "refused, as nobody wrote",
+        OPEN_CASE,
+        Refused("bad-kind", 1, "kind"),
+        NO_CLAIMS,
+        "fail:wrong-reject",
+        "kind",
+    ),
+    ("promoted, refused", PROMOTED, Refused("bad-kind", 1, "kind"), NO_CLAIMS, "fail:wrong-reject", "kind"),
+    (
+        "fuzzed, refused where open",
+        FUZZED,
+        Refused("bad-kind", 1, "kind"),
+        NO_CLAIMS,
+        "info:toy-open",
+        "kind",
+    ),
+    ("undocumented where open", FUZZED, Refused("other", untyped=True), NO_CLAIMS, "undocumented", ""),
     (
         "ours without its remark",
         OPEN_CASE,
@@ -201,7 +220,7 @@ ROWS: tuple[Row, ...] = (
     ("derived, accepted", DERIVED, Accepted(GOOD_VALUE), EXACT, "fail:wrong-accept", "sum"),
     (
         "fuzzed, any class",
-        evolve(BAD_CASE, source=Source("fuzz")),
+        evolve(BAD_CASE, source=Source(ORIGIN_REFERENCE)),
         Refused("bad-magic"),
         EXACT,
         "pass:semantic",

@@ -123,7 +123,9 @@ def _closed(typed: str) -> bool:
 def _replays(step: Command | Source) -> Iterator[Command]:
     """A failure that is shown ends with the command that shows it again, but not how many are like it."""
     if isinstance(step, Command) and step.shown:
-        for part in re.finditer(r"^FAIL .*?^  replay  (.*?)$\n?", step.shown, re.MULTILINE | re.DOTALL):
+        for part in re.finditer(
+            r"^(?:FAIL|TIMEOUT) .*?^  replay  (.*?)$\n?", step.shown, re.MULTILINE | re.DOTALL
+        ):
             failure = re.sub(r"^  like .*\n", "", part[0].rstrip(), flags=re.MULTILINE)
             yield Command(step.section, step.line, part[1], f"{GAP}\n{failure}\n{GAP}\n")
 

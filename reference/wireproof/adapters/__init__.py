@@ -4,7 +4,7 @@ This module exports the names that an adapter in Python needs: request, outcomes
 """
 
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, BrokenRule, Refused, Stalled, Unsupported
 from wireproof.wire.rejection import Rejected
 
-__all__ = ["Accepted", "Claim", "Refused", "Rejected", "Request", "Stalled", "Unsupported"]
+__all__ = ["Accepted", "BrokenRule", "Claim", "Refused", "Rejected", "Request", "Stalled", "Unsupported"]

@@ -18,6 +18,7 @@ from wireproof.adapters.message_framing import Head, Packet
 from wireproof.adapters.request_json import structured
 from wireproof.cases.outcome import (
     Accepted,
+    BrokenRule,
     Crashed,
     Exhausted,
     Faulty,
@@ -48,7 +49,7 @@ PATH: Final = 300
 """Characters that are kept of a path, and of the format document's own name of a condition."""
 
 REMARKS: Final = 256
-"""Remarks that are kept."""
+"""Remarks, and broken rules, that are kept."""
 
 NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 
@@ -106,7 +107,12 @@ def _accepted_packet(name: str, outcome: Accepted) -> Packet:
         head["consumed"] = outcome.consumed
     if outcome.remarks:
         head["remarks"] = list(outcome.remarks)
-    return Packet(head, blob=outcome.data)
+    return Packet(head | _broken(outcome), blob=outcome.data)
+
+
+def _broken(outcome: Accepted | Refused) -> Head:
+    rows = [{"rule": one.rule, "text": one.text} for one in outcome.broken]
+    return {"broken": rows} if rows else {}
 
 
 def _refused_parts(outcome: Refused) -> Head:
@@ -120,7 +126,7 @@ def _refused_parts(outcome: Refused) -> Head:
         parts["before"] = outcome.before
     if outcome.untyped:
         parts["untyped"] = True
-    return parts
+    return parts | _broken(outcome)
 
 
 # --- JSON to outcome ---
@@ -150,6 +156,10 @@ def _with_bytes(answer: Accepted, fields: Head, blob: bytes | None) -> Accepted:
 
 def bounded(outcome: Outcome) -> Outcome:
     """Return the outcome with its texts cut and cleaned: no other code sees the adapter's raw texts."""
+    if isinstance(outcome, Accepted | Refused) and outcome.broken:
+        kept = outcome.broken[:REMARKS]
+        cleaned = tuple(BrokenRule(_clean(one.rule, PATH), _clean(one.text, TEXT)) for one in kept)
+        outcome = evolve(outcome, broken=cleaned)
     match outcome:
         case Accepted(remarks=(), digest=None) | Refused(path="", detail="", text=""):
             return outcome

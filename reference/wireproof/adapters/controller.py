@@ -41,10 +41,12 @@ class Controller(Protocol):
     Attributes:
         hello: identity and claims of the adapter.
         piped: True if answers without a request are possible, as over a pipe.
+        late: the id of an answer that came after all requests were answered, once it is closed; else empty.
     """
 
     hello: Hello
     piped: bool
+    late: str
 
     def send(self, requests: Sequence[Request]) -> None:
         """Send requests; never wait for the adapter to read.
@@ -78,6 +80,7 @@ class InProcess:
     """A Python object called directly: calls have no time limit, and a crash ends the whole process."""
 
     piped = False
+    late = ""
 
     def __init__(self, caller: Caller) -> None:
         """Call through `caller`."""

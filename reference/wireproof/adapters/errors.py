@@ -23,6 +23,10 @@ class AdapterStartError(AdapterError):
     """An adapter ended, broke the contract or stopped answering before its hello was complete."""
 
 
+class AdapterBreachError(AdapterError):
+    """An adapter broke the contract in a way that is about no case; nothing that it answered counts."""
+
+
 class UnknownAdapter(AdapterError, LookupError):  # noqa: N818 - it names what is unknown
     """No adapter has this name; the message names the nearest."""
 

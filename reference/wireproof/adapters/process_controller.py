@@ -98,6 +98,7 @@ class Process:
     """Controller of a child process; `Controller` documents its methods."""
 
     piped = True
+    late = ""
 
     def __init__(self, program: Program) -> None:
         """Start the process and read its hello; raise `AdapterStartError`."""
@@ -162,6 +163,8 @@ class Process:
         self._drop_stdin()
         if not self._fault and not self._open:
             self._drain(EXIT_SECONDS)
+            if self._packets:
+                self.late = shorten_value(self._packets[0].head.get("id"))
         self._kill()
         self._read_last_bytes()
         self._selector.close()

@@ -42,6 +42,7 @@ class AdapterTemplate:
         tools: the programs that both need.
         client: the bundled client whose program it is; empty for an adapter.
         client_cases: the pattern of the cases that show most about a client.
+        exam: the pattern of all cases for a client; empty for an adapter, whose `cases` are all.
         library: how the library is installed, if the build does not fetch it.
         runtime: the version of a tool that the library needs, if it is a new one.
     """
@@ -53,6 +54,7 @@ class AdapterTemplate:
     tools: tuple[str, ...] = ()
     client: str = ""
     client_cases: str = ""
+    exam: str = ""
     library: str = ""
     runtime: str = ""
 

@@ -4,7 +4,7 @@ Golden, derived, property, fuzz, interop and Spark runs all make them. See archi
 """
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -15,8 +15,19 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Position
 
+ORIGIN_RELATION: Final = "derived"
+ORIGIN_REFERENCE: Final = "reference"
+ORIGIN_CORPUS: Final = "corpus"
+"""The origins of cases that nobody wrote: the relation of a family, or the reference, gives the expectation;
+the bytes of the last come from an archive."""
+
+MADE_ORIGINS: Final = frozenset({ORIGIN_RELATION, ORIGIN_REFERENCE, ORIGIN_CORPUS})
+
 Op = Literal["decode", "encode", "scan", "sequence"]
 Level = Literal["must", "should", "may", "info"]
+
+ROBUSTNESS: Final = "robustness"
+"""The flag of a case whose bytes no server and no writer gives."""
 
 
 @frozen
@@ -188,6 +199,11 @@ class Case:
     aliases: tuple[str, ...] = ()
     parent: str | None = None
     family: str | None = None
+
+    @property
+    def golden(self) -> bool:
+        """Return True if a person wrote the expectation; it decides alone, whatever the reference remarks."""
+        return self.family is None and self.source.origin not in MADE_ORIGINS
 
     @property
     def topic(self) -> str:

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Source
+from wireproof.cases.case import (
+    ORIGIN_REFERENCE,
+    ORIGIN_RELATION,
+    Accept,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Reject,
+    Source,
+)
 from wireproof.cases.edit_bytes import (
     SIZE_COVERS,
     EditedBytes,
@@ -38,10 +49,6 @@ EVERY_POSITION_BELOW: Final = 1024
 
 EDGE_BYTES: Final = 64
 """Positions changed at either end of a longer input."""
-
-ORIGIN_RELATION: Final = "derived"
-ORIGIN_REFERENCE: Final = "reference"
-"""The origins of derived cases: the relation of the family, or the reference if the relation is open."""
 
 APPENDED_BYTES: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
 """Bytes to append."""
@@ -133,17 +140,27 @@ def sample_derived(case: Case, number: int) -> Iterator[Case]:
 
 def _parent(case: Case) -> ParentCase | None:
     fmt = FORMATS.get(case.format_id)
-    if fmt is None or case.op != "decode" or not isinstance(case.expect, Accept) or case.profile != "reader":
+    if fmt is None or case.op != "decode" or isinstance(case.expect, Reject) or case.profile != "reader":
         return None
     if not isinstance(case.input, Data) or case.options.isolation != "read_uncommitted":
         return None
     layout = formats.decode_with_trace(fmt, case.input.data, case.options)
     if layout.decoded is None:
         return None
-    accept = case.expect
+    accept = _accepted(case.expect, layout.decoded.remarks)
+    if accept is None:
+        return None
     if accept.consumed is None:
         accept = evolve(accept, consumed=layout.decoded.consumed)
     return ParentCase(case, fmt, case.input.data, accept, layout.spans, layout.decoded.remarks)
+
+
+def _accepted(expect: Expect, remarks: Iterable[Remark]) -> Accept | None:
+    """Return how a case is accepted; of `either` only where a remark leaves its derived cases open too."""
+    if isinstance(expect, Either):
+        values = (one.expect for one in expect.behaviours if isinstance(one.expect, Accept))
+        return next(values, None) if any(remark.rejectable for remark in remarks) else None
+    return expect if isinstance(expect, Accept) else None
 
 
 def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> Case:

@@ -2,8 +2,9 @@
 
 A format that accepts all the bytes comes first; of several, the one with the fewest remarks. Then come the
 logs with whole entries whose checksum is right, by the bytes of these entries: a log with one damaged entry
-is a damaged log. Then the formats whose mark begins the bytes, then those that accept at least half of them.
-A few bytes that parse as a small value, and rejections without a mark, are no evidence.
+is a damaged log. Then the formats whose mark begins the bytes, then the values that are at least half of
+them. A few bytes that parse as a small value, entries without content, and rejections without a mark are no
+evidence.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +58,9 @@ class FormatFit:
         """Return how sure the format is, from 0 (no evidence) to 4 (all bytes accepted)."""
         if self.consumed == self.size > 0:
             return 4
-        return 3 if self.proven else 2 if self.marked else 1 if 2 * self.consumed >= self.size > 0 else 0
+        if self.proven or self.marked:
+            return 3 if self.proven else 2
+        return int(2 * self.consumed >= self.size > 0 and self.survey is None)
 
     @property
     def rank(self) -> tuple[int, ...]:

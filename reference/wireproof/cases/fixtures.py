@@ -7,7 +7,7 @@ the file, the case and the fault.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -163,6 +163,13 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen, sources, tuple(history))
+
+
+@cache
+def obligations() -> Mapping[str, Level]:
+    """Return the level of each rule that an answer must keep in every case; raises `FixtureError`."""
+    paths = (path for root in own_folders() for path in sorted(root.glob("*/rules.toml")))
+    return {rule.id: rule.level for path in paths for rule in _rules(path) if rule.level}
 
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:

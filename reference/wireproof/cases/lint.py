@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject, Steps
+from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Steps
 from wireproof.cases.documented_layouts import check_documented_layouts
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
@@ -34,7 +34,7 @@ from wireproof.wire.remark_classes import REMARK_CLASSES
 if TYPE_CHECKING:
     from pathlib import Path
 
-FLAGS: Final = ("security", "resource")
+FLAGS: Final = ("security", "resource", ROBUSTNESS)
 """The permitted flags: `security` orders the report, `resource` belongs to a case with limits."""
 
 
@@ -113,6 +113,8 @@ def _words(suite: Suite) -> Iterator[Problem]:
                     yield Problem(case.id, f"the {name} {word} is unknown")
         if not case.rules:
             yield Problem(case.id, "it tests no rule")
+        if ROBUSTNESS in case.flags and (case.level == "must" or ROBUSTNESS not in case.title.lower()):
+            yield Problem(case.id, f"a case of {ROBUSTNESS} is no must, and has the word in its title")
 
 
 def _remarks(expect: Expect) -> tuple[str, ...]:

@@ -1,22 +1,27 @@
-"""Traceability: each sentence of the format documents has rules, and a case that can fail.
+"""Traceability: each sentence of the format documents has rules, and cases that can fail.
 
-`coverage` returns the cases of a sentence; `check_sentences` yields a problem for each one without them.
+`coverage` returns the cases of a sentence; `check_sentences` yields a problem for each one without. Cases can
+fail on a refusal, or on a wrong answer: a sentence has cases of both kinds, or says why not.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from attrs import frozen
 
-from wireproof.cases.case import Case
+from wireproof.cases.case import Accept, Case, Either, Reject, Steps
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.rules import Rule
 from wireproof.cases.sentences import SENTENCES_FILE, Sentence, sentences_of
 from wireproof.cases.sources import Sources, resolve
+from wireproof.cases.steps import ERROR, answers
 
 FAILING_LEVELS: Final = frozenset({"must", "should"})
 """The levels whose cases can fail a run: a `may` case never does."""
+
+LACKING_KIND: Final = "has no case that fails on {}; add one, or `one_kind` with the reason"
 
 State = Literal["covered", "excluded", "open", "uncovered"]
 
@@ -40,6 +45,40 @@ class Coverage:
         if self.sentence.open:
             return "open"
         return "covered" if self.cases else "uncovered"
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Return the kinds of failing case that it does not have."""
+        kinds = {"a refusal": fails_on_refusal, "a wrong answer": fails_on_wrong_answer}
+        return tuple(name for name, fails in kinds.items() if not any(map(fails, self.cases)))
+
+
+def fails_on_refusal(case: Case) -> bool:
+    """Return whether a codec that refuses fails the case: nothing but an answer is right, or one step is.
+
+    In a golden case the expectation decides, whatever remarks the reference has.
+    """
+    if isinstance(case.input, Steps):
+        return any(all(ERROR not in answer for answer in answers(step).values()) for step in case.input.steps)
+    return all(isinstance(expect, Accept) for expect in _permitted(case))
+
+
+def fails_on_wrong_answer(case: Case) -> bool:
+    """Return whether an answer can fail the case: it must be refused, or has a value, a digest or bytes."""
+    stated = (
+        case.op == "encode" or expect.value is not None or expect.digest
+        for expect in _permitted(case)
+        if isinstance(expect, Accept)
+    )
+    return all(stated)
+
+
+def _permitted(case: Case) -> tuple[Accept | Reject, ...]:
+    match case.expect:
+        case Either(behaviours):
+            return tuple(one.expect for one in behaviours)
+        case expect:
+            return (expect,)
 
 
 def coverage(sentence: Sentence, suite: Suite) -> Coverage:
@@ -70,9 +109,17 @@ def count_line(suite: Suite) -> str:
     rows = coverages(suite)
     states = [row.state for row in rows]
     applying = len(rows) - states.count("excluded")
+    tested = [row for row in rows if row.state == "covered"]
+    lacking = Counter(kind for row in tested for kind in row.lacking)
+    whole = sum(1 for row in rows if row.sentence.exclusion or row.sentence.one_kind) + sum(
+        1 for row in tested if not row.lacking
+    )
     return (
-        f"{len(rows)} sentences of format documents: {states.count('covered')} of {applying} covered, "
+        f"{len(rows)} sentences of format documents: {len(tested)} of {applying} covered, "
         f"{states.count('open')} open, {states.count('excluded')} that no case can test; "
+        f"{len(tested) - lacking['a refusal']} with a case that fails on a refusal, "
+        f"{len(tested) - lacking['a wrong answer']} with one that fails on a wrong answer; "
+        f"{whole} of {len(rows)} with both or the reason why not; "
         f"{len(unnamed_rules(suite))} rules of basis text without a sentence"
     )
 
@@ -99,8 +146,17 @@ def _problems(row: Coverage, suite: Suite) -> Iterator[str]:
         yield "is open and has cases: remove `open` if these cases test it"
     elif row.state == "uncovered":
         yield "has no case that can fail, at must or should; add one, or an exclusion with its reason"
-    elif row.state == "covered" and not sentence.cases:
-        yield from _rule_problems(sentence, suite)
+    elif row.state == "covered":
+        yield from _kind_problems(row)
+        yield from () if sentence.cases else _rule_problems(sentence, suite)
+
+
+def _kind_problems(row: Coverage) -> Iterator[str]:
+    """Check that cases of both kinds exist, or else the reason."""
+    if row.sentence.one_kind and not row.lacking:
+        yield "has cases of both kinds, so its `one_kind` is wrong"
+    elif not row.sentence.one_kind:
+        yield from (LACKING_KIND.format(kind) for kind in row.lacking)
 
 
 def _place_problems(cites: Sequence[str], sources: Sources) -> Iterator[str]:

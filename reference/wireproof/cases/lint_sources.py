@@ -1,21 +1,79 @@
-"""Checks of the sources of rules: every citation resolves, and a basis has a document of its kind.
+"""Checks of sources and levels: every citation resolves, and each `must` case has what allows it.
 
-`unbacked_cases` lists `must` cases with a rule whose basis does not allow that: architecture.md#verdicts.
+The rule: text or a standard, or code of two independent readers where fewer than a third of the judged
+libraries answer otherwise; `answers.toml` has what each library answers. See writing-a-case.md#levels.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Final
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case
-from wireproof.cases.fixtures import Suite
+from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import BASES, Citation, Sources, allows_must, cited, resolve
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_converter import FieldError, strict_converter, structure
 
 SUITE_OPS = frozenset({"scan"})
-"""Operations that the suite itself defines: its own rules decide what their answers are."""
+"""Operations that the suite itself defines: beside a rule with a source its own rules decide nothing."""
+
+ANSWERS_FILE: Final = "answers.toml"
+"""What each library answers on the cases that rest on code, in a folder of fixtures."""
+
+RECORD: Final = "run python -m tests.authoring.record_witnesses --answers"
+
+DIVIDED: Final = 3
+"""Practice is divided if one of so many libraries answers otherwise."""
+
+
+@frozen
+class LibraryAnswers:
+    """The libraries that agree with a case and those that answer otherwise; of those that share code, one."""
+
+    agree: tuple[str, ...] = ()
+    otherwise: tuple[str, ...] = ()
+
+    @property
+    def divided(self) -> bool:
+        """Return whether a third or more of the libraries answer otherwise."""
+        judged = len(self.agree) + len(self.otherwise)
+        return bool(self.otherwise) and len(self.otherwise) * DIVIDED >= judged
+
+    def __str__(self) -> str:
+        """Return the numbers: `4 of 12 libraries answer otherwise`."""
+        return f"{len(self.otherwise)} of {len(self.agree) + len(self.otherwise)} libraries answer otherwise"
+
+
+@frozen
+class AnswersFile:
+    """What libraries answer: their versions by name, and by `format/revision/topic` and name each case."""
+
+    versions: Mapping[str, str]
+    topics: Mapping[str, Mapping[str, LibraryAnswers]]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, LibraryAnswers]:
+        """Return the answers by the id of the case."""
+        return {f"{topic}/{name}": row for topic, rows in self.topics.items() for name, row in rows.items()}
+
+
+def read_answers(path: Path) -> AnswersFile | None:
+    """Return the answers of a file, None if it is missing; raise `FixtureError`."""
+    if not path.exists():
+        return None
+    try:
+        page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
+        versions = page.pop("versions", {})
+        return structure(_CONVERTER, {"versions": versions, "topics": page}, AnswersFile, "the file")
+    except (OSError, ValueError, FieldError) as error:
+        raise FixtureError(f"{path}: {error}") from None
 
 
 def check_sources(suite: Suite) -> Iterator[Problem]:
@@ -27,9 +85,13 @@ def check_sources(suite: Suite) -> Iterator[Problem]:
         citations, problems = _citations(rule, suite.sources)
         yield from problems
         yield from _basis(rule, citations)
+        if rule.level == "must" and not allows_must(rule.basis, citations):
+            yield Problem(rule.id, f"its level is must, which its basis {rule.basis} does not allow")
     for case, rules in unbacked_cases(suite):
         if stated := [name for name in rules if suite.rules[name].basis]:
             yield Problem(case.id, f"its level is must, which the basis of {stated[0]} does not allow")
+    for root in suite.roots:
+        yield from _answer_problems(root, suite)
 
 
 def _citations(rule: Rule, sources: Sources) -> tuple[list[Citation], list[Problem]]:
@@ -57,6 +119,46 @@ def unbacked_cases(suite: Suite) -> Iterator[tuple[Case, list[str]]]:
             yield case, found
 
 
+def cases_on_code(suite: Suite) -> list[Case]:
+    """Return the cases that rest on code of two readers: their level depends on what libraries answer."""
+    weak = _weak_rules(suite)
+    return [case for case in suite.cases if case.level in {"must", "should"} and _on_code(case, suite, weak)]
+
+
+def _on_code(case: Case, suite: Suite, weak: frozenset[str]) -> bool:
+    rules = _deciding(case, suite, weak)
+    return any(suite.rules[name].basis == "code" for name in rules) and weak.isdisjoint(rules)
+
+
+def _answer_problems(root: Path, suite: Suite) -> Iterator[Problem]:
+    """Check the cases of a folder that rest on code against what libraries answer, if it has that file."""
+    recorded = read_answers(root / ANSWERS_FILE)
+    if recorded is None:
+        return
+    needed = {case.id: case for case in cases_on_code(suite) if suite.files[case.id].is_relative_to(root)}
+    for name in sorted(recorded.by_id.keys() - needed.keys()):
+        yield Problem(f"{ANSWERS_FILE}: {name}", f"is no case that rests on code: {RECORD}")
+    for name, case in needed.items():
+        answers = recorded.by_id.get(name)
+        if case.level == "must" and answers is None:
+            yield Problem(name, f"its level is must, and what libraries answer is not recorded: {RECORD}")
+        elif case.level == "must" and answers is not None and answers.divided:
+            yield Problem(name, f"its level is must, and {answers}")
+
+
+def level_line(suite: Suite) -> str:
+    """Return one line: the `must` cases that the rule does not allow, and those on code by their answers."""
+    files = [recorded for root in suite.roots if (recorded := read_answers(root / ANSWERS_FILE))]
+    by_id = {name: answers for recorded in files for name, answers in recorded.by_id.items()}
+    must = [by_id.get(case.id, LibraryAnswers()) for case in cases_on_code(suite) if case.level == "must"]
+    divided = sum(answers.divided for answers in must)
+    unjudged = sum(not (answers.agree or answers.otherwise) for answers in must)
+    return (
+        f"must cases beyond the rule: {len(list(unbacked_cases(suite)))} whose basis does not allow must, "
+        f"{divided} on code where practice is divided; {len(must)} on code, {unjudged} of them not judged"
+    )
+
+
 def backed_level(case: Case, suite: Suite) -> Case:
     """Return a `must` case at `should` if the basis of a rule that decides it does not allow `must`."""
     weak = _weak_rules(suite)
@@ -76,11 +178,11 @@ def _weak_rules(suite: Suite) -> frozenset[str]:
 def _deciding(case: Case, suite: Suite, weak: frozenset[str]) -> list[str]:
     """Return the rules that decide what a case expects.
 
-    Not among them are a rule of the suite for an operation that the suite itself defines, and beside a rule
-    that allows `must` the weak refusing rules that an accepted case does not break.
+    Beside another rule, a rule of the suite for an operation that the suite itself defines is not among them;
+    nor, beside a rule that allows `must`, a weak refusing rule that an accepted case does not break.
     """
     rules = [suite.rules[name] for name in case.rules if name in suite.rules]
-    found = [rule for rule in rules if not (rule.basis == "suite" and case.op in SUITE_OPS)]
+    found = [rule for rule in rules if not (rule.basis == "suite" and case.op in SUITE_OPS)] or rules
     if isinstance(case.expect, Accept) and any(rule.id not in weak for rule in found):
         found = [rule for rule in found if not (rule.kind == "refusing" and rule.id in weak)]
     return [rule.id for rule in found]
@@ -112,3 +214,6 @@ def _weakest_basis(case: Case, suite: Suite, weak: frozenset[str]) -> str:
     bases = {suite.rules[name].basis for name in _deciding(case, suite, weak) or case.rules}
     known = [basis for basis in BASES if basis in bases]
     return known[-1] if known and bases <= set(BASES) else ""
+
+
+_CONVERTER: Final = strict_converter()

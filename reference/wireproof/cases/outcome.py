@@ -17,6 +17,14 @@ def _names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 @frozen
+class BrokenRule:
+    """A rule that has a level of its own, which an answer breaks whatever the case is about."""
+
+    rule: str
+    text: str = ""
+
+
+@frozen
 class Accepted:
     """The implementation accepted the input.
 
@@ -26,6 +34,7 @@ class Accepted:
         data: the bytes of an encode.
         remarks: the remark classes it reported.
         digest: of the value over the observed fields, instead of the value.
+        broken: the rules that it broke, whatever the case is about.
     """
 
     value: Json = None
@@ -33,6 +42,7 @@ class Accepted:
     data: bytes | None = None
     remarks: tuple[str, ...] = field(default=(), converter=_names)
     digest: str | None = None
+    broken: tuple[BrokenRule, ...] = ()
 
 
 @frozen
@@ -43,6 +53,7 @@ class Refused:
         cls: the class; `other` if its library's error has none.
         before: the value delivered first; None if it is not reported.
         untyped: whether its library does not document the exception of the rejection.
+        broken: as in `Accepted`.
     """
 
     cls: RejectClass = field(default="other", metadata={JSON_NAME: "class"})
@@ -52,6 +63,7 @@ class Refused:
     text: str = ""
     before: Json = None
     untyped: bool = False
+    broken: tuple[BrokenRule, ...] = ()
 
 
 @frozen

@@ -98,6 +98,17 @@ def _classes(remarks: Iterable[Remark]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(remark.cls for remark in remarks))
 
 
+def open_to_refusal(case: Case, remarks: Iterable[Remark]) -> Remark | None:
+    """Return the first remark by which a codec may refuse what the reference reads; None if it may not.
+
+    It counts only where the answer of the reference is the expectation: a golden case says itself what is
+    right.
+    """
+    if case.golden or case.op == "encode":
+        return None
+    return next((remark for remark in remarks if remark.rejectable), None)
+
+
 def reference_expectation(case: Case) -> Expect:
     """Return the answer of the reference as an expectation, for bytes without a written one."""
     match reference_answer(case).outcome:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from attrs import frozen
 
@@ -33,6 +33,7 @@ class Rule:
         cites: the places that it is taken from, as `resolve` of `sources` reads them.
         basis: one of `BASES`: the kind of document that decides, or the suite itself.
         reason: why the basis is what it is, where the documents differ or leave the answer open.
+        level: of a rule that an answer must keep in every case: the level at which breaking it fails a run.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Rule:
     cites: tuple[str, ...] = ()
     basis: str = ""
     reason: str = ""
+    level: Literal["", "must", "should"] = ""
 
 
 def lacks_cases(kind: str, accepted: int, refused: int) -> bool:

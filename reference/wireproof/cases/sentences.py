@@ -33,6 +33,7 @@ class Sentence:
         cases: the cases that test it, if only some cases of its rules do.
         exclusion: why no case can test it.
         open: what is missing, for a sentence that a case could test, but none does yet.
+        one_kind: why no case fails on a refusal, or none on a wrong answer.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Sentence:
     cases: tuple[str, ...] = ()
     exclusion: str = ""
     open: str = ""
+    one_kind: str = ""
 
 
 def sentences_of(suite: Suite) -> tuple[Sentence, ...]:

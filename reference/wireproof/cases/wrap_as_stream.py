@@ -9,8 +9,17 @@ from collections.abc import Set as AbstractSet
 
 from attrs import evolve
 
-from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Generated, Reject
-from wireproof.cases.derived import ORIGIN_REFERENCE
+from wireproof.cases.case import (
+    ORIGIN_REFERENCE,
+    Accept,
+    Behaviour,
+    Case,
+    Data,
+    Either,
+    Expect,
+    Generated,
+    Reject,
+)
 from wireproof.cases.reference_answers import expectation_of_bytes
 from wireproof.cases.stream_prefix import stream_value
 from wireproof.formats import FORMATS, Format

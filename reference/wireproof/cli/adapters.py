@@ -169,7 +169,10 @@ def making(language: str, folder: Path, *, client: bool) -> None:
     click.echo(f"{folder / template.source}: {note}{needed}. Next:")
     for step in filter(None, (template.library, template.command(template.build, folder))):
         click.echo(step)
-    click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(template.cases)}")
+    check = f"wireproof check {shlex.quote(template.spec(folder))}"
+    click.echo(f"{check} --run {shlex.quote(template.cases)}")
+    if template.exam:
+        click.echo(f"{check} --no-families --run {shlex.quote(template.exam)}  # the whole exam")
     if template.missing:
         click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from wireproof.cli.progress import job_bar
 from wireproof.cli.scan import job_exit_code
-from wireproof.cli.spark_options import on_cluster
+from wireproof.cli.spark_options import OUT, PAGE, on_cluster
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command
@@ -26,7 +26,7 @@ ONLY_COUNTED = ("pass", "info", "unsupported")
 
 @click.command("campaign")
 @click.option("--adapters", required=True, metavar="A,B", help="the adapters, separated by commas")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
+@click.option("--out", required=True, type=OUT,
               help="the folder for the tables; an interrupted campaign continues there")  # fmt: skip
 @click.option("--cases", default=100_000, type=click.IntRange(min=1), help="number of generated cases")
 @click.option("--seed", default=1, help="random seed")
@@ -44,7 +44,7 @@ ONLY_COUNTED = ("pass", "info", "unsupported")
     help="approximate number of Spark tasks; the result does not depend on it",
 )
 @click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
-@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--html", "page", type=PAGE, metavar="FILE",
               help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     adapters: str,

@@ -120,6 +120,7 @@ class CheckTask:
             plan = self._plan(engine)
             yield CaseCount(len(plan.golden), plan.families)
             yield from _batches(self._events(engine, head, plan))
+            engine.close()
             yield EngineNotes(tuple(engine.notes))
 
     def _plan(self, engine: Engine) -> Selection:

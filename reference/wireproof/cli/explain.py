@@ -327,6 +327,7 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
         values=request.shown.detail == "records",
         begin=begin,
         headers_only=request.headers_only,
+        is_file=bool(found.folder),
     )
     stream = Listed(fmt, listing, found.source, request.options, found.folder)
     if request.as_json:

@@ -47,7 +47,9 @@ def explain_value(
         return Exit.CONFORMS if sound else Exit.FAILS
     packed = f" (unpacked from {found.packed})" if found.packed else ""
     click.echo(f"{len(data)} bytes{packed} as {best.row.format_id}: {_said(best, len(data))}")
-    for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else [])):
+    refused = best.layout.rejected
+    limit = damage_lines.size_lines([(refused.cls, refused.path)] if refused is not None else [])
+    for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
         click.echo(line)
     _print_fields(best, shown)
     harmless = [one for one in _remarks(best) if one.cls not in mismatch_remarks()]

@@ -6,16 +6,19 @@ from pathlib import Path
 import click
 
 from wireproof.cases import lint_sentences, witness_reasons
+from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.history import counts
 from wireproof.cases.lint import generated_problems, lint
-from wireproof.cases.lint_sources import basis_lines, source_line, unbacked_cases
+from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sources import basis_lines, level_line, source_line
 from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.fixtures_option import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.runner.exit_codes import Exit
+from wireproof.runner.judge import refusal_verdict
 
 
 @click.command("lint")
@@ -39,7 +42,7 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated:
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
     suite = suite_of(folders) if sorting else suite
-    problems = [*lint(suite), *(generated_problems(suite) if generated else ())]
+    problems = [*lint(suite), *refusable(suite), *(generated_problems(suite) if generated else ())]
     for problem in problems:
         click.echo(str(problem))
     if freezing and not problems:
@@ -54,13 +57,23 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated:
     return Exit.SUITE if problems else Exit.CONFORMS
 
 
+def refusable(suite: Suite) -> Iterator[Problem]:
+    """Check that every `must` case whose input is to be accepted fails where it is refused."""
+    for case in suite.cases:
+        if case.level == "must" and isinstance(case.expect, Accept) and not isinstance(case.input, Steps):
+            verdict = refusal_verdict(case)
+            if verdict.passing:
+                yield Problem(case.id, f"its level is must, and a refusal passes as {verdict.label}")
+
+
 def _counts(suite: Suite) -> Iterator[str]:
     """Yield the figures: cases, rules with their sources and basis, sentences, witnesses."""
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
     yield f"{source_line(suite)}; {excluded} rules with an exclusion"
     yield from basis_lines(suite)
-    yield f"{len(list(unbacked_cases(suite)))} must cases with a rule whose basis does not allow must"
+    yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
+    yield level_line(suite)
     yield lint_sentences.count_line(suite)
     yield witness_reasons.count_line(suite)
     if suite.history:

@@ -71,6 +71,7 @@ def rule_rows(rule: Rule, rows: Iterable[Coverage], suite: Suite) -> Lines:
     yield "text", rule.text
     yield "kind", rule.kind
     yield "basis", rule.basis
+    yield "level", f"{rule.level}, in every case of a live server" if rule.level else ""
     yield "reason", rule.reason
     yield from _sources(rule.cites, suite)
     yield "page", f"{rule.document} {rule.section}"
@@ -91,6 +92,7 @@ def sentence_rows(row: Coverage, suite: Suite) -> Lines:
     yield "state", row.state
     yield "no cases", sentence.exclusion
     yield "missing", sentence.open
+    yield "one kind", sentence.one_kind
     yield from (("rule", name) for name in sentence.rules)
     yield from _cases(row.cases)
 

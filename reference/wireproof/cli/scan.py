@@ -10,7 +10,7 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
 from wireproof.cli.progress import job_bar
-from wireproof.cli.spark_options import on_cluster
+from wireproof.cli.spark_options import OUT, PAGE, on_cluster
 from wireproof.files import replace_text
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
@@ -34,8 +34,8 @@ NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 
 @click.command("scan")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="the folder for the tables; an interrupted scan continues there")  # fmt: skip
+@click.option("--out", required=True, type=OUT,
+              help="the folder for the tables; a repeated scan reads what is new or changed")  # fmt: skip
 @click.option(
     "--adapter", "adapters", multiple=True, help="an adapter that reads every entry too; repeatable"
 )
@@ -46,7 +46,7 @@ NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 )
 @on_cluster
 @click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
-@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--html", "page", type=PAGE, metavar="FILE",
               help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     paths: tuple[str, ...],
@@ -71,6 +71,8 @@ def command(
     where.settings()
     command_support.start_adapters(adapters)
     plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute(), samples)
+    for line in plan.changes:
+        click.echo(escape_unsafe(line))
     summary = _watched(plan, where)
     rate = _rate(plan, summary)
     print_scan_tables(summary.signatures, summary.files)
@@ -106,8 +108,7 @@ def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
     """Print the damaged places and the objects that were not read; return the exit code for them."""
     from wireproof.spark import scan_report  # noqa: PLC0415 - as above
 
-    places = list(dict.fromkeys(span.place for span in plan.spans))
-    found = scan_report.report_scan(plan.source, places, plan.skipped, summary.files, out)
+    found = scan_report.report_scan(plan.source, plan.places, plan.skipped, summary.files, out)
     for line in found.lines:
         click.echo(escape_unsafe(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
@@ -117,7 +118,7 @@ def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     """Check the index files beside the logs; print a line for each wrong one and a total."""
     from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
-    found = index_files.check_local_logs(list(dict.fromkeys(span.place for span in plan.spans)), out)
+    found = index_files.check_local_logs(plan.places, out)
     for line in index_file_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     errors = sum(one.errors for one in found)

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from wireproof.cases.case import Case, Generated, Steps, Value
+from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
@@ -19,6 +19,7 @@ from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.step_table import step_lines
+from wireproof.runner.judge import refusal_verdict
 from wireproof.runner.summaries import short_expect
 
 ON_TERMINAL: Final = 512
@@ -51,6 +52,8 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
         for place in cited(rule.cites, suite.sources) if rule else ():
             click.echo(f"{'':9}{place.title}: {place.url}")
     click.echo(f"want     {short_expect(case.expect)}")
+    if not isinstance(case.expect, Reject) and not isinstance(case.input, Steps):
+        click.echo(f"refusal  {_refusal_text(case)}")
     _input(case)
 
 
@@ -61,6 +64,12 @@ def case_named(suite: Suite, name: str) -> Case:
         select(suite, [name])
         raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")
     return case
+
+
+def _refusal_text(case: Case) -> str:
+    """Return whether a refusal of a case that may be accepted passes."""
+    verdict = refusal_verdict(case)
+    return f"passes, as {verdict.label}" if verdict.passing else f"fails, at level {case.level}"
 
 
 def hex_text(data: bytes, *, terminal: bool) -> str:

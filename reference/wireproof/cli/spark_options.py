@@ -1,4 +1,4 @@
-"""The options of the verbs that run on Spark: the cluster, and the files for its executors."""
+"""The options of the verbs that run on Spark: the cluster, the files for its executors, and the output."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +9,22 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class WrittenPath(click.Path):
+    """A path that is written after a long job; a URI would become folders with its name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
+        """Refuse a URI before anything is started."""
+        if "://" in str(value):
+            self.fail(
+                f"{value} is a URI: name a path that this machine and every executor can write to", param, ctx
+            )
+        return super().convert(value, param, ctx)
+
+
+OUT = WrittenPath(file_okay=False, path_type=Path)
+PAGE = WrittenPath(dir_okay=False, path_type=Path)
 
 
 def on_cluster(command: F) -> F:

@@ -9,8 +9,8 @@ from typing import Final
 from attrs import evolve
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Reject, Source, Value
-from wireproof.cases.derived import ORIGIN_REFERENCE, sample_derived
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Chunks, Data, Op, Reject, Source, Value
+from wireproof.cases.derived import sample_derived
 from wireproof.cases.mutate.mutation_rules import Keys
 from wireproof.cases.property_inputs import edit_value
 from wireproof.cases.reference_answers import reference_expectation

@@ -75,7 +75,8 @@ def target_events(
     """Yield the events of one target, numbered from 0."""
     seen: set[Signature] = set()
     for number, judged in enumerate(list(run_target(engine, target, ask, tally))):
-        if not gates(judged.verdict.name, judged.case.level, hold=level) or judged.signature in seen:
+        level_of = judged.verdict.level or judged.case.level
+        if not gates(judged.verdict.name, level_of, hold=level) or judged.signature in seen:
             yield case_event(number, judged.case, judged.verdict, judged.ns)
             continue
         seen.add(judged.signature)

@@ -13,7 +13,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Case, Data, Op, Source
+from wireproof.cases.case import ORIGIN_REFERENCE, Case, Data, Op, Source
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.mutate import crossover, mutate_with_edits
 from wireproof.cases.mutate.fullest import sample
@@ -66,7 +66,7 @@ class SeededCases:
             case,
             id=f"{source.fmt.format_id}/{_TOPIC}/s{self.seed}n{number}",
             title=f"case {number} of seed {self.seed}",
-            source=Source("fuzz", f"campaign of seed {self.seed}"),  # a rejection of any class agrees
+            source=Source(ORIGIN_REFERENCE, f"campaign of seed {self.seed}"),
             twin=None,
             family=None,
             parent=None,

@@ -122,10 +122,13 @@ def write(writer: Writer, value: HekaFrame, options: Options) -> None:
     """Write a frame; sign it if the header has a signer and no HMAC, and `Options.keys` are given.
 
     Raises:
-        Rejected: `invalid-value` for a message over the limit (section 7, bug 2), a signer without key, or
-            content that `Options.content` does not name, and as `message.encode` and `header.encode_header`.
+        Rejected: `invalid-value` for a message over the limit (section 7, bug 2), content without a byte,
+            which hekad writes no frame for (bug 3), a signer without key, or content that `Options.content`
+            does not name, and as `message.encode` and `header.encode_header`.
     """
     body, max_size = _content_bytes(writer, value.message, options), header.max_message_size(options)
+    if not body:
+        raise writer.invalid("message", "no bytes; a frame has at least one")
     if len(body) > max_size:
         raise writer.invalid("message", f"{len(body)} bytes, {max_size} allowed")
     head = header.encode_header(writer, hmac_signature.sign(writer, value.header, body, options), len(body))

@@ -33,6 +33,8 @@ def check_field(reader: Reader, part: Any, number: Any, at: int) -> Any:  # noqa
             if number not in codes:
                 raise reader.reject("bad-kind", part.name, f"code {number}", at=at, detail="InvalidCommand")
             return codes[number]
+        case Number(known=known) if known is not None and number not in known:
+            raise reader.reject("bad-kind", part.name, f"code {number}", at=at)
         case Number(most=most) if most is not None and number > most:
             raise reader.reject("invalid-value", part.name, f"{number}, at most {most}", at=at)
     return number

@@ -158,27 +158,45 @@ def _header(value: type[Any], *parts: Part, cites: str = "iggy.md §2.1") -> Lay
 
 _CLIENT: Final = Number("client", "uint128le")
 
-_REQUEST: Final = (
-    Number("timestamp", "uint64le"),
-    Number("request", "uint64le"),
-    Number("operation", "uint8"),
-    _gap("padding", 7),
-    Number("session", "uint64le"),
-    Number("user_id", "uint32le"),
-    Number("code", "uint32le"),
-)
-_REPLY: Final = (
-    Number("request_checksum", "uint128le"),
-    Number("context", "uint128le"),
-    _CLIENT,
-    Number("op", "uint64le"),
-    Number("commit", "uint64le"),
-    Number("timestamp", "uint64le"),
-    Number("request", "uint64le"),
-    Number("operation", "uint8"),
-    _gap("padding", 7),
-    Number("status", "uint32le"),
-)
+OPERATIONS: Final = frozenset({1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162})
+"""The operations of 0.11.0: iggy.md, section 2.1."""
+
+OPERATIONS_111: Final = (OPERATIONS - {129, 131, 133, 135, 142}) | {*range(70, 76), 150, *range(166, 170)}
+"""The operations since 0.11.1-edge, which retired some: iggy.md, section 6.1."""
+
+RESERVED: Final = 0
+"""The operation that no request has, and that a reply may have."""
+
+EVICTION_REASONS: Final = frozenset(range(1, 16))
+
+
+def _request(operations: frozenset[int]) -> tuple[Part, ...]:
+    return (
+        Number("timestamp", "uint64le"),
+        Number("request", "uint64le"),
+        Number("operation", "uint8", known=operations),
+        _gap("padding", 7),
+        Number("session", "uint64le"),
+        Number("user_id", "uint32le"),
+        Number("code", "uint32le"),
+    )
+
+
+def _reply(operations: frozenset[int]) -> tuple[Part, ...]:
+    return (
+        Number("request_checksum", "uint128le"),
+        Number("context", "uint128le"),
+        _CLIENT,
+        Number("op", "uint64le"),
+        Number("commit", "uint64le"),
+        Number("timestamp", "uint64le"),
+        Number("request", "uint64le"),
+        Number("operation", "uint8", known=operations | {RESERVED}),
+        _gap("padding", 7),
+        Number("status", "uint32le"),
+    )
+
+
 REQUEST, REPLY, EVICTION = 5, 8, 13
 """The numbers of the commands."""
 
@@ -188,7 +206,7 @@ _EVICTION: Final = _header(
     Number("server_protocol_version", "uint32le"),
     Number("server_protocol_version_min", "uint32le"),
     _gap("reserved", 103),
-    Number("reason", "uint8"),
+    Number("reason", "uint8", known=EVICTION_REASONS),
 )
 
 HEADERS_BY_COMMAND: Final[Mapping[int, Layout]] = {
@@ -197,10 +215,10 @@ HEADERS_BY_COMMAND: Final[Mapping[int, Layout]] = {
         _CLIENT,
         Checksum("request_checksum", "uint64le", algorithm=XXH3, over="body", shown=True),
         _gap("request_checksum_high", 8),
-        *_REQUEST,
+        *_request(OPERATIONS),
         _gap("reserved", 56),
     ),
-    REPLY: _header(ReplyHeader, *_REPLY, _gap("reserved", 36)),
+    REPLY: _header(ReplyHeader, *_reply(OPERATIONS), _gap("reserved", 36)),
     EVICTION: _EVICTION,
 }
 """Command number to header: iggy.md, section 2.1, from core/binary_protocol/src/consensus/header.rs."""
@@ -210,7 +228,7 @@ HEADERS_BY_COMMAND_111: Final[Mapping[int, Layout]] = {
         RequestHeader111,
         _CLIENT,
         Number("request_checksum", "uint128le", meaning="a random number"),
-        *_REQUEST,
+        *_request(OPERATIONS_111),
         Number("partition_incarnation", "uint64le"),
         Number("owner_generation", "uint64le"),
         Number("minimum_metadata_op", "uint64le"),
@@ -219,7 +237,7 @@ HEADERS_BY_COMMAND_111: Final[Mapping[int, Layout]] = {
     ),
     REPLY: _header(
         ReplyHeader111,
-        *_REPLY,
+        *_reply(OPERATIONS_111),
         Number("committed_result", "uint8"),
         _gap("reserved", 3),
         Number("partition_incarnation", "uint64le"),

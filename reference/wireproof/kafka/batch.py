@@ -160,7 +160,6 @@ def _remark_header(entry: Reader, header: RecordBatchHeader, remarks: EntryRemar
         (batch.base_offset < 0, "offset-negative", "baseOffset"),
         (short, "last-offset-delta", "lastOffsetDelta"),
         (_has_invalid_producer(batch), "producer-fields", "producerId"),
-        (append and horizon, "lat-and-horizon", "attributes"),  # X03
         (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp"),  # C27
         (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp"),  # C26
     )
@@ -177,18 +176,19 @@ def _remark(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks, cls
 
 
 def _has_invalid_producer(batch: RecordBatch) -> bool:
-    """Return True for producer id, epoch and sequence that no writer combines: §1.1, C20 to C25."""
+    """Return True for producer id, epoch and sequence that no writer combines: §1.1, C20, C21, C23, C25."""
     producer, epoch, sequence = batch.producer_id, batch.producer_epoch, batch.base_sequence
     control = batch.attributes & attribute_bits.CONTROL
-    if producer == -1:
-        return epoch != -1 or sequence != -1 or bool(batch.attributes & attribute_bits.TRANSACTIONAL)
+    if producer == -1:  # the other two mean nothing: kafkajs, aiokafka and the broker itself leave them 0
+        return bool(batch.attributes & attribute_bits.TRANSACTIONAL)
     return producer < -1 or epoch < 0 or sequence < -1 or (sequence == -1 and not control)
 
 
 def _remark_control(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks) -> None:
     if header.batch.attributes & attribute_bits.CODEC_MASK and header.count:  # K11
         _remark(entry, header, remarks, "control-compressed", "attributes")
-    if header.count > 1:  # K09
+    transaction = header.batch.producer_id >= 0 or header.batch.attributes & attribute_bits.TRANSACTIONAL
+    if header.count > 1 and transaction:  # K09; KRaft writes several records without a producer
         _remark(entry, header, remarks, "control-record-count", "recordsCount")
 
 

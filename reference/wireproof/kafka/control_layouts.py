@@ -16,6 +16,7 @@ from wireproof.wire.layout import (
     Count,
     Layout,
     Length,
+    Nested,
     Number,
     Octets,
     Part,
@@ -66,14 +67,18 @@ _ENDPOINT: Final = Layout(
     ),
 )
 
+_FEATURE: Final = Layout(
+    "KRaftVersionFeature",
+    (Number("minVersion", "int16"), Number("maxVersion", "int16"), *tagged_fields()),
+)
+
 _KRAFT_VOTER: Final = Layout(
     "KRaftVoter",
     (
         Number("id", "int32"),
         Octets("directoryId", size=16, structure=True),
         *_compact_array("endpoints", _ENDPOINT),
-        Number("minVersion", "int16"),
-        Number("maxVersion", "int16"),
+        Nested("kRaftVersionFeature", of=_FEATURE),
         *tagged_fields(),
     ),
 )

@@ -7,8 +7,7 @@ first record of a batch is checked. The values of the KRaft types are opaque to 
 a remark.
 """
 
-from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final
 
 from wireproof.kafka.control_types import (
     ABORT,
@@ -20,10 +19,11 @@ from wireproof.kafka.control_types import (
     SNAPSHOT_HEADER,
 )
 from wireproof.kafka.values import Control, Endpoint, Voter
+from wireproof.wire.layout import attribute_of
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
-
-T = TypeVar("T")
+from wireproof.wire.struct_codec import UNKNOWN_TAGS, StructValues, decode_struct
+from wireproof.wire.struct_table import ALL_VERSIONS, ListOf, StructField, VersionedStruct, Versions
 
 
 def parse(
@@ -58,7 +58,7 @@ def _parse(reader: Reader, key: bytes | None, key_at: int, value: bytes | None, 
     kind = _type(reader, key, key_at)
     if kind in (ABORT, COMMIT):
         return _end_of_transaction(reader, kind, value, value_at)
-    if kind not in _KRAFT_FIELDS:
+    if kind not in _KRAFT_VALUES:
         return Control(kind)
     try:
         return _kraft_value(reader, kind, value, value_at)
@@ -107,7 +107,50 @@ def _reader_of(reader: Reader, name: str, data: bytes, at: int) -> Reader:
     return inner
 
 
-# --- KRaft: flexible versions, in which lengths and counts are unsigned varints, plus one (§4) ---
+# --- KRaft: flexible versions (§4), whose fields are tables ---
+
+_LEADER_VOTER: Final = VersionedStruct(
+    "Voter", (StructField("id", "int32"), StructField("directoryId", "uuid", "1+"))
+)
+
+_ENDPOINT: Final = VersionedStruct(
+    "Endpoint",
+    (StructField("name", "string"), StructField("host", "string"), StructField("port", "uint16")),
+)
+
+_FEATURE: Final = VersionedStruct(
+    "KRaftVersionFeature", (StructField("minVersion", "int16"), StructField("maxVersion", "int16"))
+)
+
+_VOTER: Final = VersionedStruct(
+    "Voter",
+    (
+        StructField("id", "int32"),
+        StructField("directoryId", "uuid"),
+        StructField("endpoints", ListOf(_ENDPOINT)),
+        StructField("kRaftVersionFeature", _FEATURE),
+    ),
+)
+
+
+def _kraft(name: str, *fields: StructField, newest: int = 0) -> VersionedStruct:
+    """Return the table of a value after its version, in the versions that §1.9 describes."""
+    return VersionedStruct(name, fields, versions=Versions(0, newest), flexible=ALL_VERSIONS)
+
+
+_KRAFT_VALUES: Final = {
+    LEADER_CHANGE: _kraft(
+        "LeaderChange",
+        StructField("leaderId", "int32"),
+        StructField("voters", ListOf(_LEADER_VOTER)),
+        StructField("grantingVoters", ListOf(_LEADER_VOTER)),
+        newest=1,
+    ),
+    SNAPSHOT_HEADER: _kraft("SnapshotHeader", StructField("lastContainedLogTimestamp", "int64")),
+    SNAPSHOT_FOOTER: _kraft("SnapshotFooter"),
+    KRAFT_VERSION: _kraft("KRaftVersion", StructField("kraftVersion", "int16")),
+    KRAFT_VOTERS: _kraft("KRaftVoters", StructField("voters", ListOf(_VOTER))),
+}
 
 
 def _kraft_value(reader: Reader, kind: int, value: bytes | None, at: int) -> Control:
@@ -115,102 +158,28 @@ def _kraft_value(reader: Reader, kind: int, value: bytes | None, at: int) -> Con
         raise reader.reject("bad-control", "value", "null", at=at)
     inner = _reader_of(reader, "value", value, at)
     version = inner.int16("version")
-    if not 0 <= version <= _NEWEST_VERSIONS[kind]:  # §1.9 does not describe its fields
+    if version not in _KRAFT_VALUES[kind].versions:  # §1.9 does not describe its fields
         return Control(kind, version)
-    control = _KRAFT_FIELDS[kind](inner, version)
-    _tags(inner)
-    return control
+    found = decode_struct(inner, _KRAFT_VALUES[kind], version)
+    values = {attribute_of(name): each for name, each in found.items() if name != UNKNOWN_TAGS}
+    for name in values.keys() & {"voters", "granting_voters"}:
+        values[name] = tuple(map(_voter, values[name]))
+    return Control(kind, version, **values)
 
 
-def _leader_change(reader: Reader, version: int) -> Control:
-    leader = reader.int32("leaderId")
-    voters = _array(reader, "voters", lambda: _leader_voter(reader, version))
-    granting = _array(reader, "grantingVoters", lambda: _leader_voter(reader, version))
-    return Control(LEADER_CHANGE, version, leader_id=leader, voters=voters, granting_voters=granting)
-
-
-def _leader_voter(reader: Reader, version: int) -> Voter:
-    voter = Voter(reader.int32("id"), reader.take("directoryId", 16) if version else None)
-    _tags(reader)
-    return voter
-
-
-def _snapshot_header(reader: Reader, version: int) -> Control:
-    return Control(
-        SNAPSHOT_HEADER, version, last_contained_log_timestamp=reader.int64("lastContainedLogTimestamp")
+def _voter(found: StructValues) -> Voter:
+    """Return a voter of types 2 and 6; the latter has endpoints and a range of versions."""
+    feature = found.get("kRaftVersionFeature", {})
+    endpoints = tuple(map(_endpoint, found["endpoints"])) if "endpoints" in found else None
+    return Voter(
+        found["id"],
+        found.get("directoryId"),
+        endpoints,
+        feature.get("minVersion"),
+        feature.get("maxVersion"),
     )
 
 
-def _snapshot_footer(_: Reader, version: int) -> Control:
-    return Control(SNAPSHOT_FOOTER, version)
-
-
-def _kraft_version(reader: Reader, version: int) -> Control:
-    return Control(KRAFT_VERSION, version, kraft_version=reader.int16("kraftVersion"))
-
-
-def _kraft_voters(reader: Reader, version: int) -> Control:
-    return Control(KRAFT_VOTERS, version, voters=_array(reader, "voters", lambda: _voter(reader)))
-
-
-def _voter(reader: Reader) -> Voter:
-    number, directory = reader.int32("id"), reader.take("directoryId", 16)
-    endpoints = _array(reader, "endpoints", lambda: _endpoint(reader))
-    min_version, max_version = reader.int16("minVersion"), reader.int16("maxVersion")
-    _tags(reader)
-    _tags(reader)
-    return Voter(number, directory, endpoints, min_version, max_version)
-
-
-def _endpoint(reader: Reader) -> Endpoint:
-    endpoint = Endpoint(_text(reader, "name"), _text(reader, "host"), reader.uint16("port"))
-    _tags(reader)
-    return endpoint
-
-
-def _text(reader: Reader, name: str) -> bytes:
-    return reader.take(name, reader.uvarint(f"{name}Length") - 1)
-
-
-def _array(reader: Reader, name: str, element: Callable[[], T]) -> tuple[T, ...] | None:
-    """Read a compact array: 0 means null, else the count plus one. An element takes at least one byte."""
-    count = reader.uvarint(f"{name}Count") - 1
-    if count < 0:
-        return None
-    if count > reader.left:
-        raise reader.reject("bad-control", name, f"{count} elements, {reader.left} bytes left")
-    scope, elements = reader.scope, []
-    for index in range(count):
-        reader.scope = (scope, name, index)
-        elements.append(element())
-    reader.scope = scope
-    return tuple(elements)
-
-
-def _tags(reader: Reader) -> None:
-    """Skip tagged fields: a count, then for each field a tag, a size and as many bytes."""
-    count = reader.uvarint("tagCount")
-    if count > reader.left:
-        raise reader.reject("bad-control", "tagCount", f"{count} fields, {reader.left} bytes left")
-    for _ in range(count):
-        reader.uvarint("tag")
-        reader.take("tagged", reader.uvarint("tagSize"))
-
-
-_KRAFT_FIELDS: Final[dict[int, Callable[[Reader, int], Control]]] = {
-    LEADER_CHANGE: _leader_change,
-    SNAPSHOT_HEADER: _snapshot_header,
-    SNAPSHOT_FOOTER: _snapshot_footer,
-    KRAFT_VERSION: _kraft_version,
-    KRAFT_VOTERS: _kraft_voters,
-}
-"""The function that reads the fields of each KRaft type after its version."""
-
-_NEWEST_VERSIONS: Final = {
-    LEADER_CHANGE: 1,
-    SNAPSHOT_HEADER: 0,
-    SNAPSHOT_FOOTER: 0,
-    KRAFT_VERSION: 0,
-    KRAFT_VOTERS: 0,
-}
-"""The newest version of each KRaft type that §1.9 describes."""
+def _endpoint(found: StructValues) -> Endpoint:
+    name, host = (found[one].encode(errors="surrogateescape") for one in ("name", "host"))
+    return Endpoint(name, host, found["port"])

@@ -1,6 +1,7 @@
 """One entry of a log: its magic selects the codec. kafka.md §1.4 step 8, §2.4."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from wireproof.kafka import batch, message, producer_rules
@@ -8,6 +9,7 @@ from wireproof.kafka.size_and_magic import MAGIC_AT, MAX_SIZE, SizeAndMagic, pee
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 _READ: Final[tuple[Callable[[Reader, SizeAndMagic], LogEntry], ...]] = (
@@ -16,6 +18,8 @@ _READ: Final[tuple[Callable[[Reader, SizeAndMagic], LogEntry], ...]] = (
     batch.read,
 )
 """The codecs by magic."""
+
+_HEADERS: Final = (*message.HEADS, batch.HEADER)
 
 
 def read(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
@@ -37,13 +41,27 @@ def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
     Raises:
         Rejected: `truncated` if the entry is cut, `bad-magic` for another magic, and as `read`.
     """
-    prefix = peek_whole_entry(reader, max_entry_size(options))
+    try:
+        prefix = peek_whole_entry(reader, max_entry_size(options))
+    except Rejected:
+        _trace_header(reader, magic)
+        raise
     if prefix is None:
+        _trace_header(reader, magic)
         raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
     if prefix.magic != magic:
         text = f"magic {prefix.magic}, expected {magic}"
         raise reader.reject("bad-magic", "magic", text, at=reader.pos + MAGIC_AT, detail="BAD_MAGIC")
     return read(reader, prefix, options)
+
+
+def _trace_header(reader: Reader, magic: int) -> None:
+    """Trace the fields of a header whose size is wrong, as far as they are there, and do not move."""
+    start = reader.pos
+    if reader.tracing and reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
+        with suppress(Rejected):
+            _HEADERS[magic].read(reader)
+        reader.pos = start
 
 
 def max_entry_size(options: Options) -> int:

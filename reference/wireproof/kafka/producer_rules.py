@@ -8,13 +8,12 @@ encoder must not write them.
 
 from typing import Final
 
-from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME
 from wireproof.kafka.layouts import BATCH, MESSAGE_V1
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-PRODUCER_FIELDS: Final = "producer-fields"
 """The remark that an ordinary reader adds if producer id, epoch and sequence do not go together."""
 
 NO_PRODUCER: Final = -1
@@ -50,21 +49,11 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
     for wrong, name, text in checks:
         if wrong:
             raise _not_permitted(reader, name, start + BATCH.offset(name), text)
-    if batch.producer_id == NO_PRODUCER and not batch.attributes & TRANSACTIONAL:
-        _allow_epoch_and_sequence(reader)
     attributes_at = start + BATCH.offset("attributes")
     if append:
         reader.remark("produce-append-time", "attributes", at=attributes_at)
     if batch.attributes & DELETE_HORIZON:
         reader.remark("produce-delete-horizon", "attributes", at=attributes_at)
-
-
-def _allow_epoch_and_sequence(reader: Reader) -> None:
-    """Remove the remark on them: a producer must set them if it wants idempotence (kwiki:messagesets).
-
-    A request has one batch, so the remark is about this one.
-    """
-    reader.remarks[:] = [one for one in reader.remarks if one.cls != PRODUCER_FIELDS]
 
 
 def _check_message(reader: Reader, message: Message, start: int) -> None:

@@ -53,9 +53,8 @@ KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
         rejectable=True,
     ),
     "producer-fields": RemarkClass(
-        "kafka.md section 1.5, C20 to C25",
-        "producer id, epoch and sequence are not all set or all unset; Kafka's broker itself"
-        " writes a sequence of 0 without a producer in __consumer_offsets",
+        "kafka.md section 1.5, C20, C21, C23, C25",
+        "a producer id without epoch or sequence, or a transaction without a producer id",
         rejectable=True,
     ),
     "negative-timestamp": RemarkClass(
@@ -72,17 +71,14 @@ KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
         "a batch without records is marked as compressed",
         rejectable=True,
     ),
-    "lat-and-horizon": RemarkClass(
-        "kafka.md section 1.8, X03", "the append time and the delete horizon share one field", rejectable=True
-    ),
     "control-record-count": RemarkClass(
         "kafka.md section 1.5, K09",
-        "a control batch does not have exactly one record, such as those of KRaft",
+        "a control batch of a transaction does not have exactly one record",
         rejectable=True,
     ),
     "control-not-transactional": RemarkClass(
         "kafka.md section 5, K10",
-        "a control batch is not transactional, such as those of KRaft",
+        "the marker of a transaction is in a batch that is not transactional",
         rejectable=True,
     ),
     "control-compressed": RemarkClass(
@@ -90,7 +86,7 @@ KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
     ),
     "control-value": RemarkClass(
         "kafka.md section 1.9: KRaft values are opaque to consumers",
-        "the value of a control record is not the end of a transaction, such as those of KRaft",
+        "the value of a control record of KRaft is broken",
         rejectable=True,
     ),
     "legacy-extra-bytes": RemarkClass(

@@ -13,7 +13,12 @@ from attrs import astuple, field, fields, frozen
 from wireproof.kafka import batch, message
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.control_types import ABORT, COMMIT
-from wireproof.kafka.size_and_magic import SizeAndMagic, peek_size_and_magic, peek_whole_entry
+from wireproof.kafka.size_and_magic import (
+    SizeAndMagic,
+    has_valid_crc,
+    peek_size_and_magic,
+    peek_whole_entry,
+)
 from wireproof.wire.packed_rows import NumberRows
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -124,6 +129,8 @@ def read(data: bytes) -> SegmentHeaders:
 def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
     """Do as `read`, of a segment of which only the headers are read.
 
+    No checksum covers the size of an entry: if nothing valid follows it, its own checksum must be right.
+
     Args:
         read_at: returns the bytes at a position up to a length; fewer if the file shrank.
         size: of the segment, in bytes.
@@ -133,6 +140,7 @@ def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
     """
     window = _Window(read_at, size)
     heads, at = EntryHeaders(), 0
+    held: SegmentEntry | None = None
     try:
         while at < size:
             reader = Reader(window.at(at, HEADER_BYTES))
@@ -140,12 +148,23 @@ def read_in_pieces(read_at: ReadAt, size: int) -> SegmentHeaders:
             prefix = None if window.shrank else peek_whole_entry(reader)
             if prefix is None:
                 break
-            heads.append((_batch_head if prefix.magic > 1 else _message_head)(window, at, prefix))
+            if held is not None:
+                heads.append(held)
+            held = (_batch_head if prefix.magic > 1 else _message_head)(window, at, prefix)
             at += prefix.total
+        why = "" if at == size else f"{size - at} bytes of an entry that is cut"
     except Rejected as rejected:
-        return SegmentHeaders(heads, size, at, f"{rejected.cls} at {at + int(rejected.at or 0)}")
-    cut = "" if at == size else f"{size - at} bytes of an entry that is cut"
-    return SegmentHeaders(heads, size, at, "the file shrank while it was read" * window.shrank or cut)
+        why = f"{rejected.cls} at {at + int(rejected.at or 0)}"
+    if held is not None and why and not _is_sound(window, held):
+        at, why = held.position, f"crc-mismatch at {held.position}"
+    elif held is not None:
+        heads.append(held)
+    return SegmentHeaders(heads, size, at, "the file shrank while it was read" * window.shrank or why)
+
+
+def _is_sound(window: "_Window", head: SegmentEntry) -> bool:
+    data = window.at(head.position, head.size)
+    return len(data) == head.size and has_valid_crc(data, 0, head.size)
 
 
 class _Window:

@@ -1,6 +1,6 @@
 """A survey of a log as lines of text: the sound part, the damaged places, and what can be read after them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from wireproof.cases.log_survey import DamagedRange
@@ -40,6 +40,18 @@ class Survey(Protocol):
     @property
     def wanted(self) -> int:
         """Return the bytes that this entry needs; 0 if that is unknown."""
+
+
+LARGER: Final = "what to do: --max-message BYTES raises the greatest size of an entry"
+
+SIZES: Final = ("message_length", "size", "batchLength")
+"""The fields that give the size of an entry."""
+
+
+def size_lines(refused: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the option that raises the limit of sizes, if one of the refusals (class and path) is for it."""
+    if any(cls == "limit-exceeded" and path.endswith(SIZES) for cls, path in refused):
+        yield LARGER
 
 
 def survey_verdict(found: Survey) -> str:

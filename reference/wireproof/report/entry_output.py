@@ -214,7 +214,7 @@ class TextOutput(EntryOutput):
                     self.line(f"{'':>22}  {self.stream.listing.record_line(cells)}")
                     if (meaning := self.stream.meaning(cells)) is not None:
                         self.line(f"{'':>24}  = {as_json(meaning)}", counted=False)
-            case "fields":
+            case "fields" if one.kind != "zeros":
                 self._fields(one)
 
     def _line(self, one: ListedEntry) -> str:
@@ -224,6 +224,8 @@ class TextOutput(EntryOutput):
         if one.kind == "garbage":
             found = "; ".join(damage_text(damage) for damage in one.damages)
             return head + escape_unsafe(f"garbage: {found}")
+        if one.kind == "zeros":
+            return head + "zeros: allocated, and not written yet"
         return head + "tail: the end of the input cuts this entry"
 
     def _fields(self, one: ListedEntry) -> None:
@@ -271,7 +273,7 @@ class JsonOutput(EntryOutput):
                     tree = {**head, **json_cells(self.stream.listing.record_columns, cells)}
                     meaning = self.stream.meaning(cells)
                     self.line(as_json(tree if meaning is None else {**tree, "meaning": meaning}))
-            case "fields":
+            case "fields" if one.kind != "zeros":
                 layout = self.layout(one)
                 write_fields_json(layout, notes_of(self.stream.listing, layout.spans), self)
 
@@ -312,6 +314,7 @@ def summary_json(found: FileSurvey) -> dict[str, Any]:
         "sound": found.sound,
         "damages": found.damage_count,
         "damaged": found.damaged,
+        "zeros": found.zeros,
         "tail": found.tail,
         "wanted": found.wanted or None,
         "remarks": {cls: one.count for cls, one in found.remarks.items()},

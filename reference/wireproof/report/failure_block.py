@@ -4,7 +4,7 @@ import shlex
 import sys
 from typing import Final
 
-from wireproof.cases.case import Case
+from wireproof.cases.case import ROBUSTNESS, Case
 from wireproof.cases.sources import Citation
 from wireproof.report.failure_groups import FailureGroup, Lookup, SourceLookup, no_lookup
 from wireproof.report.hexdump import excerpt_of
@@ -52,9 +52,10 @@ def failure_lines(
 
 
 def heading(event: CaseEvent) -> str:
-    """Return verdict, id, kind, level and profile, and `security` if the case has that flag."""
-    mark = " security" if event.is_security else ""
-    kind = f"{event.kind}  " if event.kind else ""
+    """Return verdict, id, kind or broken rule, level, profile, and the flags that say how much it matters."""
+    mark = "".join(f" {flag}" for flag in event.flags if flag in {"security", ROBUSTNESS})
+    named = event.broken if event.verdict == "fail" and event.broken else event.kind
+    kind = f"{named}  " if named else ""
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
 
 
@@ -73,7 +74,7 @@ def _note(event: CaseEvent) -> str:
 def _rule(event: CaseEvent, case: Case | None) -> str:
     """Return the rule and its source."""
     source = case.source.document if case is not None else ""
-    return "   ".join(part for part in (", ".join(event.rules), source) if part)
+    return event.broken or "   ".join(part for part in (", ".join(event.rules), source) if part)
 
 
 def _source(place: Citation | None, width: int) -> str:

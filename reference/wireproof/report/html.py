@@ -6,6 +6,7 @@ as text. The template escapes the few words that are in the page itself.
 
 from collections.abc import Sequence
 
+from wireproof.report.below_level import below_level_lines
 from wireproof.report.corrected_cases import corrected_lines
 from wireproof.report.failure_groups import count_verdicts
 from wireproof.report.html_template import render_template, safe_html, template_file
@@ -33,7 +34,8 @@ def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
         for stream in streams
         if stream.run.requirements
     ]
-    notes = (*met, *provisional, *hidden, *corrected)
+    below = [f"{stream.run.adapter}: {line}" for stream in streams for line in below_level_lines(stream)]
+    notes = (*met, *provisional, *hidden, *corrected, *below)
     return render_board(Board(columns, matrix(streams), about_runs(streams), notes=notes), page or Page())
 
 

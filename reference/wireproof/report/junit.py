@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
+from wireproof.report.below_level import below_level_counts
 from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import sets_exit_code
 from wireproof.report.sanitize import escape_unsafe
@@ -54,9 +55,16 @@ def _suite(
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(events)))
-    if hidden := uncompared_in_format(stream.run, events[0].format_id):
+    below = below_level_counts(events, stream, overlays)
+    rows = (
+        ("not compared", ", ".join(uncompared_in_format(stream.run, events[0].format_id))),
+        ("below the level", ", ".join(f"{count} of {name}" for name, count in below.most_common())),
+    )
+    if any(text for _, text in rows):
         properties = ET.Element("properties")
-        ET.SubElement(properties, "property", name="not compared", value=escape_unsafe(", ".join(hidden)))
+        for title, text in rows:
+            if text:
+                ET.SubElement(properties, "property", name=title, value=escape_unsafe(text))
         suite.insert(0, properties)
     suite.set("time", _seconds(sum(event.ns for event in events)))
 
@@ -105,7 +113,7 @@ def _body(event: CaseEvent, stream: EventStream) -> list[str]:
         ("level", event.level),
         ("profile", event.profile),
         ("title", event.title),
-        ("rules", ", ".join(event.rules)),
+        ("rules", ", ".join(event.deciding_rules)),
     )
     ends = (
         ("want", event.want),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from wireproof.report.below_level import below_level_lines
 from wireproof.report.corrected_cases import corrected_lines
 from wireproof.report.failure_block import replay_command
 from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
@@ -64,8 +65,9 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     lines = [f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known))}" for one, known in runs]
     provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
-    for one, _ in runs:
-        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one), *corrected_lines(one.run))]
+    for one, known in runs:
+        below = below_level_lines(one, known.overlays)
+        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one), *corrected_lines(one.run), *below)]
     return ["", *lines]
 
 

@@ -108,7 +108,7 @@ def by_rule(events: Sequence[CaseEvent]) -> Sequence[tuple[str, Sequence[CaseEve
     """Return events by the first rule of their cases, the rule with most of them first."""
     found: dict[str, list[CaseEvent]] = {}
     for event in sorted(events, key=lambda one: not one.is_security):
-        found.setdefault(event.rules[0] if event.rules else WITHOUT_RULE, []).append(event)
+        found.setdefault(next(iter(event.deciding_rules), WITHOUT_RULE), []).append(event)
     return sorted(found.items(), key=lambda row: (not row[1][0].is_security, -len(row[1]), row[0]))
 
 

@@ -130,7 +130,7 @@ def rule_table(streams: Sequence[EventStream], suite: Suite) -> RuleTable:
     by_rule: dict[str, list[list[CaseEvent]]] = {}
     for column, stream in enumerate(streams):
         for event in stream.cases:
-            for name in event.rules:
+            for name in event.deciding_rules:
                 by_rule.setdefault(name, [[] for _ in streams])[column].append(event)
     documents: dict[str, list[RuleRow]] = {}
     for rule in sorted((_rule(suite, name) for name in by_rule), key=_place_of):
@@ -201,6 +201,8 @@ def _changes(events: Sequence[CaseEvent]) -> Groups:
 
 def changed_fields(event: CaseEvent) -> tuple[str, ...]:
     """Return the fields with another value, without indices; of a derived case the first one."""
+    if event.broken:
+        return ()
     if event.fields or event.label not in ("fail:wrong-value", "fail:not-round-trip"):
         return event.fields
     return (without_indices(event.path) or "the result",)
@@ -208,6 +210,8 @@ def changed_fields(event: CaseEvent) -> tuple[str, ...]:
 
 def behaviour_of(event: CaseEvent) -> str:
     """Describe what an implementation does with a case, in words that many cases share."""
+    if event.broken:
+        return "breaks it in a case that is not about it"
     words = _REFUSES if _is_refusal(event) else _ACCEPTS
     text = words.get(event.label) or words.get(event.verdict) or _otherwise(event)
     error = event.detail or event.cls if words is _REFUSES else ""

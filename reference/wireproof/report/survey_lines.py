@@ -25,6 +25,9 @@ def summary_lines(found: FileSurvey) -> Iterator[str]:
     for note, count in found.notes.items():
         yield f"{count} of them {note}"
     yield from damage_lines.damaged_place_lines(found)
+    yield from damage_lines.size_lines((one.cls, one.path) for one in found.damages)
+    if found.zeros:
+        yield f"bytes {found.size - found.zeros} to {found.size} are allocated and not written yet"
     if found.remarks:
         yield "remarks: no damage, but places where the format leaves the answer open"
         yield from (remark_lines.remark_line(one.first, one.count) for one in found.remarks.values())

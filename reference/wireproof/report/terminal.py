@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.console import Group as Renderables
 from rich.text import Text
 
+from wireproof.report.below_level import below_level_lines
 from wireproof.report.corrected_cases import corrected_lines
 from wireproof.report.failure_block import failure_lines, replay_command
 from wireproof.report.failure_groups import (
@@ -187,14 +188,17 @@ def total_failure(stream: EventStream) -> str:
         return ""
     label = max(labels, key=lambda name: labels[name])
     first = next(event for event in stream.cases if event.label == label)
-    cause = CAUSES.get(label, "")
-    detail = f" The first one: {first.text or first.got}." if first.text or first.got else ""
-    return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{detail}".strip()
+    cause = "" if first.broken else CAUSES.get(label, "")
+    shown = ", ".join(filter(None, (first.text, first.got))) if first.broken else first.text or first.got
+    detail = f" The first one: {shown}." if shown else ""
+    advice = f" {cause}" if cause else ""
+    return f"None of {total} cases passes; {labels[label]} end as {label}.{advice}{detail}"
 
 
 def closing_lines(stream: EventStream, applied: AppliedBaseline | None) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
+    lines += below_level_lines(stream, applied.overlays if applied else None)
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
     if applied is None:
         return lines

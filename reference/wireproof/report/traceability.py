@@ -22,6 +22,7 @@ def sentence_json(row: Coverage, suite: Suite) -> dict[str, Any]:
         "cases": [case.id for case in row.cases],
         "exclusion": sentence.exclusion,
         "open": sentence.open,
+        "one_kind": sentence.one_kind,
     }
 
 

@@ -31,7 +31,7 @@ class CaseLookup:
 
     def source(self, event: CaseEvent) -> Citation | None:
         """Return the first place that the rules of an event cite; None if they cite none."""
-        for rule in filter(None, map(self._suite.rules.get, event.rules)):
+        for rule in filter(None, map(self._suite.rules.get, event.deciding_rules)):
             if places := cited(rule.cites, self._suite.sources):
                 return places[0]
         return None

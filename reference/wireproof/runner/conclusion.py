@@ -69,14 +69,23 @@ def trust_codes(
         yield Exit.ADAPTER
     overlays = applied.overlays if applied else {}
     for event in stream.cases:
-        if event.verdict == "not-run" and overlays.get(event.id) != "expected":
+        if _is_left_out(event, overlays.get(event.id, ""), stream):
             yield Exit.FAILS if event.kind in CAUSED_BY_CODEC else Exit.ADAPTER
 
 
 def _is_required(event: CaseEvent, stream: EventStream) -> bool:
+    """Return whether a requirement set has this case at `must`: a failure there that is known is one too."""
+    return stream.run.requirements is not None and event.level == "must"
+
+
+def _is_left_out(event: CaseEvent, overlay: Overlay, stream: EventStream) -> bool:
+    """Return whether a case was not run, and that is no known failure."""
+    return event.verdict == "not-run" and (overlay != "expected" or _is_required(event, stream))
+
+
+def _is_missing(event: CaseEvent, stream: EventStream) -> bool:
     """Return whether a requirement set asks at `must` for a case that the codec does not support."""
-    asked = stream.run.requirements is not None and event.level == "must"
-    return asked and event.verdict == "unsupported"
+    return _is_required(event, stream) and event.verdict == "unsupported"
 
 
 def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream) -> Exit:
@@ -85,15 +94,10 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream) -> Ex
             return Exit.SUITE
         case "adapter":
             return Exit.ADAPTER
-    if not (fails_run(event, stream.run) or _is_required(event, stream)):
+    fails = fails_run(event, stream.run) or _is_missing(event, stream)
+    if not fails or (overlay == "expected" and not _is_required(event, stream)):
         return Exit.CONFORMS
-    match overlay:
-        case "expected":
-            return Exit.CONFORMS
-        case "changed":
-            return Exit.BASELINE
-        case _:
-            return Exit.FAILS
+    return Exit.BASELINE if overlay == "changed" else Exit.FAILS
 
 
 def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = None) -> str:
@@ -106,12 +110,12 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = N
         rest = f" and {len(stream.lacks) - 3} more" if len(stream.lacks) > 3 else ""
         return f"incomplete: {', '.join(stream.lacks[:3])}{rest}"
     overlays = applied.overlays if applied else {}
-    known = sum(overlay == "expected" for overlay in overlays.values())
-    codes = Counter(_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases)
-    not_run = sum(
-        event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases
+    known = sum(
+        overlays.get(event.id) == "expected" and not _is_required(event, stream) for event in stream.cases
     )
-    unsupported = sum(_is_required(event, stream) for event in stream.cases)
+    codes = Counter(_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases)
+    not_run = sum(_is_left_out(event, overlays.get(event.id, ""), stream) for event in stream.cases)
+    unsupported = sum(_is_missing(event, stream) for event in stream.cases)
     counts = (
         (codes[Exit.FAILS] - unsupported, "fails {} of {} judged cases"),
         (unsupported, "does not support {} required cases"),
@@ -124,6 +128,8 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = N
         text.format(f"{count:,}", f"{count_judged(stream.cases):,}") for count, text in counts if count
     ]
     title = stream.run.requirements.title if stream.run.requirements else ""
+    if title and stream.run.shard:
+        title = f"shard {stream.run.shard} of {title}"  # the others may fail
     if not failures:
         good = f"meets {title}" if title else "conforms"
         return good + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")

@@ -21,7 +21,7 @@ from attrs import evolve
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.controller import Broken, Controller
-from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.errors import AdapterBreachError, AdapterStartError, MessageError
 from wireproof.adapters.process_controller import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter, resolve
@@ -48,6 +48,15 @@ RECENT_ANSWERS: Final = 2
 
 MAX_BYTES_IN_FLIGHT: Final = 4 * MIB
 """Bytes of input in flight, above which no further request is sent."""
+
+IDENTITY: Final = {
+    "name": "another name",
+    "version": "another version",
+    "revisions": "other claims",
+    "errors": "other claims",
+}
+"""The parts of a hello by which an adapter is known and judged, and what is said if one has changed."""
+
 T = TypeVar("T")
 
 
@@ -106,6 +115,7 @@ class Engine:
         self.deaths = FailureBudget()
         self.notes: list[str] = []
         self._no_start: AdapterStartError | None = None
+        self._late = ""
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
@@ -118,11 +128,25 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the adapter."""
+        """End the adapter; raise as `close` does, unless there is an error already."""
+        if kind is None:
+            self.close()
         self._close_adapter()
 
+    def close(self) -> None:
+        """End the adapter; raise `AdapterBreachError` if it answered after its last answer."""
+        self._close_adapter()
+        if self._late:
+            raise AdapterBreachError(
+                f"{self._spec} answered {self._late} after the last request was answered: "
+                "each request has one answer"
+            )
+
     def run(self, cases: Iterable[Case]) -> Iterator[CaseResult]:
-        """Yield the result of each case, in their order; raises no error of the adapter."""
+        """Yield the result of each case, in their order.
+
+        Raises only `AdapterBreachError`, if the adapter is another one after it was started again.
+        """
         return self._run(cases, self.hello, CaseResult)
 
     def run_with(
@@ -182,11 +206,26 @@ class Engine:
             except AdapterStartError as error:
                 self.notes.append(f"started again after: {error}")
                 self._controller = self._open()
+            self._check_same(self._controller.hello)
         return self._controller
+
+    def _check_same(self, hello: Hello) -> None:
+        """Raise `AdapterBreachError` if an adapter that was started again is another one."""
+        phrases = (
+            text for part, text in IDENTITY.items() if getattr(hello, part) != getattr(self.hello, part)
+        )
+        changed = " and ".join(dict.fromkeys(phrases))
+        if changed:
+            names = " became ".join(f"{one.name} {one.version}".strip() for one in (self.hello, hello))
+            raise AdapterBreachError(
+                f"{self._spec} has {changed} after it was started again ({names}): "
+                "its hello must be the same each time"
+            )
 
     def _close_adapter(self) -> None:
         if self._controller is not None:
             self._controller.close()
+            self._late = self._late or self._controller.late
         self._controller = None
         self._answered.clear()
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from attrs import evolve, field, frozen
 
 from wireproof import formats
-from wireproof.cases.byte_source import ByteSource
+from wireproof.cases.byte_source import ByteSource, zeros_end
 from wireproof.cases.log_survey import (
     HEAD_LENGTHS,
     MAX_HELD,
@@ -39,7 +39,8 @@ class ListedEntry:
     """A part of a stream: a whole entry, garbage or a tail.
 
     Attributes:
-        kind: `frame`, `garbage` or `tail`, as of `Item`.
+        kind: `frame`, `garbage` or `tail`, as of `Item`; `zeros` at the end of a file, if they are allocated
+            and not written yet.
         at, length: its bytes.
         number: the number of entries and damaged ranges before it.
         cells: of a whole entry.
@@ -149,6 +150,7 @@ class ListingSettings:
         fast: whether the fast decoder is used; None decides by the size of the input.
         begin: the position of the first entry that is read; numbers count from it.
         headers_only: whether only headers and checksums are checked, if the listing can do that.
+        is_file: whether the bytes are a file, whose end may be allocated and not written yet.
     """
 
     options: Options
@@ -156,12 +158,35 @@ class ListingSettings:
     fast: bool | None = None
     begin: int = 0
     headers_only: bool = False
+    is_file: bool = False
 
 
 def list_entries(
     fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
 ) -> Iterator[ListedEntry | ListedRows]:
     """Yield the parts of a stream, in order and without gaps."""
+    parts = _judged_parts(fmt, listing, source, reading)
+    return _until_zeros(parts, source, reading.begin) if listing.allocated and reading.is_file else parts
+
+
+def _until_zeros(
+    parts: Iterator[ListedEntry | ListedRows], source: ByteSource, after: int
+) -> Iterator[ListedEntry | ListedRows]:
+    """Yield the parts up to zeros that are all that follows the last entry, and these as one part."""
+    for one in parts:
+        if isinstance(one, ListedRows):
+            after = one.rows.at[-1] + one.rows.length[-1]
+        elif one.kind == "frame":
+            after = one.at + one.length
+        elif one.at == after and zeros_end(source, after) == source.size:
+            yield ListedEntry("zeros", after, source.size - after, one.number)
+            return
+        yield one
+
+
+def _judged_parts(
+    fmt: Format, listing: EntryListing, source: ByteSource, reading: ListingSettings
+) -> Iterator[ListedEntry | ListedRows]:
     checks = EntryChecks.of(fmt, source, reading.options)
     prefix = entry_prefix(fmt)
     for part in _parts(fmt, listing, source, reading):

@@ -95,11 +95,13 @@ class CaseEvent:
 
     Attributes:
         seq: its place in the plan, independent of the shard.
+        level: of the case; of the rule in `broken`, if there is one.
         verdict, kind, cls, path, at, text, want, got, fields, detail: the verdict.
         ns: nanoseconds from request to answer.
         token: replays the case; empty if the id is enough.
         title, rules, twin, flags: of the case, for a reader that has only the stream.
         profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
+        broken: the rule that the answer breaks, where that is not what the case is about.
         cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
             all agree.
         previous: the digest of the event before it.
@@ -129,7 +131,13 @@ class CaseEvent:
     cluster: int = 0
     fields: tuple[str, ...] = ()
     detail: str = ""
+    broken: str = ""
     previous: str = field(default="", eq=False)
+
+    @property
+    def deciding_rules(self) -> tuple[str, ...]:
+        """Return the rules that the verdict is about."""
+        return (self.broken,) if self.broken else self.rules
 
     @property
     def label(self) -> str:
@@ -159,7 +167,8 @@ class CaseEvent:
     def signature(self, implementation: str) -> Signature:
         """Return the signature that groups findings."""
         kind = self.verdict if self.verdict == "blocked" else self.label
-        return Signature(implementation, self.format_id, self.op, kind, self.cls, without_indices(self.path))
+        path = self.broken or without_indices(self.path)
+        return Signature(implementation, self.format_id, self.op, kind, self.cls, path)
 
 
 @frozen
@@ -185,7 +194,7 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
         case.format,
         case.revision,
         case.op,
-        case.level,
+        verdict.level or case.level,
         verdict.name,
         verdict.kind,
         verdict.cls,
@@ -203,6 +212,7 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
         case.profile,
         fields=verdict.fields,
         detail=verdict.detail,
+        broken=verdict.broken,
     )
 
 

@@ -46,6 +46,7 @@ class FileSurvey:
         entries, sound: the number of whole accepted entries, and their bytes.
         damages: the first damaged ranges.
         damage_count, damaged: the number of all of them, and their bytes.
+        zeros: bytes at the end that are allocated and not written yet.
         tail, wanted: bytes at the end that begin an entry, and the bytes that this entry needs, if known.
         remarks: by class.
         notes: the numbers of entries that were read in an unusual way.
@@ -65,6 +66,7 @@ class FileSurvey:
     damages: tuple[DamagedRange, ...] = field(default=())
     damage_count: int = 0
     damaged: int = 0
+    zeros: int = 0
     tail: int = 0
     wanted: int = 0
     remarks: Mapping[str, RemarkCount] = field(factory=dict)
@@ -96,6 +98,7 @@ class SurveyCounter:
     damages: list[DamagedRange] = field(factory=list)
     damage_count: int = 0
     damaged: int = 0
+    zeros: int = 0
     tail: int = 0
     remarks: dict[str, RemarkCount] = field(factory=dict)
     notes: Counter[str] = field(factory=Counter)
@@ -118,6 +121,8 @@ class SurveyCounter:
             self.totals.add((one.cells,))
         elif one.kind == "tail":
             self.tail = one.length
+        elif one.kind == "zeros":
+            self.zeros = one.length
         else:
             self.damaged += one.length
         if one.damages:
@@ -168,6 +173,7 @@ def survey_stream(
         damages=tuple(counter.damages),
         damage_count=counter.damage_count,
         damaged=counter.damaged,
+        zeros=counter.zeros,
         tail=counter.tail,
         wanted=wanted,
         remarks=counter.remarks,
@@ -183,7 +189,10 @@ def _wanted(fmt: Format, source: ByteSource, tail: int) -> int:
 
 
 def survey_file(
-    path: Path, settings: ReadSettings | None = None, format_name: str | None = None
+    path: Path,
+    settings: ReadSettings | None = None,
+    format_name: str | None = None,
+    listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a file that is a stream.
 
@@ -191,6 +200,7 @@ def survey_file(
         path: the file; a compressed one is decompressed.
         settings: the way to read it.
         format_name: the id of its format; None to detect it.
+        listen: is given each part when it is read.
 
     Raises:
         OSError: the file cannot be opened.
@@ -204,8 +214,8 @@ def survey_file(
         listing = None if fmt is None else listing_of(fmt)
         if fmt is None or listing is None:
             return FileSurvey(str(path), size, message=f"{size} bytes: no stream format fits")
-        reading = ListingSettings(settings.options, fast=settings.fast)
-        return evolve(survey_stream(fmt, listing, found, reading), name=str(path))
+        reading = ListingSettings(settings.options, fast=settings.fast, is_file=True)
+        return evolve(survey_stream(fmt, listing, found, reading, listen), name=str(path))
 
 
 def _split(format_id: str) -> tuple[str, str]:

@@ -16,9 +16,8 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Data, Expect, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of
-from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.message_sets import all_message_sets, message_sets_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation

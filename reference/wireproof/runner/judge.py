@@ -9,10 +9,12 @@ from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
-from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Either, Expect, Reject, Steps
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.case import Accept, Case, Either, Expect, Generated, Reject, Steps
+from wireproof.cases.fixtures import obligations
 from wireproof.cases.outcome import (
     Accepted,
+    BrokenRule,
     Crashed,
     Exhausted,
     Faulty,
@@ -24,6 +26,7 @@ from wireproof.cases.outcome import (
     Unsupported,
 )
 from wireproof.cases.reference_answers import ReferenceAnswer, reference_answer
+from wireproof.cases.refusal_levels import STRENGTH
 from wireproof.cases.steps import is_refusing
 from wireproof.runner import judge_accept, judge_reject
 from wireproof.runner.claims import exclusion_reason, names_field
@@ -69,8 +72,21 @@ def judge(
     if verdict.name == "fail" and verdict.kind != "undeclared-skip" and (bug := _suite_bug(case, bench)):
         return bug
     if bench.golden and isinstance(outcome, Refused) and outcome.detail:
-        return evolve(verdict, detail=shorten(outcome.detail))
+        verdict = evolve(verdict, detail=shorten(outcome.detail))
+    if isinstance(outcome, Accepted | Refused) and outcome.broken:
+        return _apply_broken(case, verdict, outcome)
     return verdict
+
+
+def refusal_verdict(case: Case, refused: Refused = Refused("other")) -> Verdict:  # noqa: B008 - it is frozen
+    """Return the verdict on an adapter that claims a case, accepts its twin, and refuses it.
+
+    The reference, which may remark that a refusal is right, is not run on a generated input: that is golden.
+    """
+    claim = Claim(ops=(case.op,), profiles=(case.profile,))
+    hello = Hello("anybody", "", {case.format_id: claim}, digests=True)
+    reference = None if isinstance(case.input, Generated) else reference_answer
+    return judge(case, refused, hello=hello, twin=Verdict("pass"), reference=reference)
 
 
 def awaits_twin(case: Case, outcome: Outcome) -> bool:
@@ -174,6 +190,8 @@ def _breach(outcome: Accepted | Refused) -> str:
         return f"consumed is {type(consumed).__name__}, not a number of bytes"
     if data is not None and not isinstance(data, bytes):
         return f"an encoding of type {type(data).__name__}, not bytes"
+    if not all(isinstance(one, BrokenRule) for one in outcome.broken):
+        return "broken is no tuple of BrokenRule"
     return "" if cls in REJECT_CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
 
 
@@ -251,7 +269,41 @@ def _apply_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
     if twin is not None and twin.name in ("unsupported", "not-run"):
         return Verdict(twin.name, text=f"its twin {case.twin} is {twin.name}")
     state = "was not run" if twin is None else f"is {twin.label}"
-    return evolve(verdict, name="blocked", kind=case.twin, text=f"its twin {case.twin} {state}")
+    broken, level = (twin.broken, twin.level) if twin is not None else ("", None)
+    text = f"its twin {case.twin} {state}"
+    return evolve(verdict, name="blocked", kind=case.twin, text=text, broken=broken, level=level)
+
+
+_NO_ANSWER: Final = frozenset({"adapter-error", "suite-bug", "unsupported"})
+
+
+def _apply_broken(case: Case, verdict: Verdict, outcome: Accepted | Refused) -> Verdict:
+    """Return the failure of the strongest rule that the answer breaks in whatever case it is asked.
+
+    A failure of the case itself stays if its level is stronger, or as strong and to accept what must be
+    refused. So does what says nothing of the codec.
+    """
+    if verdict.name in _NO_ANSWER:
+        return verdict
+    levels = obligations()
+    if unknown := next((one.rule for one in outcome.broken if one.rule not in levels), None):
+        return Verdict("adapter-error", text=f"breaks {shorten(unknown)!r}, which is no rule with a level")
+    worst = max(outcome.broken, key=lambda one: STRENGTH.index(levels[one.rule]))
+    level = levels[worst.rule]
+    broken = f"breaks {worst.rule} ({level})"
+    stronger = STRENGTH.index(case.level) - STRENGTH.index(level) + (verdict.kind == "wrong-accept")
+    if verdict.row.gate == "level" and stronger > 0:
+        return evolve(verdict, text="; ".join(filter(None, (verdict.text, broken))))
+    own = "" if verdict.passing else f"; the case itself: {verdict.label} {verdict.path}".rstrip()
+    return Verdict(
+        "fail",
+        "wrong-value",
+        text=broken + own,
+        got=shorten(worst.text),
+        detail=verdict.detail,
+        broken=worst.rule,
+        level=level,
+    )
 
 
 def _suite_bug(case: Case, bench: JudgeContext) -> Verdict | None:

@@ -7,7 +7,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Value
 from wireproof.cases.made_case import made_input
 from wireproof.cases.outcome import Accepted, Refused
-from wireproof.cases.reference_answers import decode_answer
+from wireproof.cases.reference_answers import decode_answer, open_to_refusal
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.judge_reject import undocumented_rejection
 from wireproof.runner.summaries import short_expect, short_field, short_outcome, shorten
@@ -31,9 +31,12 @@ def judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Ve
 
 
 def judge_wrong_rejection(expect: Accept, outcome: Refused, bench: JudgeContext) -> Verdict:
-    """Return the verdict on a rejection where an answer was expected: right only if a remark allows it."""
-    remark_at = next((remark for remark in bench.remarks() if remark.rejectable), None)
-    if remark_at is not None and bench.case.op != "encode":
+    """Return the verdict on a rejection where an answer was expected.
+
+    A written expectation decides alone. Where the reference made it, a remark may say that this is right too.
+    """
+    remark_at = open_to_refusal(bench.case, bench.remarks())
+    if remark_at is not None:
         if outcome.untyped:
             return undocumented_rejection(expect, outcome)
         return Verdict(

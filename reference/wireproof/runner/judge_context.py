@@ -55,7 +55,7 @@ class JudgeContext:
     @property
     def golden(self) -> bool:
         """Return True if a person wrote the expectation; in other cases any two rejections agree."""
-        return self.case.family is None and self.case.source.origin not in ("fuzz", "derived", "corpus")
+        return self.case.golden
 
     @property
     def is_whole(self) -> bool:

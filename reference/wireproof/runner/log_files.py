@@ -1,28 +1,22 @@
-"""Read a log of a data directory with the survey that `explain` uses for one file."""
+"""The report of a log of a data directory, from the survey that `explain` uses for one file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from wireproof.cases.log_survey import DamagedRange
 from wireproof.data_files import DataFile, FileFinding, FileReport
-from wireproof.runner.file_survey import FileSurvey, survey_file
+from wireproof.runner.file_survey import FileSurvey
 from wireproof.wire.json_values import Json
 
-ZEROS_READ = 1 << 20
-"""Bytes that are looked at in one go."""
 
-
-def survey_report(
-    file: DataFile, format_id: str, more: Sequence[FileFinding], facts: Mapping[str, Json]
+def log_report(
+    file: DataFile, found: FileSurvey, more: Sequence[FileFinding], facts: Mapping[str, Json]
 ) -> FileReport:
     """Return the report of a log: its damage, its totals, and what else was found in it."""
-    found = survey_file(file.path, format_name=format_id)
-    zeros = _zeros_at_end(file, found)
-    damage = () if zeros else _damage(found)
-    text = f"{zeros} bytes are allocated and not written yet"
-    note = [FileFinding(file.size - zeros, text, is_error=False)]
+    text = f"{found.zeros} bytes are allocated and not written yet"
+    note = [FileFinding(file.size - found.zeros, text, is_error=False)] if found.zeros else []
     message = [FileFinding(None, found.message)] if found.message else []
-    findings = (*message, *damage, *more, *(note if zeros else ()))
-    unsound = file.size - found.sound - zeros
+    findings = (*message, *_damage(found), *more, *note)
+    unsound = file.size - found.sound - found.zeros
     totals = {"entries": found.entries, **found.totals, **facts}
     return FileReport(_summary(found, totals), findings, totals, unsound=max(0, unsound))
 
@@ -50,15 +44,3 @@ def _place(one: DamagedRange) -> FileFinding:
     text = f": {one.text}" if one.text else ""
     path = f" ({one.path})" if one.path else ""
     return FileFinding(one.at, f"bytes {one.at} to {one.end}: {one.cls} at {one.where}{path}{text}")
-
-
-def _zeros_at_end(file: DataFile, found: FileSurvey) -> int:
-    """Return the zeros after the sound entries if nothing else follows these: an allocated file has them."""
-    if found.ok or found.sound == file.size or found.damage_count > 1:
-        return 0
-    with file.path.open("rb") as opened:
-        opened.seek(found.sound)
-        while piece := opened.read(ZEROS_READ):
-            if piece.strip(b"\0"):
-                return 0
-    return file.size - found.sound

@@ -17,9 +17,8 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Chunks, Data, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
-from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
 from wireproof.cases.reference_answers import reference_expectation

@@ -41,7 +41,7 @@ def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
 
     A wrong value before the fault is the same finding for any fault at any place.
     """
-    path = without_indices(verdict.path)
+    path = verdict.broken or without_indices(verdict.path)
     early = path.partition(".")[0] == BEFORE
     if early and verdict.kind == "wrong-value":
         path = path.removeprefix(BEFORE).removeprefix(".")

@@ -116,6 +116,8 @@ class Verdict:
         want, got: the expectation and the answer, short.
         fields: all fields that have another value, without indices; of golden cases only.
         detail: the library's own name of a refusal of a golden case, such as the error code of a broker.
+        broken: the rule that the answer breaks, if it is not the subject of the case.
+        level: that of `broken`, which then decides in place of the level of the case.
     """
 
     name: VerdictName
@@ -128,6 +130,8 @@ class Verdict:
     got: str = ""
     fields: tuple[str, ...] = field(default=(), eq=False)
     detail: str = field(default="", eq=False)
+    broken: str = ""
+    level: Level | None = None
     row: VerdictRow = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:

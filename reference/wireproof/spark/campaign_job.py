@@ -93,9 +93,9 @@ class CampaignPlan:
     out: Path
 
     @property
-    def weights(self) -> list[int]:
+    def weights(self) -> dict[int, int]:
         """Return the number of cases of each span."""
-        return [len(self.numbers(span)) for span in range(-(-self.cases // self.grain))]
+        return {span: len(self.numbers(span)) for span in range(-(-self.cases // self.grain))}
 
     def numbers(self, span: int) -> range:
         """Return the numbers of the cases of a span."""
@@ -139,7 +139,7 @@ def plan_campaign(
         "ops": list(numbered.ops), "samples": most, "grain": grain, "version": __version__,
         "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
-    checkpointed_job.load_or_make_plan(out, "campaign", inputs, dict)
+    checkpointed_job.update_plan(out, "campaign", inputs, lambda _: {})
     return CampaignPlan(numbered, tuple(adapters), cases, most, grain, out)
 
 
@@ -209,9 +209,7 @@ def merge_campaign(plan: CampaignPlan) -> tuple[list[dict[str, Any]], list[dict[
     """Write the tables from the committed spans; return `signatures` and `samples`."""
     checkpointed_job.remove_partial_files(plan.out)
     merged = SignatureGroups(plan.most)
-    parts = [
-        job_files.load_json(checkpointed_job.commit_file(plan.out, span)) for span in range(len(plan.weights))
-    ]
+    parts = [job_files.load_json(checkpointed_job.commit_file(plan.out, span)) for span in plan.weights]
     for part in parts:
         merged.merge(load_groups(part["groups"], plan.most))
     groups = sorted(merged.groups.items(), key=lambda pair: pair[0])

@@ -42,34 +42,35 @@ def draw_charts(folder: Path, unit: str, positions: TableRows) -> list[str]:
 # --- speed ---
 
 
-def span_sizes(folder: Path) -> tuple[list[int], str]:
-    """Return the size of each span, from the plan of the job, and its unit."""
+def span_sizes(folder: Path) -> tuple[dict[int, int], str]:
+    """Return the size of each span by its number, from the plan of the job, and its unit."""
     page = job_files.load_json(folder / "plan.json")
-    if "spans" in page:
-        return [end - start for _, _, _, _, start, end, *_ in page["spans"]], "MiB"
+    if "objects" in page:
+        spans = (span for each in page["objects"] for span in each["spans"])
+        return {number: end - start for number, start, end, _ in spans}, "MiB"
     cases, grain = page["asked"]["cases"], page["asked"]["grain"]
-    return [min(grain, cases - start) for start in range(0, cases, grain)], "cases"
+    return {n: min(grain, cases - start) for n, start in enumerate(range(0, cases, grain))}, "cases"
 
 
 def throughput(folder: Path) -> Iterator[Chart]:
     """Yield the chart of the work committed in each interval since the plan was made.
 
     The time of a commit is that of its file. Nothing is drawn if all times are equal, as in a folder that was
-    copied.
+    copied, or if there are spans of an earlier plan.
     """
     sizes, unit = span_sizes(folder)
-    files = [checkpointed_job.commit_file(folder, number) for number in range(len(sizes))]
+    files = [checkpointed_job.commit_file(folder, number) for number in sizes]
     start = (folder / "plan.json").stat().st_mtime
     ends = [file.stat().st_mtime - start for file in files if file.exists()]
-    if len(ends) < len(sizes) or len(ends) < 2 or max(ends) - min(ends) < 0.1:
+    if len(ends) < len(sizes) or len(ends) < 2 or max(ends) - min(ends) < 0.1 or min(ends) < 0:
         return
     bar_count = min(BARS // 2, max(2, len(ends) // 2))
     seconds_per_bar = max(ends) / bar_count
     bars = [0.0] * bar_count
-    for size, end in zip(sizes, ends, strict=True):
+    for size, end in zip(sizes.values(), ends, strict=True):
         bar = min(bar_count - 1, max(0, int(end / seconds_per_bar)))
         bars[bar] += size / seconds_per_bar / (MIB if unit == "MiB" else 1)
-    mean = sum(sizes) / max(ends) / (MIB if unit == "MiB" else 1)
+    mean = sum(sizes.values()) / max(ends) / (MIB if unit == "MiB" else 1)
     lane = Lane(f"{unit}/s", bars, "", f"at most {max(bars):,.0f}, on average {mean:,.0f}")
     yield Chart("throughput, from the plan to the last span", [lane], "0 s", f"{max(ends):,.1f} s")
 
@@ -79,8 +80,8 @@ def task_speed(folder: Path) -> Iterator[Chart]:
 
     Spans run in parallel, so this is the speed of one task and not of the scan.
     """
-    sizes, unit = span_sizes(folder)
-    seconds = [_seconds(folder, number) for number in range(len(sizes))]
+    by_number, unit = span_sizes(folder)
+    seconds, sizes = [_seconds(folder, number) for number in by_number], list(by_number.values())
     if unit != "MiB" or len(sizes) < 2 or min(seconds) <= 0:
         return
     total, widest = sum(sizes), max(sizes)

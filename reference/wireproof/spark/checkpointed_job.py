@@ -7,7 +7,7 @@ span, because the questions of another span must not influence their answers.
 
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -52,8 +52,8 @@ class JobPlan(Protocol):
         """Return the folder of the job, which every worker can write to at this path."""
 
     @property
-    def weights(self) -> Sequence[int]:
-        """Return the size of each span, in the unit of the job: bytes or cases."""
+    def weights(self) -> Mapping[int, int]:
+        """Return the size of each span by its number, in the unit of the job: bytes or cases."""
 
     def tasks(self, count: int) -> list[list[int]]:
         """Return the remaining spans as about `count` tasks of about the same weight."""
@@ -80,7 +80,7 @@ def remaining_spans(plan: JobPlan) -> list[int]:
     """Return the spans that are not committed."""
     folder = commit_file(plan.out, 0).parent
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return [n for n in range(len(plan.weights)) if commit_file(plan.out, n).name not in names]
+    return [n for n in plan.weights if commit_file(plan.out, n).name not in names]
 
 
 def remove_partial_files(out: Path) -> None:
@@ -89,33 +89,42 @@ def remove_partial_files(out: Path) -> None:
         file.unlink()
 
 
-def load_or_make_plan(
-    out: Path, kind: str, inputs: dict[str, Any], make: Callable[[], dict[str, Any]]
+def update_plan(
+    out: Path, kind: str, inputs: dict[str, Any], make: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the plan stored in `out`, or make a new one and store it there.
+    """Make the plan of a job, from the one stored in `out` if there is one, and store it there.
 
     Args:
         out: the folder of the job.
         kind: the kind of job, in one word.
-        inputs: everything that the plan depends on, as JSON.
-        make: returns the other parts of a new plan.
+        inputs: everything that must stay as it is, as JSON.
+        make: returns the other parts of a plan, from those of the stored one; from none for a new job.
 
     Raises:
         SourceError: the folder contains something else.
     """
     file = out / "plan.json"
-    if not file.exists():
-        if out.exists() and any(out.iterdir()):
-            raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
-        job_files.save_json(file, {"asked": inputs, **make()})
-        file.chmod(0o600)  # URIs and options may hold credentials
-    page = job_files.load_json(file)
-    if page["asked"].keys() != inputs.keys():
+    if not file.exists() and out.exists() and any(out.iterdir()):
+        raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
+    stored = job_files.load_json(file) if file.exists() else {"asked": inputs}
+    if stored["asked"].keys() != inputs.keys():
         raise SourceError(f"{out} holds no {kind}, or one of another version: choose another folder")
-    if page["asked"] != inputs:
-        other = next(key for key in inputs if page["asked"][key] != inputs[key])
+    if stored["asked"] != inputs:
+        other = next(key for key in inputs if stored["asked"][key] != inputs[key])
         raise SourceError(f"{out} holds a {kind} with other {other}: choose another folder")
+    page = {"asked": inputs, **make(stored)}
+    if page != stored or not file.exists():
+        job_files.save_json(file, page)
+        file.chmod(0o600)  # URIs and options may hold credentials
     return page
+
+
+def remove_other_spans(out: Path, numbers: Collection[int]) -> None:
+    """Remove the files of spans that the plan no longer has."""
+    for folder in ("spans", "begun", "frames"):
+        for file in (out / folder).glob("[0-9]*"):
+            if int(file.name.partition(".")[0]) not in numbers:
+                file.unlink()
 
 
 def run_tasks(
@@ -182,7 +191,7 @@ def run_on_spark(
 
 def _report(plan: JobPlan, progress: Progress, tasks: TaskCounts) -> None:
     weights = plan.weights
-    total = sum(weights)
+    total = sum(weights.values())
     progress(total - sum(weights[number] for number in remaining_spans(plan)), total, tasks)
 
 

@@ -8,6 +8,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,8 +93,9 @@ def _check_archive(archive: Path) -> Path:
     return archive.absolute()
 
 
+@cache
 def _copy_as_zip(wheel: Path) -> Path:
-    """Copy the wheel to a name that Spark recognizes as an archive.
+    """Copy the wheel, once in this process, to a name that Spark recognizes as an archive.
 
     The copy is removed when this process ends.
     """

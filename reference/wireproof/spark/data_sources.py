@@ -2,10 +2,13 @@
 
 Each is a subclass of `LogSource` in its family. Spark finds them by name through the modules
 `pyspark_wireproof_*` beside this package. Their options are in `source_settings`.
+
+No reader has `pushFilters`. Spark 4.1 to 4.3.0 keep the reader with the filters of one query on the relation,
+which all queries of a DataFrame share, so that each of them has only the rows of that filter (SPARK-51575; a
+later Spark, SPARK-58551, keeps it with the scan).
 """
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pyarrow as pa
@@ -13,9 +16,7 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
-    Filter,
     InputPartition,
-    Not,
 )
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.datasource import (
@@ -27,21 +28,13 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from wireproof.spark import filters, source_settings
+from wireproof.spark import source_settings
 from wireproof.spark.errors import SourceError
-from wireproof.spark.filters import ColumnTest
 from wireproof.spark.object_places import expand_paths
-from wireproof.spark.object_spans import ObjectSpan, filter_spans, plan_tasks, whole_objects
+from wireproof.spark.object_spans import ObjectSpan, part_of_object, plan_tasks, whole_objects
 from wireproof.spark.read_span import ReadRequest, read_spans
 from wireproof.spark.source_settings import SourceSettings
 from wireproof.spark.streaming_offsets import OffsetTracker, StepLimit
-
-PUSHDOWN_MODULE: Final = "pyspark.sql.worker.data_source_pushdown_filters"
-"""The module of the worker that plans with filters.
-
-If filters are not to be pushed (the default of `spark.sql.python.filterPushdown.enabled`), Spark refuses
-every reader with a method `pushFilters`.
-"""
 
 COMMITTED: Final = "committed"
 """The only key of a stream offset; its value is a `streaming_offsets.Committed`."""
@@ -94,8 +87,7 @@ class LogSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch query."""
         source = source_settings.parse(self.KIND, self.options)
-        kind = FilteringLogReader if PUSHDOWN_MODULE in sys.modules else LogReader
-        return kind(source, make_request(source, schema))
+        return LogReader(source, make_request(source, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a stream over growing logs."""
@@ -110,54 +102,26 @@ class LogReader(DataSourceReader):
         """Read `rows` of the objects of `source`; raises `SourceError` if it names none."""
         if not source.paths:
             raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows, self.tests = source, rows, list[ColumnTest]()
+        self.source, self.rows = source, rows
 
     def partitions(self) -> list[SpanTask]:
-        """Return the tasks, without objects and spans whose rows the pushed filters would all drop."""
+        """Return the tasks."""
         source = self.source
-        places = [
-            place
-            for place in expand_paths(source.paths, source.kind.suffixes)
-            if filters.may_keep_path(place.display_name, self.tests)
-        ]
-        tasks = plan_tasks(source.framing, source.options, whole_objects(places), source.tasks)
-        kept = (tuple(filter_spans(task, self._reaches)) for task in tasks)
-        return [SpanTask(spans) for spans in kept if spans]
-
-    def _reaches(self, first: int, last: int) -> bool:
-        return filters.may_keep_range(first, last, self.tests)
+        ranges = whole_objects(expand_paths(source.paths, source.kind.suffixes))
+        if source.positions:
+            ranges = [
+                part_of_object(source.framing, source.options, *source.positions, part) for part in ranges
+            ]
+        return [SpanTask(spans) for spans in plan_tasks(source.framing, source.options, ranges, source.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
-        for batch in _read(partition, self.rows):
-            yield filters.apply_tests(batch, self.tests)
+        return _read(partition, self.rows)
 
 
 def _read(partition: InputPartition, rows: ReadRequest) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a task; if there is nothing to read, Spark passes a partition of its own."""
     return read_spans(partition.spans, rows) if isinstance(partition, SpanTask) else iter(())
-
-
-class FilteringLogReader(LogReader):
-    """A reader that also takes filters from Spark."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
-        """Take the filters that can be tested on Arrow columns; yield the others back."""
-        for spark_filter in filters:
-            test = self._test(spark_filter)
-            if test is None:
-                yield spark_filter
-            else:
-                self.tests.append(test)
-
-    def _test(self, spark_filter: Filter) -> ColumnTest | None:
-        negated = isinstance(spark_filter, Not)
-        inner: Any = spark_filter.child if isinstance(spark_filter, Not) else spark_filter
-        path = inner.attribute
-        if len(path) != 1 or path[0] not in self.rows.schema.names:
-            return None
-        test = ColumnTest(path[0], type(inner).__name__, getattr(inner, "value", None), negated)
-        return test if filters.can_test(test, self.rows.schema.field(path[0]).type) else None
 
 
 class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):

@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Case, Data, Reject, Source
+from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Data, Reject, Source
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.formats import Format
@@ -88,7 +88,7 @@ def case_of_bytes(fmt: Format, data: bytes, expect: Accept | Reject | None, opti
         Data(data),
         expect or Accept(),
         options=options,
-        source=Source("corpus"),
+        source=Source(ORIGIN_CORPUS),
     )
     return (
         bare

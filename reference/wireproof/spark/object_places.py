@@ -36,12 +36,14 @@ class ObjectPlace:
         path: within that file system.
         display_name: its name in rows and messages, without credentials.
         size: bytes, as stored.
+        modified: the time of its last change, in nanoseconds; 0 if the store does not say.
     """
 
     store: str
     path: str
     display_name: str
     size: int
+    modified: int = 0
 
     @property
     def compression(self) -> str | None:
@@ -55,12 +57,13 @@ def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
 
 
-def current_size(place: ObjectPlace) -> int:
-    """Return the bytes that the object has now; raises `SourceError` if it is gone."""
-    info = filesystem(place.store).get_file_info(place.path)
-    if info.type != fs.FileType.File:
-        raise SourceError(f"{place.display_name} is gone")
-    return int(info.size)
+HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
+NOT_A_LOG: Final = "not named as a log"
+DUPLICATE: Final = "another path of an object that is read"
+EMPTY: Final = "empty"
+BROKEN_LINK: Final = "a broken link"
+NOT_A_FILE: Final = "neither a file nor a folder"
+UNREADABLE: Final = "cannot be read"
 
 
 @frozen
@@ -71,12 +74,22 @@ class SkippedObject:
     size: int
     reason: str
 
+    @property
+    def is_error(self) -> bool:
+        """Return whether bytes of a log may be missed; a broker has empty segments too."""
+        return self.reason.startswith((BROKEN_LINK, NOT_A_FILE, UNREADABLE))
 
-HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
-NOT_A_LOG: Final = "not named as a log"
-DUPLICATE: Final = "another path of an object that is read"
-BROKEN_LINK: Final = "a broken link"
-EMPTY: Final = "empty"
+
+def unreadable(place: ObjectPlace) -> str:
+    """Return why a local object cannot be read; empty if it can, or is not on this machine."""
+    try:
+        if not place.store:
+            with Path(place.path).open("rb") as file:
+                file.read(1)
+    except OSError as error:
+        return f"{UNREADABLE}: {error.strerror}"
+    return ""
+
 
 PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
 """The folder of a partition: topic and number, and the suffixes that Kafka adds."""
@@ -175,35 +188,36 @@ def _below(
     files, base = filesystem(store), root.rstrip("/")
     info = files.get_file_info(base or "/")
     if info.type == fs.FileType.File:
-        yield ObjectPlace(store, info.path, _display_name(parts, info.path), info.size)
+        name = _display_name(parts, info.path)
+        yield ObjectPlace(store, info.path, name, info.size, info.mtime_ns or 0)
         return
     if info.type == fs.FileType.NotFound:
         raise SourceError("not found")
     matches = re.compile(_regex(pattern.strip("/"))) if pattern else None
-    for inner, size in _files(store, base):
+    for inner, size, modified in _files(store, base):
         name = _display_name(parts, inner)
         match _reason_to_skip(inner[len(base) + 1 :], matches, suffixes):
             case None:
                 continue
             case "" if size < 0:
-                yield SkippedObject(name, 0, BROKEN_LINK)
+                yield SkippedObject(name, 0, BROKEN_LINK if Path(inner).is_symlink() else NOT_A_FILE)
             case "":
-                yield ObjectPlace(store, inner, name, size)
+                yield ObjectPlace(store, inner, name, size, modified)
             case why:
                 yield SkippedObject(name, max(size, 0), why)
 
 
-def _files(store: str, base: str) -> Iterator[tuple[str, int]]:
-    """Yield path and size of each file below a directory; size -1 for a broken link."""
+def _files(store: str, base: str) -> Iterator[tuple[str, int, int]]:
+    """Yield path, size and time of change of what is below a directory; size -1 for what is no file."""
     if store:
         for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
             if info.type == fs.FileType.File:
-                yield info.path, int(info.size)
+                yield info.path, int(info.size), info.mtime_ns or 0
     else:
         yield from _local(base)
 
 
-def _local(base: str) -> Iterator[tuple[str, int]]:
+def _local(base: str) -> Iterator[tuple[str, int, int]]:
     """Yield the files of a local directory.
 
     Directories that are links come last, and each directory is read once.
@@ -219,9 +233,10 @@ def _local(base: str) -> Iterator[tuple[str, int]]:
                 if entry.is_dir():
                     (links if entry.is_symlink() else waiting).append(entry.path)
                 elif entry.is_file():
-                    yield entry.path, entry.stat().st_size
-                elif entry.is_symlink():
-                    yield entry.path, -1
+                    status = entry.stat()
+                    yield entry.path, status.st_size, status.st_mtime_ns
+                else:
+                    yield entry.path, -1, 0
 
 
 def _reason_to_skip(relative: str, matches: re.Pattern[str] | None, suffixes: tuple[str, ...]) -> str | None:

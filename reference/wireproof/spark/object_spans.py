@@ -1,12 +1,13 @@
 """Cut objects into spans at split points, and group the spans into tasks of about equal size."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.split_points import StreamFraming, find_split_points
@@ -66,6 +67,31 @@ ObjectRange = tuple[ObjectPlace, int, int]
 def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectRange]:
     """Return the whole objects as ranges."""
     return [(place, 0, place.size) for place in places]
+
+
+def part_of_object(
+    framing: StreamFraming, options: Options, first: int, end: int, part: ObjectRange
+) -> ObjectRange:
+    """Return the part of a whole object whose items begin from `first` to before `end`.
+
+    Raises:
+        SourceError: the object is compressed.
+    """
+    place, start, _ = part
+    if place.compression:
+        raise SourceError(
+            f"option positions: {place.display_name} is compressed: decompress it, or leave it out"
+        )
+    stored, bounds = ObjectReader.of(place), list[int]()
+    try:
+        for goal in (first, end):
+            if goal > start:
+                points = find_split_points(framing, stored, options, start, goal - start)
+                start = next((point.at for point in points if point.at >= goal), place.size)
+            bounds.append(start)
+    finally:
+        stored.close()
+    return place, bounds[0], bounds[1]
 
 
 def plan_tasks(
@@ -153,13 +179,3 @@ def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[Objec
         weight += span.weight
     if task:
         yield tuple(task)
-
-
-def filter_spans(spans: Iterable[ObjectSpan], keeps: Callable[[int, int], bool]) -> Iterator[ObjectSpan]:
-    """Return the spans whose range of positions passes `keeps`; compressed objects are not tested."""
-    return (span for span in spans if span.place.compression or keeps(span.start, span.end - 1))
-
-
-def with_size(place: ObjectPlace, size: int) -> ObjectPlace:
-    """Return the object with another size."""
-    return evolve(place, size=size)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Case, Chunks, Source
+from wireproof.cases.case import ORIGIN_CORPUS, Accept, Case, Chunks, Source
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.token import from_token
@@ -86,7 +86,7 @@ def _of_scan(row: dict[str, Any], folder: Path) -> Case:
         fmt = source.framing.fmt
         case = Case(
             f"{fmt.format_id}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
-            op="scan", options=source.options, source=Source("corpus"),
+            op="scan", options=source.options, source=Source(ORIGIN_CORPUS),
         )  # fmt: skip
     case = evolve(case, expect=reference_expectation(case))
     return evolve(case, needs=capabilities_of_case(case))

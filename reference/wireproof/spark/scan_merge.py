@@ -11,7 +11,7 @@ from wireproof.spark.scan_plan import ScanPlan
 def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the spans, which must all be committed; return `signatures` and `files`."""
     checkpointed_job.remove_partial_files(plan.out)
-    parts = [job_files.load_json(plan.commit_file(number)) for number in range(len(plan.spans))]
+    parts = [job_files.load_json(plan.commit_file(number)) for number in plan.spans]
     signatures, files = (
         scan_tables.merge_signatures(parts),
         list(scan_tables.merge_files(_files(plan, parts))),
@@ -33,7 +33,7 @@ def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any
 
 
 def _names(plan: ScanPlan) -> list[str]:
-    return [span.place.display_name for span in plan.spans]
+    return [span.place.display_name for span in plan.spans.values()]
 
 
 def _positions(plan: ScanPlan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def _damage(plan: ScanPlan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def _files(plan: ScanPlan, parts: list[dict[str, Any]]) -> Iterator[tuple[str, int, bool, dict[str, Any]]]:
-    for span, part in zip(plan.spans, parts, strict=True):
+    for span, part in zip(plan.spans.values(), parts, strict=True):
         yield span.place.display_name, span.place.size, span.place.compression is not None, part
 
 
@@ -57,6 +57,6 @@ def _manifest(plan: ScanPlan) -> dict[str, Any]:
         "options": sorted(f"{key}={text}" for key, text in options.items()),
         "adapters": list(plan.adapters),
         "spans": len(plan.spans),
-        "objects": len({span.place for span in plan.spans}),
-        "bytes": sum(span.end - span.start for span in plan.spans),
+        "objects": len(plan.places),
+        "bytes": sum(span.end - span.start for span in plan.spans.values()),
     }

@@ -1,16 +1,18 @@
 """The plan of a scan: the objects, their spans, and how the spans are distributed over tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import astuple, frozen
 
 from wireproof import __version__
 from wireproof.spark import checkpointed_job, source_settings
 from wireproof.spark.errors import SourceError
-from wireproof.spark.object_places import EMPTY, ObjectPlace, SkippedObject, current_size, list_objects
-from wireproof.spark.object_spans import ObjectSpan, group_spans, split_range, whole_objects
+from wireproof.spark.object_places import EMPTY, ObjectPlace, SkippedObject, list_objects, unreadable
+from wireproof.spark.object_spans import ObjectSpan, group_spans, split_range
+from wireproof.spark.scan_report import first_names
 from wireproof.spark.source_settings import TASKS_PER_CORE, SourceSettings
 
 SPAN_BYTES: Final = 64 * 1024 * 1024
@@ -29,19 +31,21 @@ class ScanPlan:
     Attributes:
         name, options: of the source, as `source_settings.parse` takes them.
         adapters: as the registry reads them.
-        spans: all of them; a span is identified by its index.
+        spans: all of them by number, in the order of the objects' names and of their bytes.
         most: the number of samples of a signature.
         out: the folder, which every worker can write to at this path.
         skipped: the objects that are not read.
+        changes: the differences from the plan that was stored before, in lines for a person.
     """
 
     name: str
     options: dict[str, str]
     adapters: tuple[str, ...]
-    spans: tuple[ObjectSpan, ...]
+    spans: dict[int, ObjectSpan]
     most: int
     out: Path
     skipped: tuple[SkippedObject, ...] = ()
+    changes: tuple[str, ...] = ()
 
     @property
     def source(self) -> SourceSettings:
@@ -49,9 +53,14 @@ class ScanPlan:
         return source_settings.parse(self.name, self.options)
 
     @property
-    def weights(self) -> list[int]:
+    def places(self) -> list[ObjectPlace]:
+        """Return the objects that are read."""
+        return list(dict.fromkeys(span.place for span in self.spans.values()))
+
+    @property
+    def weights(self) -> dict[int, int]:
         """Return the bytes of each span."""
-        return [span.weight for span in self.spans]
+        return {number: span.weight for number, span in self.spans.items()}
 
     @property
     def remaining(self) -> list[int]:
@@ -86,47 +95,80 @@ def plan_scan(
     most: int = SAMPLES,
     grain: int = SPAN_BYTES,
 ) -> ScanPlan:
-    """Return the plan that is stored in `out`, or make a new one and store it there.
+    """Return the plan of a scan of the objects as they are now, and store it in `out`.
+
+    If `out` has a plan already, the spans of the objects that have not changed since stay as they are,
+    committed or not. An object that is new, or has another size or time of change, is read whole: bytes that
+    are appended to a log may complete an entry, or prove that it is damaged. Objects that are gone leave the
+    tables.
 
     Raises:
-        SourceError: `out` contains another scan, or an object has changed since it was planned.
+        SourceError: `out` contains another scan.
     """
-    inputs = {"source": name, "options": options, "adapters": list(adapters), "samples": most, "grain": grain}
-    inputs["version"] = __version__
-    page = checkpointed_job.load_or_make_plan(out, "scan", inputs, lambda: _page(name, options, grain))
-    spans, skipped = map(_span, page["spans"]), (SkippedObject(*row) for row in page["skipped"])
-    plan = ScanPlan(name, options, tuple(adapters), tuple(spans), most, out, tuple(skipped))
-    for place in {span.place for span in plan.spans}:
-        if current_size(place) != place.size:
-            raise SourceError(
-                f"{place.display_name} had {place.size} bytes when {out} was planned: choose another folder"
-            )
-    return plan
+    inputs = {"source": name, "options": options, "adapters": list(adapters), "samples": most}
+    inputs |= {"span_bytes": grain, "version": __version__}
+    changes = list[str]()
+
+    def renew(stored: dict[str, Any]) -> dict[str, Any]:
+        page = _page(name, options, grain, stored)
+        changes.extend(_changes(*(_places(each) for each in (stored, page))) if "objects" in stored else [])
+        return page
+
+    page = checkpointed_job.update_plan(out, "scan", inputs, renew)
+    spans = {
+        number: ObjectSpan(place, start, end, garbage)
+        for place, each in zip(_places(page).values(), page["objects"], strict=True)
+        for number, start, end, garbage in each["spans"]
+    }
+    checkpointed_job.remove_other_spans(out, spans)
+    skipped = tuple(SkippedObject(*row) for row in page["skipped"])
+    return ScanPlan(name, options, tuple(adapters), spans, most, out, skipped, tuple(changes))
 
 
-def _page(name: str, options: dict[str, str], grain: int) -> dict[str, Any]:
-    """Return the spans of all objects, and the objects that have none."""
-    source = source_settings.parse(name, options)
+def _page(name: str, options: dict[str, str], grain: int, stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the spans of all objects, those of a stored plan for unchanged objects; and what has none.
+
+    The number of a span is never used again, so that no file of an earlier span is taken for one of its own.
+    """
+    source = source_settings.of_whole_objects(source_settings.parse(name, options))
     places, skipped = list_objects(source.paths, source.kind.suffixes)
-    full = [place for place in places if place.size]
-    if not full:
-        raise SourceError("nothing to scan: every object is empty")
-    spans = [
-        span
-        for part in whole_objects(full)
-        for span in split_range(source.framing, source.options, part, grain)
-    ]
-    skipped += [SkippedObject(place.display_name, 0, EMPTY) for place in places if not place.size]
+    known = {tuple(each["place"]): each["spans"] for each in stored.get("objects", ())}
+    numbers, objects = count(stored.get("next_span", 0)), list[dict[str, Any]]()
+    for place in places:
+        if reason := EMPTY if not place.size else "" if astuple(place) in known else unreadable(place):
+            skipped.append(SkippedObject(place.display_name, place.size, reason))
+            continue
+        spans = known.get(astuple(place)) or [
+            [next(numbers), span.start, span.end, span.garbage]
+            for span in split_range(source.framing, source.options, (place, 0, place.size), grain)
+        ]
+        objects.append({"place": list(astuple(place)), "spans": spans})
+    if not objects:
+        raise SourceError("nothing to scan: every object is empty or cannot be read")
     return {
-        "spans": list(map(_row, spans)),
+        "objects": objects,
+        "next_span": next(numbers),
         "skipped": [[each.display_name, each.size, each.reason] for each in skipped],
     }
 
 
-def _row(span: ObjectSpan) -> list[Any]:
-    place = span.place
-    return [place.store, place.path, place.display_name, place.size, span.start, span.end, span.garbage]
+def _places(page: dict[str, Any]) -> dict[str, ObjectPlace]:
+    """Return the objects of a plan, by name."""
+    places = (ObjectPlace(*each["place"]) for each in page.get("objects", ()))
+    return {place.display_name: place for place in places}
 
 
-def _span(row: list[Any]) -> ObjectSpan:
-    return ObjectSpan(ObjectPlace(*row[:4]), *row[4:])
+def _changes(before: dict[str, ObjectPlace], now: dict[str, ObjectPlace]) -> Iterator[str]:
+    """Yield a line for the objects that are new, changed and gone since the plan was stored."""
+    sizes = {
+        name: f"{name} ({before[name].size:,} bytes, now {now[name].size:,})"
+        for name in before
+        if name in now
+    }
+    for what, names in (
+        ("new", [name for name in now if name not in before]),
+        ("read again", [sizes[name] for name in sizes if before[name] != now[name]]),
+        ("gone, and no longer in the tables", [name for name in before if name not in now]),
+    ):
+        if names:
+            yield f"{what}: {len(names)} objects: {first_names(names)}"

@@ -22,10 +22,16 @@ MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
 
 MAX_NAMES: Final = 3
-"""Objects that are named for each reason to skip them."""
+"""Objects that are named of a group."""
 
 HEAD_BYTES: Final = 1 << 20
 """The first bytes of an object, from which its format is found."""
+
+
+TOO_LONG: Final = (
+    "limit-exceeded: if entries may be as large as that, scan again to another folder "
+    "with --set max_message=BYTES, or max_output=BYTES for what they decompress to"
+)
 
 
 @frozen
@@ -44,19 +50,23 @@ def report_scan(
     out: Path,
 ) -> ScanReport:
     """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
-    unread = list(_unread(source, places, files))
+    places_of_damage = pq.read_table(out / "damage.parquet").to_pylist()
+    limited = {row["path"] for row in places_of_damage if row["class"] == "limit-exceeded"}
+    unread = list(_unread(source, [place for place in places if place.display_name not in limited], files))
     faults = [_fault(row) for row in files if row["fault"]]
-    damaged = list(_damaged(out, sum(row["damaged_places"] for row in files)))
+    damaged = list(_damaged(places_of_damage, sum(row["damaged_places"] for row in files)))
     large = list(_too_large(out))
     lines = [
         *_capped(unread),
         *_capped(faults),
         *damaged,
+        *[TOO_LONG] * bool(limited),
         *_capped(large),
         *_tails(files),
         *_skipped(skipped),
     ]
-    return ScanReport(tuple(lines), bool(unread or faults or damaged))
+    wrong = unread or faults or damaged or any(each.is_error for each in skipped)
+    return ScanReport(tuple(lines), bool(wrong))
 
 
 def _capped(lines: list[str]) -> list[str]:
@@ -71,8 +81,7 @@ def _fault(row: dict[str, Any]) -> str:
     return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
 
 
-def _damaged(out: Path, count: int) -> Iterator[str]:
-    rows = pq.read_table(out / "damage.parquet").to_pylist()
+def _damaged(rows: list[dict[str, Any]], count: int) -> Iterator[str]:
     for row in rows[:MAX_LINES]:
         end = row["position"] + row["length"]
         yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
@@ -91,9 +100,13 @@ def _too_large(out: Path) -> Iterator[str]:
 def _tails(files: list[dict[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
-    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut[:MAX_NAMES])
-    more = ", …" if len(cut) > MAX_NAMES else ""
-    return [f"{len(cut)} objects end within an entry: {named}{more}"] if cut else []
+    named = first_names([f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut])
+    return [f"{len(cut)} objects end within an entry: {named}"] if cut else []
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first few of some names."""
+    return ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
 
 
 def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
@@ -103,10 +116,9 @@ def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
         reason = each.reason.partition(",")[0] if "read, " in each.reason else each.reason
         by_reason.setdefault(reason, []).append(each)
     for reason, objects in sorted(by_reason.items()):
-        names = ", ".join(each.display_name for each in objects[:MAX_NAMES])
-        more = ", …" if len(objects) > MAX_NAMES else ""
+        names = first_names([each.display_name for each in objects])
         size = sum(each.size for each in objects)
-        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}{more}"
+        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}"
 
 
 # --- objects without a valid entry ---

@@ -7,13 +7,13 @@ from importlib.util import find_spec
 from shutil import which
 from typing import Final
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from wireproof.spark.cluster_env import PYTHON_SETTING
 from wireproof.spark.errors import SourceError
 
 SETTINGS: Final = {
-    "spark.sql.python.filterPushdown.enabled": "true",  # lets sources take filters; off by default
     "spark.sql.session.timeZone": "UTC",
     "spark.python.unix.domain.socket.enabled": "true",  # saves a third of the cost of a Python task
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
@@ -31,13 +31,19 @@ TASK_ATTEMPTS: Final = 2
 def session(
     master: str | None = None, name: str = "wireproof", conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Return a session on `master`, by default on all cores of this machine.
+    """Return the active session as it is; if there is none, make one.
 
-    `conf` are further settings.
+    Args:
+        master: where a new session runs; None is all cores of this machine.
+        name: of a new session.
+        conf: further settings.
 
     Raises:
-        SourceError: Java was not found.
+        SourceError: Java was not found, or the active session has another master or other settings.
     """
+    if active := _active_session():
+        _check_settings(active, {**(conf or {}), **({"spark.master": master} if master else {})})
+        return active
     if not (os.environ.get("JAVA_HOME") or which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
     master = master or f"local[{os.cpu_count() or 1},{TASK_ATTEMPTS}]"
@@ -48,6 +54,22 @@ def session(
         _share_path()
     _choose_python(conf or {})
     return builder.config(map=dict(conf or {})).getOrCreate()
+
+
+def _active_session() -> SparkSession | None:
+    """Return the session of this thread, or else of this process; None if there is none."""
+    if SparkContext._active_spark_context is None:  # noqa: SLF001 - also None after a stop, unlike the next one
+        return None
+    return SparkSession.getActiveSession() or SparkSession._instantiatedSession  # noqa: SLF001 - as `active()`
+
+
+def _check_settings(active: SparkSession, wanted: Mapping[str, str]) -> None:
+    """Raise `SourceError` if a session, which belongs to the user and is not changed, has other settings."""
+    for name, value in wanted.items():
+        if (found := active.conf.get(name, None)) != value:
+            raise SourceError(
+                f"{name} of the active session is {found}, not {value}: change it there, or stop the session"
+            )
 
 
 def _choose_python(conf: Mapping[str, str]) -> None:

@@ -43,6 +43,7 @@ class SourceSettings:
         raw: whether the column `raw` is in the schema if none is given.
         tasks: about how many tasks to make of a batch.
         max_unpacked: the greatest number of decompressed bytes of one compressed object.
+        positions: the first position of the entries to read and the one after the last; None reads all.
         max_bytes, max_files: the limits of one micro-batch of a stream; None is no limit.
         options: of the codec.
         assumed_max_message: the `max_message` that `for_stream` chose; None if it was given or not needed.
@@ -55,6 +56,7 @@ class SourceSettings:
     raw: bool
     tasks: int
     max_unpacked: int
+    positions: tuple[int, int] | None
     max_bytes: int | None
     max_files: int | None
     options: Options
@@ -65,6 +67,15 @@ def _number(name: str, text: str) -> int:
     if not text.isascii() or not text.isdigit() or not int(text):
         raise SourceError(f"option {name}: {text!r} is not a positive number")
     return int(text)
+
+
+def _positions(name: str, text: str) -> tuple[int, int]:
+    first, _, end = text.partition(":")
+    if not (
+        first.isascii() and first.isdigit() and end.isascii() and end.isdigit() and int(first) < int(end)
+    ):
+        raise SourceError(f"option {name}: {text!r} is not FIRST:END, such as 0:1000000")
+    return int(first), int(end)
 
 
 def _boolean(name: str, text: str) -> bool:
@@ -106,6 +117,7 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
     "max_unpacked": _number,
     "max_output": _number,
     "max_message": _number,
+    "positions": _positions,
     "resync": _one_of(*get_args(ResyncMode)),
     "compression": _one_of(*get_args(Compression)),
     "keys": _keys,
@@ -137,14 +149,27 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
         raw=parsed.get("raw", False),
         tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
         max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
+        positions=parsed.get("positions"),
         max_bytes=parsed.get("maxbytespertrigger"),
         max_files=parsed.get("maxfilespertrigger"),
         options=Options(**{name: parsed[name] for name in CODEC_OPTIONS & parsed.keys()}),
     )
 
 
+def of_whole_objects(source: SourceSettings) -> SourceSettings:
+    """Return the settings of a scan or a stream; raises `SourceError` if they are for parts of objects."""
+    if source.positions:
+        raise SourceError("option positions: scans and streams read whole objects; leave it out")
+    return source
+
+
 def for_stream(source: SourceSettings) -> SourceSettings:
-    """Return the settings for a stream, where a large limit makes it wait long after a damaged size."""
+    """Return the settings for a stream, where a large limit makes it wait long after a damaged size.
+
+    Raises:
+        SourceError: the settings are for parts of objects.
+    """
+    of_whole_objects(source)
     most = source.kind.stream_max_message
     if most is None or source.options.max_message is not None:
         return source

@@ -90,21 +90,28 @@ class _Step:
     size: int
     cover: CoverKind | Literal[""]
     most: int | None
+    known: frozenset[int] | None
     limited: bool
+
+    def fault_of(self, number: Any) -> str:  # noqa: ANN401 - an integer or bytes
+        """Return why a number is not valid for the field; empty if it is."""
+        if self.most is not None and number > self.most:
+            return f"{number}, at most {self.most}"
+        return f"code {number}" if self.known is not None and number not in self.known else ""
 
 
 def _step(layout: Layout, index: int, at: int, part: RunPart, *, alone: bool) -> _Step:
     kind = "" if isinstance(part, Octets) else part.kind
     size = part.size if isinstance(part, Zero | Octets) else 0
     cover = _cover_of_rest(layout, part) if alone else ""
-    most = part.most if isinstance(part, Number) else None
-    return _Step(index, at, part, part.name, kind, size, cover, most, _is_limited(part))
+    most, known = (part.most, part.known) if isinstance(part, Number) else (None, None)
+    return _Step(index, at, part, part.name, kind, size, cover, most, known, _is_limited(part))
 
 
 def _is_limited(part: RunPart) -> bool:
     match part:
-        case Number(codes=codes, most=most):
-            return codes is not None or most is not None
+        case Number(codes=codes, most=most, known=known):
+            return any(limit is not None for limit in (codes, most, known))
         case Zero(nonzero=nonzero):
             return nonzero != "accept"
     return False
@@ -225,8 +232,8 @@ class FixedRun:
                 writer.pos = len(writer.data)
                 return
         for step, number in zip(self._steps, numbers, strict=True):
-            if step.most is not None and number > step.most:
-                raise writer.invalid(step.name, f"{number}, at most {step.most}")
+            if fault := step.fault_of(number):
+                raise writer.invalid(step.name, fault)
             getattr(writer, step.kind or "put")(step.name, number)
 
     def select(self, *names: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
@@ -241,7 +248,7 @@ class FixedRun:
             OverflowError: one does not fit.
         """
         packed = list(numbers)
-        if any(step.most is not None and packed[step.index] > step.most for step in self._limited):
+        if any(step.fault_of(packed[step.index]) for step in self._limited):
             raise OverflowError
         for index in self._wide:
             packed[index] = packed[index].to_bytes(16, "little")

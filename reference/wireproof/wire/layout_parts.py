@@ -81,6 +81,7 @@ class Number:
         kind: the primitive of `Reader` that reads it, such as `int32` or `varint`.
         const: the only number that the field has in this revision; None if it varies.
         most: the largest number that it may have, if `kind` has room for larger ones.
+        known: the numbers that it may have; None for any.
         codes: the names of its numbers, if it is a code.
         flags: its named bits, if it has any.
         asks_for: in a request, the list of the reply whose number of elements it limits; empty for others.
@@ -92,6 +93,7 @@ class Number:
     meaning: str = ""
     const: int | None = None
     most: int | None = None
+    known: frozenset[int] | None = None
     codes: Mapping[int, str] | None = None
     flags: tuple[Flag, ...] = ()
     asks_for: str = ""

@@ -23,6 +23,9 @@ FIXED32: Final = 5
 MAX_DEPTH: Final = 100
 """The deepest nesting of groups, which is the limit of Google's parsers; deeper ones are `bad-nesting`."""
 
+MAX_KEY: Final = 0xFFFF_FFFF
+"""The largest key: its field number has 29 bits, and its wire type 3. heka.md section 4, keys."""
+
 _FIXED: Final = {FIXED64: 8, FIXED32: 4}
 """Sizes of the fixed-width wire types in bytes."""
 
@@ -104,11 +107,11 @@ def read_fields(reader: Reader, label: Callable[[int], str] = unknown_field_name
 
 
 def _key(reader: Reader, name: str) -> tuple[int, int]:
-    """Read the next key: field number and wire type. heka.md section 4: M29, M30, M31, M40, M41."""
+    """Read the next key: field number and wire type. heka.md section 4: keys, M29, M30, M31, M40, M41."""
     at = reader.pos
     raw, size = reader.base128(name, 10, "varint_too_long")
-    if raw > MASK64:
-        raise reader.reject("bad-varint", name, "more than 64 bits", at=at, detail="varint_overflow")
+    if raw > MAX_KEY:
+        raise reader.reject("bad-varint", name, "more than 32 bits", at=at, detail="key_overflow")
     if size > 1 and not raw >> 7 * (size - 1):
         raise reader.reject("bad-varint", name, f"{raw} in {size} bytes", at=at, detail="key_nonminimal")
     number, wire = raw >> 3, raw & 7

@@ -169,11 +169,11 @@ class Reader(Cursor):
                 return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
         return self._zigzag(name, 64)
 
-    def uvarint(self, name: str) -> int:
-        """Read an unsigned varint of 64 bits, at most 10 bytes: heka.md, section 4; kafka.md, section 4."""
+    def uvarint(self, name: str, bits: int = 64) -> int:
+        """Read an unsigned varint of at most 10 bytes, or 5 for 32 bits: heka.md and kafka.md, section 4."""
         start = self.pos
-        raw, size = self.base128(name, 10)
-        value = raw & 0xFFFF_FFFF_FFFF_FFFF
+        raw, size = self.base128(name, 5 if bits == 32 else 10)
+        value = raw & ((1 << bits) - 1)
         if value != raw:
             self.remark("varint-dropped-bits", name, at=start)
         elif size > 1 and raw >> 7 * (size - 1) == 0:

@@ -49,9 +49,6 @@ of its tagged fields together, which bounds the memory."""
 MAX_TAGS: Final = 10_000
 """The most tagged fields of a struct that Kafka's classes read, since 4.4."""
 
-VARINT_BYTES: Final = 5
-"""The most bytes of an unsigned varint of 32 bits."""
-
 _FLOAT: Final = Struct(">d")
 
 _LENGTH_KINDS: Final = {"string": "int16", "bytes": "int32"}
@@ -223,7 +220,7 @@ class _Decoder:
         self._take_room(reader, "tagCount", count, start)
         for _ in range(count):
             start = reader.pos
-            tag = _uvarint(reader, "tag")
+            tag = reader.uvarint("tag", 32)
             if tag not in known and tag in every_tag(struct):
                 raise reader.reject("unknown-field", "tag", f"tag {tag} is of other versions", at=start)
             size = _uvarint(reader, "tagSize")
@@ -252,14 +249,14 @@ def _past_end(reader: Reader, name: str, what: str, at: int) -> Rejected:
 
 
 def _uvarint(reader: Reader, name: str) -> int:
-    """Read an unsigned varint of 32 bits."""
+    """Read an unsigned varint of 32 bits that is a length, a count or a size."""
     start = reader.pos
     if not reader.tracing and start < reader.end and (byte := reader.data[start]) < 0x80:
         reader.pos = start + 1
         return byte
-    number = reader.uvarint(name)
-    if reader.pos - start > VARINT_BYTES or number > MAX_LENGTH:
-        raise reader.reject("bad-varint", name, f"more than {MAX_LENGTH}, or overlong", at=start)
+    number = reader.uvarint(name, 32)
+    if number > MAX_LENGTH:
+        raise reader.reject("bad-varint", name, f"{number}, at most {MAX_LENGTH}", at=start)
     return number
 
 

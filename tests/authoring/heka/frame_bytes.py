@@ -37,6 +37,11 @@ def vi(number: int) -> bytes:
     return bytes([*out, number])
 
 
+def overlong(number: int, size: int) -> bytes:
+    """A number below 128 in so many bytes."""
+    return bytes([number | 128]) + b"\x80" * (size - 2) + b"\x00"
+
+
 def num(tag: int, value: int) -> bytes:
     return vi(tag << 3) + vi(value)
 

@@ -14,6 +14,7 @@ from tests.authoring.heka.frame_bytes import (
     fld,
     msg,
     num,
+    overlong,
     rule_bytes,
     sub,
     value,
@@ -24,7 +25,7 @@ from tests.authoring.heka.frame_bytes import (
 def write(writer: FixtureWriter) -> None:
     s = HekaCaseBuilder(writer, "heka.message", "0.10")
     for chapter in (
-        _whole, _required, _varints, _int32, _int32_limits, _duplicate, _text, _unknown, _keys, _key_limits, _lengths, _torn, _field,
+        _whole, _required, _varints, _int32, _int32_limits, _duplicate, _text, _unknown, _keys, _key_limits, _long_keys, _lengths, _torn, _field,
         _types, _arrays, _order, _snappy, _reported,
     ):  # fmt: skip
         chapter(s)
@@ -251,6 +252,28 @@ def _key_limits(s: HekaCaseBuilder) -> None:
     for size, number in ((2, 16), (3, 2048)):  # `may` as M20 to M24: Go and protobuf keep what C and Lua refuse; M21 has the very bytes of the first
         s.rejects(f"key/unknown-of-{size}-bytes", f"Field {number}, whose key takes {size} bytes", msg(num(number, 1)), "unknown-field", at=20, twin="message/minimal", doc="heka.md §4 M20", why="Its key is as short as it can be: what is wrong is the number.",
              rules=("heka.message.unknown",), level="may")
+
+
+def _long_keys(s: HekaCaseBuilder) -> None:
+    """§4, keys: at most 2^32 - 1 and five bytes, as the conformance tests of protobuf require since December 2025.
+
+    The low 32 bits of each key are those of pid, of uuid, or of the value of a Field.
+    """
+    pid, more = 8 << 3, ("unknown-field", "bad-kind")
+    shared = {"twin": "message/minimal", "doc": "heka.md §4, keys", "also": more}
+    why = "Readers that take such a key differ: one finds the field that the key names, another one an unknown field."
+    for size in range(6, 11):
+        key = overlong(pid, size)
+        s.rejects(f"key/overlong-{size}-bytes", f"The key of pid in {size} bytes", msg(key, b"\x01"), "bad-varint", at=20, why=why, rules=(R + "key.size",), **shared)
+    s.rejects("key/overlong-11-bytes", "The key of pid in 11 bytes: no varint has so many", msg(overlong(pid, 11), b"\x01"), "bad-varint", at=20, why=why, rules=(R + "key.size", R + "varint.size"), **shared)
+    cut = "Cut to 32 bits it is the key of pid; a reader that keeps 64 bits finds an unknown field, and another message."
+    for bit in (32, 34, 35, 63):
+        s.rejects(f"key/2-to-the-{bit}", f"A key of 2^{bit} and the key of pid", msg(vi(1 << bit | pid), b"\x01"), "bad-varint", at=20, why=cut, rules=(R + "key.largest",), **shared)
+    uuid = vi(1 << 32 | 1 << 3 | 2) + msg()[1:]
+    s.rejects("key/2-to-the-32-uuid", "A key of 2^32 and the key of uuid, in front of the uuid", uuid, "bad-varint", at=0, why="Cut to 32 bits it is the key of uuid; a reader that keeps 64 bits finds no uuid.", rules=(R + "key.largest",),
+        **{**shared, "also": (*more, "missing-field")})
+    for name, title, key, rule in (("overlong-6-bytes-in-field", "The key of a Field's value in six bytes", overlong(4 << 3 | 2, 6), "key.size"), ("2-to-the-32-in-field", "A key of 2^32 and the key of a Field's value", vi(1 << 32 | 4 << 3 | 2), "key.largest")):
+        s.rejects(f"key/{name}", title, msg(fld(b"a", key + b"\x01b")), "bad-varint", at=25, why="A Field is read as a message is.", rules=(R + rule,), **shared)
 
 
 def _int32_limits(s: HekaCaseBuilder) -> None:

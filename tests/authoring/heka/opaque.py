@@ -121,6 +121,8 @@ def _written(s: HekaCaseBuilder) -> None:
     accepts("separators", "Content that begins like a frame", (SEPARATORS,), "Nothing is escaped.")
     accepts("of-the-limit", "5 bytes where 5 are allowed", (HELLO,), "The limit is inclusive.", options=limit, rules=("heka.encode.limit",))
     s.unfit("encode/opaque-over-the-limit", "6 bytes where 5 are allowed", _given(b"hello!"), "encode/opaque-of-the-limit", doc="heka.md §2", why="Every reader of that limit refuses it.", rules=(FRAME, "heka.encode.limit"), options=limit, needs=NEEDS)
+    for name, title, contents in (("empty", "A frame without content", (b"",)), ("empty-second", "hello, then a frame without content", (HELLO, b""))):
+        s.unfit(f"encode/opaque-{name}", title, _given(*contents), "encode/opaque-hello", doc="heka.md §7 bug 3", why="hekad writes no frame for nothing, and readers of C refuse one.", rules=(FRAME, "heka.encode.frame"), options=OPTIONS, needs=NEEDS, level="should")
     digest = _header(b"testkey")
     accept = {"value": frames(_proved()), "bytes": [frame(HELLO, digest).hex()]}
     s.other("encode/opaque-signed", "hello, signed with MD5", "encode", {"value": _given(HELLO, signer=b"test", version=1)}, {"accept": accept}, doc="heka.md §3", why="The digest of the content, and nothing else.", rules=(FRAME, "heka.encode.sign"), **SIGNED)

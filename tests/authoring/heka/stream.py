@@ -18,6 +18,7 @@ from tests.authoring.heka.frame_bytes import (
     frames,
     msg,
     num,
+    overlong,
     sub,
     value,
     vi,
@@ -179,6 +180,12 @@ def _headers(s: HekaCaseBuilder) -> None:
     late = b"\x3a\x00"
     s.accepts("header/unknown-of-3-bytes", "An unknown field 2048, whose key takes three bytes", frame(M, num(2048, 1)) + F, frames(FV, FV), doc="heka.md §2.4 S30", why="A newer writer may add fields.", rules=("heka.stream.header.unknown",),
          remarks=("header-unknown-field",))
+    s.accepts("header/unknown-largest", "The unknown field 536,870,911, which has the largest number", frame(M, num(2**29 - 1, 1)) + F, frames(FV, FV), doc="heka.md §2.4 S30; §4, keys", why="A newer writer may add fields.", rules=("heka.stream.header.unknown",),
+         remarks=("header-unknown-field",))
+    version, cut = 5 << 3, "One reader finds a key version, which names another key; another reader finds an unknown field."
+    for name, title, key, rule in (("overlong-6-bytes", "The key of hmac_key_version in six bytes", overlong(version, 6), "size"), ("overlong-11-bytes", "The key of hmac_key_version in eleven bytes", overlong(version, 11), "size"),
+                                   ("2-to-the-32", "A key of 2^32 and the key of hmac_key_version", vi(1 << 32 | version), "largest"), ("2-to-the-63", "A key of 2^63 and the key of hmac_key_version", vi(1 << 63 | version), "largest")):
+        s.rejects(f"header/key-{name}", title, frame(M, key + b"\x01"), "bad-varint", at=4, before=frames(), twin="header/unknown-of-3-bytes", doc="heka.md §2.4; §4, keys", why=cut, rules=(f"heka.message.key.{rule}",), also=("bad-kind", "other"))
     s.accepts("header/unknown-before-length", "An unknown field 7 before message_length", b"\x1e\x04" + late + num(1, 20) + b"\x1f" + M, frames(FV), doc="heka.md §2.4 S19, S30", why="The order of fields is free.", rules=("heka.stream.header.unknown",),
          remarks=("header-order", "header-unknown-field"))
 

@@ -9,24 +9,29 @@ from functools import cache
 from tests.authoring.fixture_writer import FIXTURES
 from wireproof.cases.lint_sources import SUITE_OPS
 from wireproof.cases.rules import Rule, read_rules
-from wireproof.cases.sources import allows_must, cited, read_sources
+from wireproof.cases.sources import Sources, allows_must, cited, read_sources
 
 
 def level_of(rules: Iterable[str], op: str) -> str:
     """Return the level of a case with these rules."""
-    return "must" if all(op in _must_ops()[name] for name in rules) else "should"
+    deciding = [allowed for name in rules if (allowed := _allows(name, op)) is not None]
+    return "must" if deciding and all(deciding) else "should"
+
+
+def _allows(name: str, op: str) -> bool | None:
+    """Return whether a rule allows `must`; None for a rule of the suite for an operation of the suite."""
+    rule = _rules()[name]
+    if rule.basis == "suite" and op in SUITE_OPS:
+        return None
+    return allows_must(rule.basis, cited(rule.cites, _sources()))
 
 
 @cache
-def _must_ops() -> Mapping[str, frozenset[str]]:
-    """Return the operations for which each rule allows `must`."""
-    sources = read_sources(FIXTURES / "sources.toml")
-    every = frozenset({"decode", "encode", "scan"})
-
-    def ops(rule: Rule) -> frozenset[str]:
-        if rule.basis == "suite":
-            return SUITE_OPS
-        return every if allows_must(rule.basis, cited(rule.cites, sources)) else frozenset()
-
+def _rules() -> Mapping[str, Rule]:
     files = sorted(FIXTURES.glob("iggy.*/rules.toml"))
-    return {rule.id: ops(rule) for path in files for rule in read_rules(path)}
+    return {rule.id: rule for path in files for rule in read_rules(path)}
+
+
+@cache
+def _sources() -> Sources:
+    return read_sources(FIXTURES / "sources.toml")

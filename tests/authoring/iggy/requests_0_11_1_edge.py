@@ -85,6 +85,11 @@ def _frames(s: CaseBuilder) -> None:
     s.accepts("frame/reply-committed-2", "A reply whose byte 220 is 2", _reply(b"", committed=2), _reply_value(b"", committed=2), doc=DOC, rules=done, why="A value that is not known proves nothing, and is no error.")
     s.accepts("frame/reply-gap-set", "A byte behind the committed result", _reply(b"", gap=b"\0\0\1"), _reply_value(b""), doc=DOC, remarks=("iggy-unset-field",), rules=layout, why="Three bytes are left before the incarnation.")
     s.accepts("frame/reply-tail-set", "The last byte of a reply's header", _reply(b"", tail=bytes(23) + b"\1"), _reply_value(b""), doc=DOC, remarks=("iggy-unset-field",), rules=layout, why="24 bytes are left behind it.")
+    known = ("iggy.frame.vsr.operation",)
+    s.accepts("frame/operation-150", "UpdateResource, which is new", _request(b"x", 150, checksum=RANDOM, context=none), _request_value(b"x", 150, checksum=RANDOM, context=none), doc=DOC, rules=known, why="It took the place of three operations.")
+    for number in (0, 69, 129, 163, 255):
+        retired = number in (129, 163)
+        s.rejects(f"frame/operation-{number}", f"A request of operation {number}", _request(b"x", number, context=none), "bad-kind", at=176, also=("invalid-value", "not-permitted"), twin="frame/operation-150", doc=DOC, rules=known, why="It is retired, and stays unknown." if retired else "What it asks for is not known.")
     s.rejects("frame/size-255", "A size of 255", _request(b"", 2, size=255), "bad-length", at=48, also=("truncated", "length-mismatch"), twin="frame/poll", doc=DOC, rules=size, why="Less than the header that says so.")
     s.rejects("frame/cut", "The last byte is missing", _request(b"ab", 160)[:-1], "truncated", at=256, also=("length-past-end",), twin="frame/send", doc=DOC, rules=size, why="Half a request is another one.")
     s.rejects("frame/cut-in-the-context", "A header cut in its context", _request(b"", 160)[:210], "truncated", also=("length-past-end",), twin="frame/send", doc=DOC, rules=size, why="Half a header is none.")

@@ -136,13 +136,17 @@ def _request_value(body: bytes, operation: int, **more: Any) -> dict[str, Any]:
     return {"header": {**header, **{key: str(number) for key, number in more.items()}}, "body": body.hex()}
 
 
-def _reply(body: bytes, *, status: int = 0, context: int = 7) -> bytes:
-    rest = u128(3) + u128(context) + u128(1) + u64(11) + u64(12) + u64(13) + u64(1) + u8(160) + bytes(7) + u32(status) + bytes(36)
+def _reply(body: bytes, *, status: int = 0, context: int = 7, operation: int = 160) -> bytes:
+    rest = u128(3) + u128(context) + u128(1) + u64(11) + u64(12) + u64(13) + u64(1) + u8(operation) + bytes(7) + u32(status) + bytes(36)
     return bytes(48) + u32(256 + len(body)) + bytes(8) + u8(8) + bytes(67) + rest + body
 
 
-def _reply_value(body: bytes, *, status: int = 0) -> dict[str, Any]:
-    return {"header": {"request_checksum": "3", "context": "7", "client": "1", "op": "11", "commit": "12", "timestamp": "13", "request": "1", "operation": "160", "status": str(status)}, "body": body.hex()}
+def _evicted(reason: int) -> bytes:
+    return bytes(48) + u32(256) + bytes(8) + u8(13) + bytes(67) + u128(1) + unhex("002c0000") + unhex("00280000") + bytes(103) + u8(reason)
+
+
+def _reply_value(body: bytes, *, status: int = 0, operation: int = 160) -> dict[str, Any]:
+    return {"header": {"request_checksum": "3", "context": "7", "client": "1", "op": "11", "commit": "12", "timestamp": "13", "request": "1", "operation": str(operation), "status": str(status)}, "body": body.hex()}
 
 
 def _vsr(s: CaseBuilder) -> None:
@@ -160,7 +164,7 @@ def _vsr(s: CaseBuilder) -> None:
     s.accepts("frame/request-bytes", "A request of different bytes", _request(b"", 2, **fields), _request_value(b"", 2, **told_fields), doc=doc, rules=layout, why="Each field in its place, all little-endian.")
     s.accepts("frame/reply", "A reply with a body", _reply(b"ok"), _reply_value(b"ok"), doc=doc, rules=(*layout, *command), why="Command 8; its fields stand in other places.")
     s.accepts("frame/reply-error", "A reply of an error", _reply(b"", status=4022), _reply_value(b"", status=4022), doc=doc, rules=layout, why="The status is what tells an error.")
-    evicted = bytes(48) + u32(256) + bytes(8) + u8(13) + bytes(67) + u128(1) + unhex("002c0000") + unhex("00280000") + bytes(103) + u8(2)
+    evicted = _evicted(2)
     s.accepts("frame/eviction", "An eviction", evicted, {"header": {"client": "1", "server_protocol_version": str(11 << 10), "server_protocol_version_min": str(10 << 10), "reason": "2"}, "body": ""}, doc=doc, rules=(*layout, *command), why="0.11.0 is 11 · 2^10; the reason is the last byte.")
     s.accepts("frame/followed", "The next frame is not its own", _reply(b"") + b"\0\1", _reply_value(b""), consumed=256, doc=doc, rules=size, why="Frames follow each other on one connection.")
     s.accepts("frame/cluster-set", "A byte where clients leave 0", _request(b"", 2, head=bytes(47) + b"\1"), _request_value(b"", 2), doc=doc, remarks=("iggy-unset-field",), rules=gap, why="Checksums and cluster are the replicas' own.")
@@ -174,6 +178,16 @@ def _vsr(s: CaseBuilder) -> None:
     s.rejects("frame/header-cut", "Half a header", W30[:128], "truncated", also=("length-past-end",), twin="frame/poll", doc=doc, rules=size, why="The command is known, the rest is not there.")
     for number in (0, 6, 255):
         s.rejects(f"frame/command-{number}", f"Command {number}", _request(b"", 2, command=number), "bad-kind", at=60, twin="frame/poll", doc=doc, rules=command, why="Where its fields stand is not known.")
+    known, reason = ("iggy.frame.vsr.operation",), ("iggy.frame.vsr.reason",)
+    s.accepts("frame/operation-129", "UpdateStream, which 0.11.1-edge retired", _request(b"x", 129), _request_value(b"x", 129), doc=doc, level="should", remarks=("iggy-no-request-checksum",), rules=known, why="0.11.0 has the operations 128 to 149 without a gap.")
+    s.accepts("frame/reply-operation-0", "A reply to no operation", _reply(b"", operation=0), _reply_value(b"", operation=0), doc=doc, level="should", rules=known, why="The zero value of the enum is a valid one; only a request is asked for another.")
+    for number in (0, 4, 69, 150, 163, 255):
+        s.rejects(f"frame/operation-{number}", f"A request of operation {number}", _request(b"x", number), "bad-kind", at=176, also=("invalid-value", "not-permitted"), twin="frame/operation-129", doc=doc, level="should", rules=known, why="What it asks for is not known.")
+    s.rejects("frame/reply-operation-255", "A reply to operation 255", _reply(b"", operation=255), "bad-kind", at=208, also=("invalid-value", "not-permitted"), twin="frame/reply-operation-0", doc=doc, level="should", rules=known, why="The header is cast in one piece, and this is no value of its enum.")
+    told_versions = {"header": {"client": "1", "server_protocol_version": str(11 << 10), "server_protocol_version_min": str(10 << 10), "reason": "14"}, "body": ""}
+    s.accepts("frame/eviction-reason-14", "An eviction for the version of the protocol", _evicted(14), told_versions, doc=doc, level="should", rules=reason, why="The reason that has the two versions.")
+    for number in (0, 16):
+        s.rejects(f"frame/eviction-reason-{number}", f"An eviction for the reason {number}", _evicted(number), "bad-kind", at=255, also=("invalid-value", "not-permitted"), twin="frame/eviction-reason-14", doc=doc, level="should", rules=reason, why="There are the reasons 1 to 15.")
     s.writes("encode/send", "A send (W29 and W25)", _request_value(W25, 160), W29 + W25, doc="iggy.md §13 W29, W25", rules=(*layout, *check), why="The worked example.")
     s.writes("encode/poll", "A poll (W30 and W10)", _request_value(W10, 2, code=100), W30 + W10, doc="iggy.md §13 W30, W10", rules=layout, why="The worked example.")
     s.writes("encode/register", "A login", _request_value(LOGIN, 1, request_checksum=told), _request(LOGIN, 1, checksum=told), doc="iggy.md §2.1 [RUN-R11]", level="should", rules=check, why="The checksum is computed; another client writes 0.")

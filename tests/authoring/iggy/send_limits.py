@@ -135,6 +135,29 @@ def _limits(s: CaseBuilder) -> None:
         profile="produce",
         why="A server since 0.0.116 refuses it, one of 0.0.30 does not.",
     )
+    within = (*((b"k%03d" % n, "raw", b"v" * 250) for n in range(380)), (b"last", "raw", b"v" * 47))
+    s.accepts(
+        "limits/headers-of-one-message-100000",
+        "Headers of 100,000 bytes, keys and lengths included, in one message",
+        send(sent(1, b"hello", tlv(*within))),
+        value(sent_value(1, b"hello", *within)),
+        doc="iggy.md §3.1, §9",
+        rules=("iggy.send.limit.total",),
+        profile="produce",
+        why="The blog allows 100 KB of headers, however they are counted.",
+    )
+    beyond = (*((b"k%03d" % n, "raw", b"v" * 250) for n in range(409)), (b"last", "raw", b"v" * 151))
+    s.rejects(
+        "limits/headers-of-one-message-102401",
+        "102,401 bytes of header values in one message",
+        send(sent(1, b"hello", tlv(*beyond))),
+        "limit-exceeded",
+        twin="limits/headers-of-one-message-100000",
+        doc="iggy.md §3.1, §9",
+        rules=("iggy.send.limit.total",),
+        profile="produce",
+        why="It is over 100 KB, however they are counted.",
+    )
 
 
 def _places(s: CaseBuilder) -> None:

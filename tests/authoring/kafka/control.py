@@ -88,6 +88,8 @@ def _kraft(s: CaseBuilder) -> None:
     accepts("snapshot-header", "SNAPSHOT_HEADER", 3, i16(0) + i64(T) + none, control(type="3", version="0", lastContainedLogTimestamp=str(T)))
     accepts("snapshot-header-v1", "SNAPSHOT_HEADER of version 1", 3, i16(1) + i64(T), control(type="3", version="1"))
     accepts("snapshot-footer", "SNAPSHOT_FOOTER", 4, i16(0) + none, control(type="4", version="0"))
+    accepts("snapshot-footer-dropped-bits", "SNAPSHOT_FOOTER, a bit above 32 in the count of its tags", 4, i16(0) + b"\x80" * 4 + b"\x10", control(type="4", version="0"),
+       "Kafka drops what does not fit 32 bits from the fifth byte.", remarks=("varint-dropped-bits",), level="should")
     accepts("snapshot-footer-v1", "SNAPSHOT_FOOTER of version 1", 4, i16(1), control(type="4", version="1"))
     accepts("kraft-version-v1", "KRAFT_VERSION of version 1", 5, i16(1) + i16(1), control(type="5", version="1"))
     ends = b"\x03" + b"\x05CTRL" + b"\x02h" + (65535).to_bytes(2, "big") + none + b"\x02B" + b"\x04abc" + (9092).to_bytes(2, "big") + none
@@ -101,6 +103,7 @@ def _kraft(s: CaseBuilder) -> None:
     opaque("leader-change-count-past-end", "LEADER_CHANGE of more voters than bytes", 2, i16(0) + i32(7) + b"\x04" + i32(7) + none)
     opaque("snapshot-header-short", "SNAPSHOT_HEADER, cut", 3, i16(0) + i64(T)[:7])
     opaque("snapshot-footer-without-tags", "SNAPSHOT_FOOTER without its count of tags", 4, i16(0))
+    opaque("snapshot-footer-six-bytes", "SNAPSHOT_FOOTER, the count of its tags in six bytes", 4, i16(0) + b"\x80" * 5 + b"\x00")
     opaque("snapshot-footer-tag-past-end", "SNAPSHOT_FOOTER with a tag past the end", 4, i16(0) + b"\x01\x00\x02a")
     opaque("kraft-voters-name-past-end", "KRAFT_VOTERS, a name past the end", 6, i16(0) + b"\x02" + i32(1) + one_id + b"\x02\x40CTRL")
 

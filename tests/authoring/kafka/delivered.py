@@ -27,7 +27,7 @@ from tests.authoring.kafka.message_sets import pair, pair_value
 
 def write(writer: FixtureWriter) -> None:
     s = CaseBuilder(writer, "kafka.log", "mixed")
-    for chapter in (_isolation, _markers, _aborted, _transactions, _fetched, _offsets, _last_offsets, _both, _skipped):
+    for chapter in (_isolation, _markers, _aborted, _transactions, _fetched, _offsets, _last_offsets, _both, _skipped, _values, _committed_from):
         chapter(s)
 
 
@@ -146,6 +146,13 @@ def _transactions(s: CaseBuilder) -> None:
     twice = [data(0, (b"a",), 1000), ctl(1, 0, 1000), data(2, (b"b",), 1000), ctl(3, 1, 1000), data(4, (b"c",), 1000), ctl(5, 0, 1000)]
     accepts("aborted-unsorted", "Two aborted transactions of a producer, the later one listed first", twice, [twice[2][1]], [(1000, 4), (1000, 0)],
        "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23")
+    plain = one(0)
+    shifted = [data(1, (b"a",), 1000), ctl(2, 0, 1000), data(3, (b"b",), 1000), ctl(4, 1, 1000), data(5, (b"c",), 1000), ctl(6, 0, 1000)]
+    accepts("plain-then-aborted-unsorted", "A plain batch, then two aborted transactions of a producer, the later one listed first", [plain, *shifted], [plain[1], shifted[2][1]], [(1000, 5), (1000, 1)],
+       "A client that has read the plain batch gets both transactions in one answer, in this order.", "kafka.md §9 no. 23")
+    mixed = [data(1, (b"a",), 1000), data(2, (b"b",), 1001), ctl(3, 0, 1000), data(4, (b"c",), 1001), ctl(5, 0, 1001), data(6, (b"d",), 1000), ctl(7, 1, 1000)]
+    accepts("plain-then-two-aborts-interleaved", "A plain batch, then two producers abort, one while the other goes on", [plain, *mixed], [plain[1], mixed[5][1]], [(1000, 1), (1001, 2)],
+       "Both transactions are in one answer: a marker ends that of its own producer.")
     empty = [ctl(0, 0, 1000), data(1, (b"a",), 1000), ctl(2, 0, 1000)]
     accepts("abort-unlisted-then-listed", "An aborted transaction of no records, then one with records", empty, [], [(1000, 1)],
        "librdkafka #3369: the marker that is not listed used up the entry of the next transaction.", "kafka.md §1.9")
@@ -254,3 +261,41 @@ def _skipped(s: CaseBuilder) -> None:
         gone = batch(raw, 2, attributes=attributes, pid=1000, pepoch=0, seq=0)
         _accepts(s, f"aborted-broken-{name}", f"An aborted batch with {title}, then data", [(gone, None), after], [after[1]], "Nobody was promised these records: a consumer that stops at them stops for good.", "kafka.md §1.9, §13.3",
             ("kafka.log.aborted-records",), "feature:read-committed", *needs, **committed((1000, 0)))
+
+
+def _values(s: CaseBuilder) -> None:
+    """§1.3, §2.1: what a record has beside a key and a value, and what it lacks, reaches the application."""
+    null, headers = "kafka.v2.null", ("kafka.v2.headers", "kafka.v2.headers.duplicate", "kafka.v2.headers.null-value")
+    need = ("feature:headers",)
+    def accepts(name: str, title: str, rows: tuple[Any, ...], why: str, rules: tuple[str, ...], *needs: str, attributes: int = 0) -> None:
+        raw = b"".join(record(*row, off=n) for n, row in enumerate(rows))
+        last = len(rows)
+        packed = batch(gzip(raw) if attributes else raw, last, attributes=attributes)
+        value = batch_value([record_value(*row, off=n) for n, row in enumerate(rows)], attributes=attributes)
+        s.accepts(f"delivered/{name}", title, packed + one(last)[0], log(value, one(last)[1]), doc="kafka.md §1.3", why=why, rules=rules, needs=list(needs))
+    accepts("key-null", "A record without a key, one with an empty key, one with a key", ((None, b"v"), (b"", b"v"), (b"k", b"v")),
+            "Most records have no key: a client that leaves them out loses them all, and one that makes them empty sends them to one partition.", (null,))
+    accepts("value-null", "A record without a value, one with an empty value, one with a value", ((b"k", None), (b"k", b""), (b"k", b"v")),
+            "A record without a value deletes its key: a client that loses it keeps what was deleted.", (null,))
+    accepts("headers-two", "A record with two headers, one without, one with another", ((b"k", b"v", ((b"a", b"1"), (b"b", b"2"))), (b"k", b"v"), (b"k", b"v", ((b"c", b"3"),))),
+            "Tracing and schemas are in headers.", headers[:1], *need)
+    accepts("headers-repeated", "A header three times, another one between", ((b"k", b"v", ((b"h", b"2"), (b"g", b"0"), (b"h", b"1"), (b"h", b"2"))),),
+            "tulios/kafkajs #1132 collapsed duplicates: a map has the last one alone.", headers[:2], *need)
+    accepts("header-null", "A header without a value, and one with an empty value", ((b"k", b"v", ((b"n", None), (b"e", b""), (b"h", b"1"))),),
+            "kafka-python #2004 raised on the null value.", headers[::2], *need)
+    accepts("nulls-with-headers", "Headers of a record without a key, of one without a value, of one without both", ((None, b"v", ((b"a", b"1"),)), (b"k", None, ((b"b", None),)), (None, None, ((b"c", b"3"), (b"c", b"4")))),
+            "What is null does not end the record.", (null, *headers), *need)
+    accepts("nulls-gzip", "A record without a value and one without a key, in gzip", ((b"k", None, ((b"a", b"1"),)), (None, b"v")), "Deletions are compressed as all other records are.", (null, headers[0]), *need, "codec:gzip", attributes=1)
+    for magic in (0, 1):
+        rows = [(None, b"v"), (b"k", None), (b"k", b"v")]
+        raws = b"".join(message(magic, *row, offset=n) for n, row in enumerate(rows))
+        s.accepts(f"delivered/nulls-v{magic}", f"v{magic} messages without a key and without a value", raws, log(*(message_value(magic, *row, offset=n) for n, row in enumerate(rows))),
+                  doc="kafka.md §2.1", why="Logs that were written before Kafka 0.11 are compacted too.", rules=("kafka.legacy.null",), needs=["feature:mixed-magic"])
+
+
+def _committed_from(s: CaseBuilder) -> None:
+    """The same answer as of `from-inside-committed`, as a broker gives it: from the entry on that holds the offset."""
+    rows = [data(3, (b"c", b"d"), 1001), ctl(5, 1, 1001), one(6)]
+    _accepts(s, "from-inside-entry-committed", "A fetch of committed records from inside the first batch of the answer", rows, [below(rows[0][1], 4), rows[2][1]],
+        "An answer begins at the batch that holds the offset, and what is committed may still lie below it.", "kafka.md §1.9", ("kafka.log.committed", "kafka.log.fetch-offset"), "feature:fetch-offset", "feature:read-committed",
+        fetch_offset=4, **committed())

@@ -138,6 +138,24 @@ def _cleaned(cases: Sequences) -> None:
         produce(alone, 0), produce(newer, 1), produce(end, 2),
         {**fetch(3, compacted="2"), "expect": emptied}, produce(alone, 0), topic=COMPACT, needs=needs, level="should",
     )  # fmt: skip
+    dead = plain("1", None, keys=("b", "a"))
+    waits = {key: part for key, part in dead.stored(0, kept=[1]).items() if key != "baseTimestamp"} | {"deleteHorizon": True}
+    cases.case(
+        "cleaned-tombstone", "a record without a value is left by cleaning, and its batch gets the time at which it is deleted",
+        "A consumer that is behind must see that the key is gone.", [CLEANED, "kafka.v2.delete-horizon"],
+        produce(dead, 0), produce(plain("2", keys=("b",)), 2), produce(plain("z", keys=("z",), shift=LATER), 3),
+        fetch(4, waits, plain("2", keys=("b",)).stored(2), end.stored(3), compacted="3"),
+        topic=COMPACT, needs=["feature:compaction"], level="should",
+    )  # fmt: skip
+    timed, newest = plain("1", "2", "3", keys=("a", "b", "c"), deltas=(0, 7, 3)), plain("4", keys=("a",))
+    cases.case(
+        "cleaned-base-timestamp", "a batch whose first record was cleaned away has the time of the next one as its base",
+        "A reader computes the times of all records that are left from it.",
+        [CLEANED, "kafka.v2.timestamp.cleaned"],
+        produce(timed, 0), produce(newest, 3), produce(plain("z", keys=("z",), shift=LATER), 4),
+        fetch(5, timed.stored(0, kept=[1, 2]), newest.stored(3), end.stored(4), compacted="4"),
+        topic=COMPACT, needs=["feature:compaction"], level="should",
+    )  # fmt: skip
     gone = plain("1", keys=("a",))
     cases.case(
         "cleaned-gap", "from the offset of a record that is gone: the next one comes",

@@ -110,6 +110,7 @@ MAY: Final = """
     kafka.batch/v2/control/kraft-voters-name-past-end
     kafka.batch/v2/control/leader-change-count-past-end
     kafka.batch/v2/control/leader-change-null
+    kafka.batch/v2/control/snapshot-footer-six-bytes
     kafka.batch/v2/control/snapshot-footer-tag-past-end
     kafka.batch/v2/control/snapshot-footer-without-tags
     kafka.batch/v2/control/snapshot-header-short

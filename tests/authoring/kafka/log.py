@@ -101,6 +101,10 @@ def _damaged(s: CaseBuilder) -> None:
     bad = bytearray(one(1)[0])
     bad[-2] ^= 1
     rejects("second-crc", "The second batch is damaged", first + bytes(bad), "crc-mismatch", "I30", "The first batch is good and must be delivered.", ("kafka.log.crc", "kafka.log.before"), at=87)
+    second, next_value = one(1)
+    third = bytearray(one(2)[0])
+    third[-2] ^= 1
+    rejects("third-crc", "The third batch is damaged", first + second + bytes(third), "crc-mismatch", "I30", "The two good ones are delivered, also where the damage is in the same answer.", ("kafka.log.crc", "kafka.log.before"), at=157, before=log(value, next_value))
     rejects("first-crc", "The first batch is damaged, the second good", bytes(bad) + one(2)[0], "crc-mismatch", "I30", "What follows the damage is not delivered in its place.", ("kafka.log.crc",), at=17, before=log())
     rejects("cut-in-the-middle", "A batch cut, another after it", first[:60] + one(1)[0], "crc-mismatch", "I22", "The cut batch swallows the beginning of the next one.", ("kafka.log.crc",), before=log(),
        also=("bad-magic", "bad-length"))

@@ -99,6 +99,8 @@ class Batch:
         records = {str(base + place): None if (value := self.values[place]) is None else value.encode().hex() for place in places}
         kind = "transaction" if self.transactional else "data"
         head = _head(base, base + len(self.values) - 1, self.producer, self.epoch, self.sequence)
+        if kept and kept[0]:
+            head["baseTimestamp"] = str(FUTURE + self.shift + self._rows()[kept[0]][2])
         return {**head, "kind": kind, "records": records}
 
 

@@ -151,6 +151,55 @@ class LosesHeaders(PlainConsumer):
         super().show(row | {"headers": []} if row["value"] != END.hex() else row)
 
 
+def without_null(row: Row, name: str) -> Row:
+    """Return a row with an empty text in place of null."""
+    return row | {name: ""} if row[name] is None else row
+
+
+class EmptyForNullKey(PlainConsumer):
+    """Delivers an empty key for none."""
+
+    def show(self, row: Row) -> None:
+        super().show(without_null(row, "key"))
+
+
+class EmptyForNullValue(PlainConsumer):
+    """Delivers an empty value for none."""
+
+    def show(self, row: Row) -> None:
+        super().show(without_null(row, "value"))
+
+
+class DropsNullKeys(PlainConsumer):
+    """Passes over the records without a key."""
+
+    def show(self, row: Row) -> None:
+        if row["key"] is not None:
+            super().show(row)
+
+
+class DropsNullValues(PlainConsumer):
+    """Passes over the records without a value: those that delete a key."""
+
+    def show(self, row: Row) -> None:
+        if row["value"] is not None:
+            super().show(row)
+
+
+class EmptyForNullHeader(PlainConsumer):
+    """Delivers an empty header for one without a value."""
+
+    def show(self, row: Row) -> None:
+        super().show(row | {"headers": [[name, value or ""] for name, value in row["headers"]]})
+
+
+class DropsNullHeaders(PlainConsumer):
+    """Passes over the headers without a value."""
+
+    def show(self, row: Row) -> None:
+        super().show(row | {"headers": [one for one in row["headers"] if one[1] is not None]})
+
+
 class LosesSecondOfEqualHeaders(PlainConsumer):
     """Delivers one header of a name: tulios/kafkajs#1132."""
 

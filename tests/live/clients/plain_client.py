@@ -33,6 +33,9 @@ Row = dict[str, Any]
 class PlainConsumer:
     """A consumer: it fetches, reads, shows the records, and goes on after the last batch."""
 
+    limit = 1 << 26
+    """The most bytes of an answer."""
+
     def __init__(self, address: str, topic: str, isolation: str, offset: str) -> None:
         self.client = RawClient(address)
         self.topic, self.isolation, self.position = topic, isolation, int(offset)
@@ -50,7 +53,7 @@ class PlainConsumer:
             current_leader_epoch=-1,
             fetch_offset=self.position,
             log_start_offset=-1,
-            partition_max_bytes=1 << 26,
+            partition_max_bytes=self.limit,
         )
         request = FetchRequest[FETCH_VERSION](
             replica_id=-1,

@@ -83,6 +83,16 @@ class LosesEarlier(Log):
         super().append(sent)
 
 
+class AcceptsRefused(Log):
+    """Takes bytes that it should refuse for a message again."""
+
+    def read(self, body: bytes) -> list[Message]:
+        try:
+            return super().read(body)
+        except Refused:
+            return self.messages[:1]
+
+
 class StoresRefused(Log):
     """Refuses bytes, and stores a message again."""
 
@@ -145,6 +155,7 @@ class OutOfStep(Log):
 
 FAULTS: Final[Mapping[str, type[Log]]] = {
     **POLLING_FAULTS,
+    "accepts-refused": AcceptsRefused,
     "dies-of-cut-packet": DiesOfCutPacket,
     "drops-headers": DropsHeaders,
     "leaves-gap": LeavesGap,

@@ -120,12 +120,14 @@ def test_a_client_template_is_written_with_the_commands_that_build_and_check_it(
     assert done.code == 0
     assert (folder / template.source).read_text(encoding="utf-8") == template.text
     assert not (folder / "adapter.toml").exists()
-    note, *steps, check_command = done.out.splitlines()
+    note, *steps, check_command, exam = done.out.splitlines()
     assert f"{template.runtime}. Next:" in note
     build = template.command(template.build, folder)
     assert steps == [step for step in (template.library, build) if step]
     assert "kafka-client:" in check_command
     assert str(folder) in check_command
+    assert f"--run '{template.exam}'" in exam
+    assert str(folder) in exam
 
 
 @pytest.mark.tools

@@ -12,12 +12,14 @@ import pytest
 pytest.importorskip("lz4")
 from tests.authoring import record_witnesses
 from tests.authoring.shared_code import SHARED_CODE, without_shared_code
-from tests.authoring.witness_run import Agreement, agrees, refusal
+from tests.authoring.witness_run import SERVERS, Agreement, agrees, departs, refusal
 from wireproof.adapters import peers
-from wireproof.cases.case import Op
+from wireproof.cases.case import Accept, Case, Data, Either, Expect, Op, Reject
 from wireproof.cases.fixture_writer import page_text, sorted_page_text
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import VerdictName
+
+REFUSED = Reject("truncated")
 
 
 def names(*given: str, revision: str = "v2") -> list[str]:
@@ -38,7 +40,7 @@ def test_the_crate_of_the_revision_is_preferred() -> None:
 def test_each_group_names_peers_and_no_peer_twice() -> None:
     listed = [name for group in SHARED_CODE for name in group]
     assert len(listed) == len(set(listed))
-    assert set(listed) <= set(peers.files())
+    assert set(listed) <= {*peers.files(), *(name for names in SERVERS.values() for name in names)}
 
 
 @pytest.mark.parametrize(
@@ -68,8 +70,76 @@ def test_a_peer_is_not_refused(spec: str) -> None:
 def test_a_verdict_is_an_agreement_if_it_says_that_the_case_was_done(
     op: Op, verdict: VerdictName, expected: bool
 ) -> None:
-    event = CaseEvent(0, "kafka.batch/v2/x/a", "kafka.batch", "v2", op, "must", verdict)
-    assert agrees(event) is expected
+    case = Case("kafka.batch/v2/x/a", "kafka.batch", "v2", Data(b""), Accept(), op=op)
+    event = CaseEvent(0, case.id, case.format, case.revision, op, "must", verdict)
+    assert agrees(event, case) is expected
+
+
+def test_a_reader_agrees_with_a_case_of_several_answers_by_one_of_them() -> None:
+    case = Case("kafka.batch/v2/x/a", "kafka.batch", "v2", Data(b""), Either(()))
+    events = [
+        CaseEvent(0, case.id, case.format, case.revision, "decode", "must", verdict)
+        for verdict in ("info", "fail")
+    ]
+    assert [agrees(event, case) for event in events] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("expect", "verdict", "expected"),
+    [
+        (Accept(), "fail", True),
+        (Accept(), "crash", True),
+        (Accept(), "info", True),
+        (Accept(), "pass", False),
+        (Accept(), "unsupported", False),
+        (Accept(), "not-run", False),
+        (REFUSED, "lenient", True),
+        (REFUSED, "undocumented", False),
+        (REFUSED, "blocked", False),
+        (Either(()), "info", False),
+    ],
+)
+def test_a_library_departs_by_another_answer_and_not_by_none(
+    expect: Expect, verdict: VerdictName, *, expected: bool
+) -> None:
+    case = Case("kafka.batch/v2/x/a", "kafka.batch", "v2", Data(b""), expect)
+    event = CaseEvent(0, case.id, case.format, case.revision, "decode", "must", verdict)
+    assert departs(event, case) is expected
+
+
+def test_a_client_counts_with_the_codec_of_its_library() -> None:
+    clients = {name for name, path in peers.files().items() if peers.read(path).client}
+    groups = [group for group in SHARED_CODE if clients & set(group)]
+    assert clients == {name for group in groups for name in group} & clients
+    assert not clients & {group[0] for group in groups}
+
+
+def test_answers_are_a_line_for_each_case_and_keep_those_who_did_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "answers.toml"
+    cases = [Case(f"kafka.batch/v2/x/{name}", "kafka.batch", "v2", Data(b""), Accept()) for name in "ab"]
+    ids = [case.id for case in cases]
+    found = [Agreement("sarama", "1", (ids[0],), (ids[1],)), Agreement("kio", "1", (ids[0],))]
+    record_witnesses.record_answers(path, cases, ids, found)
+    record_witnesses.record_answers(path, cases, ids[:1], [Agreement("kio", "2", (), (ids[0], ids[1]))])
+    assert (
+        path.read_text(encoding="utf-8").partition("[versions]\n")[2]
+        == """\
+"kio" = "2"
+"sarama" = "1"
+
+["kafka.batch/v2/x"]
+"a" = { agree = ["sarama"], otherwise = ["kio"] }
+"b" = { otherwise = ["sarama"] }
+"""
+    )
+
+
+def test_libraries_that_share_code_have_one_answer(tmp_path: Path) -> None:
+    path = tmp_path / "answers.toml"
+    case = Case("kafka.batch/v2/x/a", "kafka.batch", "v2", Data(b""), Accept())
+    found = [Agreement("aiokafka", "1", (case.id,)), Agreement("aiokafka-pure", "1", (), (case.id,))]
+    record_witnesses.record_answers(path, [case], [case.id], found)
+    assert '"a" = { agree = ["aiokafka"] }' in path.read_text(encoding="utf-8")
 
 
 def test_those_who_ran_are_replaced_and_the_others_stay() -> None:

@@ -49,6 +49,16 @@ ONE_CASE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("an unknown rule", good(rules=["shelf.number", "shelf.none"]), "the rule shelf.none is unknown"),
     ("no rule at all", good(rules=[]), "it tests no rule"),
     ("an unknown flag", good(flags=["urgent"]), "the flag urgent is unknown"),
+    (
+        "a must of robustness",
+        good(flags=["robustness"], title="Robustness: a case"),
+        "a case of robustness is no must, and has the word in its title",
+    ),
+    (
+        "robustness without the word",
+        good(flags=["robustness"], level="should"),
+        "a case of robustness is no must, and has the word in its title",
+    ),
     ("an unknown remark", good(expect=accept(remarks=["odd"])), "the remark odd is unknown"),
     ("an unknown need", good(needs=["codec:lzma"]), "the need codec:lzma is unknown"),
     ("no twin", {key: BAD[key] for key in BAD if key != "twin"}, "its twin (none) does not exist"),

@@ -5,12 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from command_line import Command
 from fixture_folders import BAD, GOOD, PAPER, PLACE, RULE, only, problems, write
 from goldens import load
 
+from wireproof.cases.case import Step, Steps
 from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.lint_sentences import check_sentences, count_line, coverages, unnamed_rules
+from wireproof.cases.lint_sentences import (
+    check_sentences,
+    count_line,
+    coverages,
+    fails_on_refusal,
+    unnamed_rules,
+)
 from wireproof.cases.sentences import SENTENCES_FILE, sentences_of
 from wireproof.cases.sources import SOURCES_FILE
 
@@ -81,6 +89,51 @@ def test_a_case_that_cannot_fail_covers_no_sentence(tmp_path: Path, monkeypatch:
     assert problems(tmp_path, monkeypatch) == []
 
 
+EITHER = {"either": {"behaviours": [{"id": "one", **GOOD["expect"]}, {"id": "other", **BAD["expect"]}]}}
+BARE = {"accept": {"consumed": 4}}
+REFUSAL, ANSWER = "has no case that fails on a refusal", "has no case that fails on a wrong answer"
+
+
+@pytest.mark.parametrize(
+    ("keys", "expects", "lacks"),
+    [
+        ("", [GOOD["expect"], BAD["expect"]], []),
+        ("", [GOOD["expect"]], []),
+        ("", [BAD["expect"]], [REFUSAL]),
+        ("", [BARE], [ANSWER]),
+        ("", [EITHER], [REFUSAL]),
+        ('one_kind = "The text demands a refusal alone."\n', [BAD["expect"]], []),
+        ('one_kind = "The text demands a refusal alone."\n', [GOOD["expect"]], ["has cases of both kinds"]),
+    ],
+)
+def test_a_sentence_has_cases_of_both_kinds_or_the_reason(
+    tmp_path: Path, monkeypatch: Any, keys: str, expects: list[Any], lacks: list[str]
+) -> None:
+    cases = [
+        {**(BAD if "reject" in expect else GOOD), "id": f"{PLACE}/case-{number}", "expect": expect}
+        for number, expect in enumerate(expects)
+    ]
+    folder(tmp_path, SENTENCE + RULES + keys, *cases)
+    found = [one.text for one in check_sentences(only(tmp_path, monkeypatch))]
+    assert [text for text, start in zip(found, lacks, strict=True) if text.startswith(start)] == found
+
+
+@pytest.mark.parametrize(
+    ("answers", "fails"),
+    [
+        ([{"error": "NOT_LEADER"}], False),
+        ([{"error": "NOT_LEADER"}, {"baseOffset": "0"}], True),
+        ([{"either": {"old": {"error": "NOT_LEADER"}, "new": {"baseOffset": "0"}}}], False),
+    ],
+)
+def test_a_case_with_steps_fails_on_a_refusal_if_a_step_must_be_answered(
+    answers: list[dict[str, Any]], fails: bool
+) -> None:
+    case = next(case for case in load().cases if case.op == "sequence")
+    steps = Steps(tuple(Step("produce", {}, b"", answer) for answer in answers))
+    assert fails_on_refusal(evolve(case, input=steps)) is fails
+
+
 def test_each_rule_of_a_sentence_has_a_case_that_can_fail(tmp_path: Path, monkeypatch: Any) -> None:
     rules = RULE + RULE.replace("shelf.number", "shelf.open").replace("refusing", "encode")
     may = {**GOOD, "id": f"{PLACE}/c-may", "level": "may", "rules": ["shelf.open"]}
@@ -145,7 +198,8 @@ def test_rules_of_the_text_that_no_sentence_names_are_counted(tmp_path: Path, mo
     assert [rule.id for rule in unnamed_rules(suite)] == ["shelf.number"]
     assert count_line(suite) == (
         "1 sentences of format documents: 0 of 0 covered, 0 open, 1 that no case can test; "
-        "1 rules of basis text without a sentence"
+        "0 with a case that fails on a refusal, 0 with one that fails on a wrong answer; "
+        "1 of 1 with both or the reason why not; 1 rules of basis text without a sentence"
     )
     folder(tmp_path, SENTENCE + RULES, rules=rules)
     assert count_line(only(tmp_path, monkeypatch)).endswith("0 rules of basis text without a sentence")
@@ -204,6 +258,7 @@ def test_the_verb_lists_the_sentences(wireproof: Command, tmp_path: Path) -> Non
         "cases": [GOOD["id"]],
         "exclusion": "",
         "open": "",
+        "one_kind": "",
     }
 
 
@@ -223,7 +278,11 @@ def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch
         RULES_LINE,
         "basis of the rules: text 1, standard 0, code 0, suite 0",
         "basis of the must cases, by their weakest rule: text 2, standard 0, code 0, suite 0",
-        "0 must cases with a rule whose basis does not allow must",
+        "0 must cases of accepted input that a refusal passes",
+        (
+            "must cases beyond the rule: 0 whose basis does not allow must, "
+            "0 on code where practice is divided; 0 on code, 0 of them not judged"
+        ),
         count_line(suite),
         "witnesses of 2 must cases: 0 have one, 0 a reason, 2 neither",
         "0 problems",

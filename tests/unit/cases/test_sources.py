@@ -9,7 +9,16 @@ from command_line import Command
 from fixture_folders import BAD, GOOD, RULE, only, write
 from goldens import load
 
-from wireproof.cases.lint_sources import basis_lines, check_sources, source_line, unbacked_cases
+from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.lint_sources import (
+    ANSWERS_FILE,
+    LibraryAnswers,
+    basis_lines,
+    check_sources,
+    level_line,
+    source_line,
+    unbacked_cases,
+)
 from wireproof.cases.sources import BASES, SOURCES_FILE, allows_must, cited, read_sources, resolve
 
 PAGE = """
@@ -104,6 +113,9 @@ def test_must_wants_a_text_or_two_readers(
     assert allows_must(basis, cited(cites, read_sources(sources_file(tmp_path)))) is allowed
 
 
+WEAK = "its level is must, which the basis of shelf.number does not allow"
+
+
 @pytest.mark.parametrize(
     ("keys", "problems", "unbacked"),
     [
@@ -120,6 +132,13 @@ def test_must_wants_a_text_or_two_readers(
             1,
         ),
         ('basis = "code"\ncites = ["one", "two"]\n', [], 0),
+        ('basis = "code"\ncites = ["one", "two"]\nlevel = "must"\n', [], 0),
+        ('basis = "code"\ncites = ["one"]\nlevel = "should"\n', [WEAK], 1),
+        (
+            'basis = "code"\ncites = ["one"]\nlevel = "must"\n',
+            ["its level is must, which its basis code does not allow", WEAK],
+            1,
+        ),
         (
             'basis = "suite"\ncites = ["book"]\n',
             [
@@ -163,6 +182,77 @@ def test_a_refused_case_rests_on_each_of_its_rules() -> None:
     weaker = evolve(case, rules=(*case.rules, "heka.stream.garbage"))
     assert not list(unbacked_cases(evolve(suite, cases=(case,))))
     assert list(unbacked_cases(evolve(suite, cases=(weaker,))))
+
+
+@pytest.mark.parametrize(
+    ("rules", "unbacked"),
+    [
+        (("heka.scan.account",), True),
+        (("heka.scan.account", "heka.stream.frame"), False),
+        (("heka.scan.account", "heka.stream.garbage"), True),
+    ],
+    ids=["a rule of the suite alone", "beside a text", "beside another rule of the suite"],
+)
+def test_a_scan_needs_more_than_the_word_of_the_suite(rules: tuple[str, ...], *, unbacked: bool) -> None:
+    suite = load()
+    case = evolve(suite.by_id["heka.stream/0.10/scan/two-frames"], rules=rules, level="must")
+    assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
+
+
+@pytest.mark.parametrize(
+    ("agree", "otherwise", "divided"),
+    [("", "", False), ("ab", "", False), ("abc", "d", False), ("ab", "c", True), ("", "a", True)],
+)
+def test_practice_is_divided_if_a_third_answers_otherwise(
+    agree: str, otherwise: str, *, divided: bool
+) -> None:
+    assert LibraryAnswers(tuple(agree), tuple(otherwise)).divided is divided
+
+
+NAME = GOOD["id"].rpartition("/")[2]
+TOPIC = GOOD["id"].rpartition("/")[0]
+
+
+@pytest.mark.parametrize(
+    ("level", "row", "problem"),
+    [
+        ("must", f'{NAME} = {{ agree = ["a", "b", "c"], otherwise = ["d"] }}', ""),
+        (
+            "must",
+            f'{NAME} = {{ agree = ["a", "b"], otherwise = ["d"] }}',
+            "1 of 3 libraries answer otherwise",
+        ),
+        ("should", f'{NAME} = {{ agree = ["a", "b"], otherwise = ["d"] }}', ""),
+        ("must", "", "what libraries answer is not recorded"),
+        ("should", "", ""),
+        ("should", "gone = {}", "is no case that rests on code"),
+    ],
+)
+def test_a_must_case_on_code_is_held_to_what_libraries_answer(
+    tmp_path: Path, monkeypatch: Any, level: str, row: str, problem: str
+) -> None:
+    write(tmp_path, {**GOOD, "level": level}, rules=RULE + 'basis = "code"\ncites = ["one", "two"]\n')
+    sources_file(tmp_path)
+    (tmp_path / ANSWERS_FILE).write_text(f'[versions]\na = "1"\n["{TOPIC}"]\n{row}\n', encoding="utf-8")
+    suite = only(tmp_path, monkeypatch)
+    problems = [str(one) for one in check_sources(suite)]
+    assert len(problems) == bool(problem)
+    assert all(problem in one for one in problems)
+    assert f"{int('1 of 3' in problem)} on code where practice is divided" in level_line(suite)
+
+
+def test_answers_with_a_mistake_are_one_line(tmp_path: Path, monkeypatch: Any) -> None:
+    write(tmp_path, GOOD, rules=RULE + 'basis = "code"\ncites = ["one", "two"]\n')
+    sources_file(tmp_path)
+    (tmp_path / ANSWERS_FILE).write_text(f'["{TOPIC}"]\n{NAME} = {{ disagree = ["a"] }}\n', encoding="utf-8")
+    with pytest.raises(FixtureError, match=rf"{ANSWERS_FILE}: .*disagree") as caught:
+        list(check_sources(only(tmp_path, monkeypatch)))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_must_case_of_the_package_is_beyond_the_rule() -> None:
+    line = level_line(load())
+    assert line.startswith("must cases beyond the rule: 0 whose basis does not allow must, 0 on code where")
 
 
 def test_the_rules_of_the_package_cite_what_decides_them() -> None:

@@ -199,7 +199,7 @@ def test_adapters_lists_the_options_of_client_programs_once(wireproof: Command) 
     assert rows["kio"]["options"] == []
     fetch, serve, *_ = rows["sarama-client"]["options"]
     assert (fetch["name"], fetch["values"], fetch["default"]) == ("fetch", "4..17", "17")
-    assert serve["values"] == "whole|pieces|cut|error|leader"
+    assert serve["values"] == "pieces|whole|cut|error|leader"
 
 
 @pytest.mark.usefixtures("stored_cases_alone")

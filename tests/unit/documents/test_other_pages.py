@@ -6,6 +6,7 @@ import tomllib
 import pytest
 from documentation import DOCS, pages, tables, text_of, words
 from folders import TOP
+from found_faults import CLASSES, FOUND, with_tables
 from goldens import load
 from machine import needs
 
@@ -94,29 +95,24 @@ def test_the_version_of_the_package_is_the_same_everywhere() -> None:
 # --- found.md ---
 
 
-def found() -> list[tuple[str, str, str]]:
-    """Codec, version and case of each row."""
-    headings = ("Kafka", "Clients", "Producers", "Heka", "Iggy", "The reference")
-    rows = [row for heading in headings for row in tables(text_of("found.md"), heading)[0]]
-    codecs = [(re.findall(r"`([a-z-]+)`(?: ([\d.]+))?", row[0]), words(row[1])[0]) for row in rows]
-    return [(name, version, case) for names, case in codecs for name, version in names]
+def test_the_tables_of_found_faults_are_those_of_the_data() -> None:
+    text = text_of("found.md")
+    assert text == with_tables(text), "python -m tests.support.found_faults --tables"
 
 
-def test_every_fault_is_a_case_and_a_known_failure_of_the_codec() -> None:
+def test_every_fault_is_a_case_and_a_known_failure_with_what_one_must_know_of_it() -> None:
     known = {one.id for one in load().cases}
-    assert {case for _, _, case in found()} <= known
-    peers = [row for row in found() if row[0] != "reference"]
-    assert all(version and case in known_failures(codec) for codec, version, case in peers)
-    assert len(peers) > len(found()) // 2
-
-
-def test_every_replay_of_a_served_log_is_of_a_case_and_a_client() -> None:
-    known = {one.id for one in load().cases}
-    replays = re.findall(r"`(kafka\.\S+) (\S+-client):(fetch=\d+,serve=[a-z]+)`", text_of("found.md"))
-    assert len(replays) >= 8
-    for case, client, options in replays:
-        assert case in known
-        assert resolve(f"{client}:{options}").formats == ("kafka",)
+    for row in FOUND:
+        assert row.case in known
+        assert row.cls in CLASSES
+        assert re.fullmatch(r"https://github\.com/\S+/blob/\S+#L\d+(-L\d+)?", row.code)
+        assert all(link.startswith("https://github.com/") for link in row.threads)
+        assert row.threads or row.cls in {"not reported", "policy"}
+        assert re.fullmatch(r"\S.* [\d.-]+", row.library)
+        assert row.heading == "Brokers" or resolve(row.adapter)
+    peers = [row for row in FOUND if row.heading != "Brokers" and row.adapter == row.name]
+    assert all(row.case in known_failures(row.name) for row in peers)
+    assert len({(row.case, row.adapter) for row in FOUND}) == len(FOUND)
 
 
 def known_failures(codec: str) -> set[str]:

@@ -10,7 +10,6 @@ ROWS = {
     "timestampDelta a varint": "kafka.v2.timestamp.64-bit",
     "attributes a byte": "kafka.v2.attributes",
     "maxTimestamp of the last record": "kafka.produce.max-timestamp",
-    "one or more records": "kafka.v2.empty",
     "a single control record": "kafka.control.first",
     "sequence a plain sum": "kafka.v2.sequence.wrap",
     "no lz4 in v0": "kafka.lz4.kip57",
@@ -18,7 +17,6 @@ ROWS = {
     "highest bits of a message 0": "kafka.legacy.attributes.unused",
     "outer key null": "kafka.produce.outer-key",
     "control value opaque": "kafka.control.value",
-    "CRC from the attributes on": "kafka.legacy.crc",
 }
 
 

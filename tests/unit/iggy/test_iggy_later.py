@@ -7,9 +7,20 @@ import pytest
 from iggy_bytes import WORKED, decode, encode, refusal, remarks
 
 from wireproof.wire.json_values import from_json, to_json
+from wireproof.wire.rejection import Rejected
 
 PLACE = bytes.fromhex("010401000000020673616d706c650100")
 """Stream 1, topic "sample", balanced."""
+
+EDGE_OPERATIONS = {
+    *(1, 2, 3, 128, 130, 132, 134, 160, 161, 162),
+    *range(64, 69),
+    *range(70, 76),
+    *range(136, 142),
+    *range(143, 151),
+    *range(166, 170),
+}
+"""128 to 150 without the five that are retired."""
 
 SENDS = [("0.7", 56, 9), ("0.8", 56, 9), ("0.9", 64, 10)]
 """Revision, bytes of a message header, bytes of an entry of headers beside key and value."""
@@ -112,3 +123,35 @@ def test_a_message_of_one_revision_is_never_read_as_another_without_a_remark() -
 def _worked(name: str) -> tuple[str, bytes]:
     format_id, _, data = WORKED[name]
     return format_id, data
+
+
+@pytest.mark.parametrize(
+    ("revision", "command", "at", "known"),
+    [
+        ("0.11", 5, 176, {1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162}),
+        ("0.11", 8, 208, {0, 1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162}),
+        ("0.11", 13, 255, set(range(1, 16))),
+        ("0.11.1-edge", 5, 176, EDGE_OPERATIONS),
+        ("0.11.1-edge", 8, 208, {0, *EDGE_OPERATIONS}),
+        ("0.11.1-edge", 13, 255, set(range(1, 16))),
+    ],
+)
+def test_a_frame_has_a_known_operation_or_reason(
+    revision: str, command: int, at: int, known: set[int]
+) -> None:
+    # The sets are the discriminants of `Operation` and `EvictionReason` in the crate of each revision.
+    name, template = f"iggy.frame/{revision}", bytearray(256)
+    template[48:52], template[60], template[at] = pack("<I", 256), command, 1
+    value: Any = to_json(decode(name, bytes(template)).value)
+    field = "reason" if command == 13 else "operation"
+    for number in range(256):
+        template[at] = number
+        rejected = refusal(name, bytes(template))
+        assert (rejected is None) == (number in known), number
+        assert rejected is None or (rejected.cls, rejected.at) == ("bad-kind", at)
+        value["header"][field] = str(number)
+        if number in known:
+            encode(name, value)
+        else:
+            with pytest.raises(Rejected, match="invalid-value"):
+                encode(name, value)

@@ -56,6 +56,7 @@ def test_every_iggy_remark_is_made_by_some_bytes() -> None:
     big = b"".join(entry(b"k%03d" % number, 1, b"v" * 250) for number in range(404))
     told = sample(FORMATS["iggy.json.poll/0.9"])
     two, later = WORKED["W12"][2], WORKED["W24"][2]
+    login = b"\1" + bytes(79) + b"x"  # from the operation on
     seen = {
         *remarks("iggy.poll/0.9", later[:16] + b"\xff" + later[17:]),
         *remarks("iggy.poll/0.9", later[:-22] + b"\0" + later[-21:]),
@@ -65,9 +66,9 @@ def test_every_iggy_remark_is_made_by_some_bytes() -> None:
         *remarks("iggy.send/0.11", _unminted()),
         *remarks(
             "iggy.frame/0.11",
-            bytes(48) + u32(257) + bytes(8) + b"\x05" + bytes(83) + b"\1" + bytes(111) + b"x",
+            bytes(48) + u32(257) + bytes(8) + b"\x05" + bytes(83) + b"\1" + bytes(31) + login,
         ),
-        *remarks("iggy.frame/0.11", bytes(48) + u32(257) + bytes(8) + b"\x05" + bytes(195) + b"x"),
+        *remarks("iggy.frame/0.11", bytes(48) + u32(257) + bytes(8) + b"\x05" + bytes(115) + login),
         *remarks("iggy.poll-request/0.8", WORKED["W10"][2][:-1] + b"\2"),
         *remarks("iggy.reply/0.0.30", u32(0) + u32(1) + b"x"),
         *remarks("iggy.send/0.7", WORKED["W17"][2][:56] + b"\1" + WORKED["W17"][2][57:]),

@@ -28,6 +28,8 @@ from wireproof.wire.options import Options
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 TOP = (1 << 63) - 1
+KRAFT = "000000 0800000005 0a 0000000100 00"
+KRAFT_NEXT = "000002 0800000005 0a 0000000100 00"
 HEADER = "0000 00 026b 0276"
 PAIR = message(1) + message(1, b"l", offset=1)
 MARKER = record("000000 0800000001 0c000000000005 00")
@@ -55,9 +57,7 @@ TABLE = [
     ("max-timestamp", V2, batch(max_time=NOW - 1)),
     ("producer-fields", V2, batch(producer=1000)),
     ("producer-fields", V2, batch(producer=1000, epoch=0)),
-    ("producer-fields", V2, batch(sequence=0)),
     ("producer-fields", V2, batch(attributes=0x10)),
-    ("producer-fields", V2, batch(sequence=-2)),
     ("producer-fields", V2, batch(producer=-2)),
     ("negative-timestamp", V2, batch(base_time=-5, max_time=-5)),
     ("negative-timestamp", V2, batch(attributes=8, max_time=-1)),
@@ -66,7 +66,6 @@ TABLE = [
     ("count-zero-with-bytes", V2, batch(count=0)),
     ("compressed-empty-batch", V2, batch(b"", 0, attributes=1)),
     ("compressed-empty-batch", V2, batch(b"zz", 0, attributes=4)),
-    ("lat-and-horizon", V2, batch(attributes=0x48)),
     (
         "control-record-count",
         V2,
@@ -95,6 +94,21 @@ TABLE = [
 def test_an_open_place_is_accepted_under_its_remark_alone(cls: str, row: formats.Format, data: bytes) -> None:
     assert remarks(row, data) == [cls]
     assert REMARK_CLASSES[cls].rejectable
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(batch(sequence=0), id="a sequence of 0 without a producer: brokers, aiokafka"),
+        pytest.param(batch(epoch=0, sequence=0), id="an epoch of 0 too: kafkajs"),
+        pytest.param(batch(attributes=0x48), id="append time and delete horizon, of the log cleaner"),
+        pytest.param(
+            batch(record(KRAFT) + record(KRAFT_NEXT), 2, attributes=0x20), id="KRaft's control batch"
+        ),
+    ],
+)
+def test_what_brokers_and_clients_write_has_no_remark(data: bytes) -> None:
+    assert remarks(V2, data) == []
 
 
 def test_every_remark_that_is_not_of_a_compressed_frame_has_a_row() -> None:

@@ -9,10 +9,12 @@ from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, r
 from property_profile import given
 
 from wireproof import formats
+from wireproof.kafka import control_record
 from wireproof.kafka.attribute_bits import wrap64
 from wireproof.kafka.family import strategies
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 
@@ -204,3 +206,32 @@ def test_gzip_records_are_the_plain_ones() -> None:
 def test_a_log_is_written_entry_by_entry() -> None:
     data = message(0) + message(1, offset=1) + batch(base=2)
     assert formats.encode(LOG, to_json(accepted(LOG, data).value)) == data
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "is_read"),
+    [
+        (4, "0000 8080808000", True),
+        (4, "0000 8080808010", True),  # the bits above 32 are dropped
+        (4, "0000 808080808000", False),
+        (4, "0000 80808080808080808000", False),
+        (4, "0000 8080808008", False),  # a negative count
+        (4, "0000 02 05 01 61 03 01 62", True),
+        (4, "0000 01 ffffffff0f 01 61", True),  # a tag has no sign
+        (4, "0000 01 00 ffffffff0f 61", False),
+        (2, "0000 00000007 00 01 00", False),  # its lists may not be null
+        (2, "0000 00000007 01 00 00", False),
+        (2, "0000 00000007 8180808010 01 00", True),
+        (2, "0000 00000007 01 01 00 aabb", True),
+    ],
+)
+def test_varints_and_tagged_fields_of_control_values_are_read_as_kafkas_classes_read_them(
+    kind: int, value: str, *, is_read: bool
+) -> None:
+    # The answers are those of SnapshotFooterRecord and LeaderChangeMessage of kafka-clients 4.4.0.
+    key, data = kind.to_bytes(4, "big"), bytes.fromhex(value)
+    reader = Reader(key + data)
+    found = control_record.parse(reader, key, 0, data, len(key))
+    assert found is not None
+    assert (found.version is not None) == is_read
+    assert ("control-value" in {remark.cls for remark in reader.remarks}) == (not is_read)

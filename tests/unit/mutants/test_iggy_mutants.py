@@ -80,6 +80,8 @@ DEADLY = {
     "iggy-batch-count-unchecked": "iggy.send/0.11/count/batch-1",
     "iggy-frame-size-unchecked": "iggy.frame/0.11/frame/size-255",
     "iggy-frame-unbounded": "iggy.frame/0.11/frame/size-67108865",
+    "iggy-frame-any-operation": "iggy.frame/0.11/frame/operation-255",
+    "iggy-eviction-any-reason": "iggy.frame/0.11/frame/eviction-reason-16",
     "iggy-strategy-unchecked": "iggy.poll-request/0.8/request/strategy-kind-6",
     "iggy-wait-unlimited": "iggy.fetch-request/0.11.1-edge/request/partition-twice",
     "iggy-fetch-error-with-records": "iggy.fetch/0.11.1-edge/reply/failed-with-batches",

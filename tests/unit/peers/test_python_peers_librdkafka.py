@@ -81,9 +81,19 @@ def test_a_wrong_checksum_is_a_refusal_behind_what_was_delivered_before(client: 
 
 
 def test_a_size_that_no_entry_has_is_a_stall_and_no_skip(client: Any) -> None:
-    """kafka.md §8.1: no error, and a fetch at the same offset again."""
+    """kafka.md §8.1: no error, and a fetch at the same offset again and again."""
     outcome = decoded(client, W01 + moved(W01, 1)[:8] + pack(">i", 13) + W01[12:])
-    assert outcome == Stalled("1 records and no error; it asks for offset 1 again")
+    assert outcome == Stalled("1 records and no error; it asks for offset 1 again and again")
+
+
+def test_a_client_that_doubles_its_limit_of_bytes_and_then_reports_an_error_has_not_stalled(
+    client: Any,
+) -> None:
+    """At the eleventh Fetch: MSG_SIZE_TOO_LARGE."""
+    outcome = decoded(client, W01 + bytes(12))
+    assert isinstance(outcome, Refused)
+    assert "message.max.bytes" in outcome.text
+    assert outcome.before == log_of(KV, then=None)
 
 
 def test_a_torn_tail_is_no_stall(client: Any) -> None:
@@ -97,6 +107,15 @@ def test_an_empty_log_is_read_to_its_end(client: Any) -> None:
 def test_a_consumer_that_begins_behind_an_entry_is_shown_nothing_of_it(client: Any) -> None:
     outcome = decoded(client, W01 + moved(W01, 1), Options(fetch_offset=1))
     assert outcome == Accepted(value=log_of(KV | {"offset": "1"}, then=2))
+
+
+def test_a_limit_of_bytes_that_grew_is_of_no_later_case(client: Any) -> None:
+    """More cases than the topic has partitions: an entry that is cut is asked for with a greater limit."""
+    for _ in range(300):
+        assert decoded(client, W01[:15]) == Accepted(value=log_of(then=None))
+    assert isinstance(decoded(client, bytes(12)), Refused)
+    for _ in range(300):
+        assert decoded(client, W01[:15]) == Accepted(value=log_of(then=None))
 
 
 def test_one_case_leaves_nothing_for_the_next(client: Any) -> None:
@@ -160,7 +179,6 @@ def test_a_producer_cannot_be_asked_for_what_it_has_no_say_over(client: Any) -> 
     assert outcome == Unsupported("a producer has no say over baseOffset")
 
 
-def test_the_broker_remembers_each_offset_that_was_asked_for(client: Any) -> None:
-    """Distinguish a skip from a stall: a batch that is dropped whole, and whose offset is passed."""
-    seen, _ = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
-    assert seen.fetched[:2] == [3, 4]
+def test_the_record_after_the_log_is_served_where_the_client_goes_on(client: Any) -> None:
+    served, events = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
+    assert (served.end_at, events.ended) == (4, True)

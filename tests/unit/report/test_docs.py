@@ -113,7 +113,7 @@ def test_a_page_leads_from_each_sentence_of_the_documents_to_rules_and_cases(
     assert "The checksum is CRC-32C." in line
     assert 'href="rule/kafka.v2.crc.polynomial.html"' in line
     assert f'href="case/{CRC}.html"' in line
-    assert "No case can test it: This is state of a broker" in text
+    assert "No case can test it: This is about the transport" in text
     assert 'href="../traceability.html#kdoc-16"' in site[rule_page("kafka.v2.crc.polynomial")]
     assert 'href="traceability.html"' in site["index.html"]
     assert f"that no sentence names: {len(unnamed_rules(suite))}" in text

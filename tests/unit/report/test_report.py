@@ -26,7 +26,7 @@ from wireproof.cases.sources import SourceDocument
 from wireproof.report.annotations import annotations
 from wireproof.report.badge import badge, badge_folder, badges
 from wireproof.report.diff import diff
-from wireproof.report.failure_block import LINES, failure_lines
+from wireproof.report.failure_block import LINES, failure_lines, heading
 from wireproof.report.failure_groups import count_verdicts, failure_groups_of
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import excerpt_of
@@ -74,6 +74,11 @@ def many(count: int, *, first: int = 10, **fields: object) -> list[CaseEvent]:
 def test_failures_with_one_signature_are_one_group_shown_by_its_golden_case() -> None:
     (group,) = failure_groups_of(stream(PASS, *many(37), FAIL))
     assert (group.first, len(group.others)) == (FAIL, 37)
+
+
+def test_a_failure_says_that_it_is_of_robustness() -> None:
+    assert heading(evolve(FAIL, flags=("robustness",))).endswith(" robustness")
+    assert not heading(FAIL).endswith(" robustness")
 
 
 def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> None:
@@ -480,3 +485,48 @@ def test_a_diff_lists_fixed_broken_changed_added_and_removed_cases() -> None:
 def test_a_diff_of_equal_runs_is_empty_and_one_of_an_incomplete_run_says_so() -> None:
     assert diff(stream(PASS, FAIL), stream(PASS, FAIL)).lines() == []
     assert "incomplete" in diff(stream(PASS), stream(complete=False)).lines()[-1]
+
+
+# --- faults below the level ---
+
+LENIENT = event(3, "sum/lenient", "lenient", level="should", rules=("toy.sum",))
+LATE = event(4, "sum/late", "fail", "wrong-value", level="should", rules=("toy.sum",), broken="toy.late")
+BROKEN = event(
+    5, "sum/broken", "fail", "wrong-value", rules=("toy.sum",), broken="toy.strong", got="the sum is wrong"
+)
+BELOW = "below the level: 2 of toy.sum"
+
+
+def test_each_rule_with_faults_below_the_level_has_a_line_at_the_end() -> None:
+    run = stream(PASS, SKIP, LENIENT, evolve(LENIENT, seq=6, id="toy.frame/v1/sum/again"), LATE)
+    lines = printed(run).splitlines()
+    assert [line for line in lines if line.startswith("below")] == [BELOW, "below the level: 1 of toy.late"]
+    assert f"- {BELOW}" in markdown([run]).splitlines()
+    assert f"some: {BELOW}" in html([run])
+    (found,) = ET.fromstring(junit([run])).iterfind(".//testsuite[@tests='3']/properties/property")
+    assert (found.get("name"), found.get("value")) == ("below the level", "2 of toy.sum, 1 of toy.late")
+
+
+def test_at_their_level_and_in_a_baseline_faults_have_no_such_line() -> None:
+    run = stream(PASS, LENIENT, run=evolve(RUN, level="should"))
+    assert "below the level" not in printed(run)
+    known = parse_baseline(write(run, "owner", "reason", dt.date(2030, 1, 1)))
+    applied = apply(stream(PASS, LENIENT), known, dt.date(2029, 1, 1))
+    assert applied.overlays == {LENIENT.id: "expected"}
+    assert "below the level" not in printed(stream(PASS, LENIENT), RunView(applied=applied))
+
+
+def test_many_rules_are_counted_in_the_last_line() -> None:
+    faults = [
+        event(number, f"sum/n{number}", "lenient", level="should", rules=(f"toy.r{number:02}",))
+        for number in range(15)
+    ]
+    lines = [line for line in printed(stream(PASS, *faults)).splitlines() if line.startswith("below")]
+    assert (len(lines), lines[-1]) == (13, "below the level: 3 of 3 further rules")
+
+
+def test_a_broken_rule_is_named_in_place_of_the_kind_and_of_the_rules_of_the_case() -> None:
+    lines = printed(stream(PASS, BROKEN)).splitlines()
+    assert any("FAIL  toy.frame/v1/sum/broken  toy.strong  must reader" in line for line in lines)
+    assert "  rule    toy.strong" in lines
+    assert "rules: toy.strong" in junit([stream(BROKEN)]).decode()

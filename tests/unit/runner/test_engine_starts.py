@@ -6,7 +6,8 @@ import pytest
 from faulty_runs import GOOD, cases, good, run, spec
 from machine import needs
 
-from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters import process_controller
+from wireproof.adapters.errors import AdapterBreachError, AdapterStartError
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import (
     Accepted,
@@ -51,6 +52,36 @@ def test_a_restart_that_fails_twice_ends_the_run_and_keeps_its_results(tmp_path:
     assert isinstance(outcomes[-1], NotRun)
     assert "it did not start again" in outcomes[-1].text
     assert "port in use" in outcomes[-1].text
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        ("other-name", "another name after it was started again (faulty 1 became another 1): "),
+        ("other-version", "another version after it was started again (faulty 1 became faulty 2): "),
+        ("other-claims", "other claims after it was started again (faulty 1 became faulty 1): "),
+    ],
+)
+def test_an_adapter_that_is_another_one_after_a_restart_ends_the_run(
+    fault: str, text: str, tmp_path: Path
+) -> None:
+    with pytest.raises(AdapterBreachError) as caught:
+        run(cases(b"a", b"segfault", b"b"), f"{fault} {tmp_path / 'log'}")
+    assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_notes_after_a_restart_are_no_other_adapter(tmp_path: Path) -> None:
+    outcomes, _ = run(cases(b"a", b"segfault", b"b"), f"other-note {tmp_path / 'log'}")
+    assert outcomes[::2] == [good(b"a"), good(b"b")]
+
+
+def test_an_answer_after_the_last_one_is_seen_when_the_process_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(process_controller, "EXIT_SECONDS", 60.0)  # it ends by itself, however slow this is
+    with pytest.raises(AdapterBreachError, match=r"answered '.*' after the last request was answered"):
+        run(cases(b"a", b"b"), "answers-late")
 
 
 def test_a_program_that_is_not_there_is_one_line() -> None:

@@ -16,9 +16,11 @@ from toy_format import (
 )
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Reject, Source
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Reject, Source
+from wireproof.cases.outcome import Accepted, BrokenRule, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
+from wireproof.runner import judge as module
+from wireproof.runner.events import case_event
 from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value, nondeterministic
 from wireproof.runner.signature import signature, without_indices
 from wireproof.runner.verdicts import TABLE, Verdict
@@ -100,7 +102,7 @@ def test_bytes_without_an_expectation_are_judged_by_the_reference() -> None:
 
 
 def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expectation_for() -> None:
-    case = decode_case(bytes.fromhex("01074142"), Reject("crc-mismatch"), source=Source("fuzz"))
+    case = decode_case(bytes.fromhex("01074142"), Reject("crc-mismatch"), source=Source(ORIGIN_REFERENCE))
     assert judge(case, Accepted(OPEN_VALUE)).label == "info:toy-open"
 
 
@@ -170,3 +172,70 @@ def test_a_signature_forgets_what_ended_the_reading_behind_a_wrong_value() -> No
     assert len({signature("x", STREAM_BAD, verdict) for verdict in wrong}) == 1
     assert len({signature("x", STREAM_BAD, verdict) for verdict in lost}) == 1
     assert signature("x", STREAM_BAD, lost[0]) != signature("x", STREAM_BAD, wrong[0])
+
+
+# --- rules with a level of their own ---
+
+STRONG, WEAK = BrokenRule("toy.strong", "the checksum is wrong"), BrokenRule("toy.weak", "late")
+
+
+@pytest.fixture
+def levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "obligations", lambda: {"toy.strong": "must", "toy.weak": "should"})
+
+
+@pytest.mark.usefixtures("levels")
+@pytest.mark.parametrize(
+    ("outcome", "level", "broken", "decides"),
+    [
+        (Accepted(GOOD_VALUE, 5, broken=(WEAK, STRONG)), "should", "toy.strong", "must"),
+        (Accepted(GOOD_VALUE, 5, broken=(STRONG,)), "may", "toy.strong", "must"),
+        (Accepted(GOOD_VALUE, 5, broken=(WEAK,)), "must", "toy.weak", "should"),
+        (Accepted({}, 5, broken=(WEAK,)), "must", "", None),
+        (Accepted({}, 5, broken=(STRONG,)), "must", "toy.strong", "must"),
+        (Refused("other", untyped=True, broken=(STRONG,)), "may", "toy.strong", "must"),
+    ],
+)
+def test_a_broken_rule_fails_at_its_own_level(
+    outcome: Outcome, level: str, broken: str, decides: str | None
+) -> None:
+    verdict = judge(evolve(GOOD_CASE, level=level), outcome)  # type: ignore[misc] # a level
+    assert (verdict.label, verdict.broken, verdict.level) == ("fail:wrong-value", broken, decides)
+
+
+@pytest.mark.usefixtures("levels")
+def test_a_case_that_is_refused_as_it_should_be_fails_by_a_broken_rule_and_blocks_at_its_level() -> None:
+    should = evolve(BAD_CASE, level="should")
+    refusal = Refused("crc-mismatch", broken=(STRONG,))
+    verdict = judge(should, refusal, twin=PASSED)
+    event = case_event(0, should, verdict)
+    assert (event.level, event.broken, event.deciding_rules) == ("must", "toy.strong", ("toy.strong",))
+    assert event.text == "breaks toy.strong (must)"
+    assert event.got == "the checksum is wrong"
+    assert str(event.signature("x")).endswith("toy.strong")
+    blocked = judge(should, Refused("crc-mismatch"), twin=verdict)
+    assert (blocked.name, blocked.level, blocked.broken) == ("blocked", "must", "toy.strong")
+
+
+@pytest.mark.usefixtures("levels")
+def test_what_the_case_itself_fails_by_is_named_too() -> None:
+    verdict = judge(evolve(GOOD_CASE, level="should"), Accepted({}, 5, broken=(STRONG,)))
+    assert verdict.text == "breaks toy.strong (must); the case itself: fail:wrong-value kind"
+
+
+@pytest.mark.usefixtures("levels")
+def test_a_rule_without_a_level_is_none_that_an_adapter_can_name() -> None:
+    verdict = judge(GOOD_CASE, Accepted(GOOD_VALUE, 5, broken=(BrokenRule("toy.unknown"),)))
+    assert (verdict.name, verdict.text) == (
+        "adapter-error",
+        "breaks 'toy.unknown', which is no rule with a level",
+    )
+
+
+@pytest.mark.usefixtures("levels")
+def test_to_accept_what_must_be_refused_stays_the_failure_of_a_case_as_strong_as_the_rule() -> None:
+    accepted = Accepted(GOOD_VALUE, broken=(STRONG,))
+    verdict = judge(BAD_CASE, accepted)
+    assert (verdict.label, verdict.broken) == ("fail:wrong-accept", "")
+    assert verdict.text.endswith("breaks toy.strong (must)")
+    assert judge(evolve(BAD_CASE, level="should"), accepted).broken == "toy.strong"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from command_line import Command
+from faulty_runs import spec
 from folders import SUPPORT
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
@@ -196,3 +197,16 @@ def test_the_fields_that_no_adapter_can_observe_are_none() -> None:
 def test_who_shows_everything_leaves_nothing_out() -> None:
     assert all(not_compared(row, ("*",)) == () for row in FORMATS.values())
     assert not_compared(FORMATS["heka.message/0.10"], ()) == ()
+
+
+def test_an_answer_after_the_last_one_ends_a_check_with_exit_code_4_and_one_line(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.adapters.process_controller.EXIT_SECONDS", 60.0)
+    out = tmp_path / "run.jsonl"
+    selection = ("--run", "iggy.identifier/0.0.30/identifier/string", "--no-families", "--out", str(out))
+    done = wireproof("check", spec("answers-late"), *selection)
+    assert done.code == 4
+    (line,) = done.err.splitlines()
+    assert "after the last request was answered: each request has one answer" in line
+    assert wireproof("report", str(out)).code == 4

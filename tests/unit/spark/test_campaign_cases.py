@@ -221,7 +221,7 @@ def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
     for count in (1, 7, 400):
         assert sorted(span for task in plan.tasks(count) for span in task) == list(range(50))
     assert len(plan.tasks(7)) == 7
-    assert sum(plan.weights) == 750
+    assert sum(plan.weights.values()) == 750
 
 
 def test_a_folder_of_another_campaign_is_said_in_one_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rows of logs: columns, what is not silent, packed objects, options, filters."""
+"""Rows of logs: columns, what is not silent, packed objects, options."""
 
 import gzip
 from decimal import Decimal
@@ -17,13 +17,11 @@ from wireproof.kafka.family import spark_columns as kafka_columns
 from wireproof.kafka.family import spark_reader as columnar_reader
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark import (
-    filters,
     read_span,
     source_settings,
 )
 from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.filters import ColumnTest as Filter
 from wireproof.spark.object_places import expand_paths
 from wireproof.spark.object_spans import plan_tasks, whole_objects
 from wireproof.spark.read_span import ReadRequest
@@ -292,6 +290,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
         ("kafka_log", {"rwos": "records"}, "unknown option rwos; did you mean rows?"),
         ("kafka_log", {"rows": "lines"}, "option rows: 'lines' is not one of frames, records"),
         ("kafka_log", {"tasks": "0"}, "option tasks: '0' is not a positive number"),
+        ("kafka_log", {"positions": "5:5"}, "option positions: '5:5' is not FIRST:END"),
         ("kafka_log", {"raw": "yes"}, "option raw: 'yes' is not true or false"),
         ("kafka_log", {"raw": "true", "rows": "records"}, "remove rows=records"),
         ("iggy_log", {"revision": "9"}, "option revision: '9' is not one of 0.0.30, "),
@@ -309,75 +308,6 @@ def test_an_option_that_cannot_be_is_said_in_one_line(kind: str, options: dict[s
 def test_the_options_of_the_codec_reach_it(tmp_path: Path) -> None:
     logs.write(tmp_path, a=kafka_bytes.batch())
     assert brief(rows(tmp_path, max_message="50")) == [(0, 70, "garbage", "limit-exceeded")]
-
-
-# --- filters ---
-
-VALUES = [3, None, 5, 8]
-
-
-@pytest.mark.parametrize(
-    ("test", "kept"),
-    [
-        (Filter("x", "EqualTo", 5), [5]),
-        (Filter("x", "EqualTo", 5, negated=True), [3, 8]),
-        (Filter("x", "EqualNullSafe", 5), [5]),
-        (Filter("x", "EqualNullSafe", 5, negated=True), [3, None, 8]),
-        (Filter("x", "GreaterThan", 5), [8]),
-        (Filter("x", "GreaterThanOrEqual", 5, negated=True), [3]),
-        (Filter("x", "LessThan", 5), [3]),
-        (Filter("x", "LessThanOrEqual", 5), [3, 5]),
-        (Filter("x", "In", (3, 8, 9)), [3, 8]),
-        (Filter("x", "In", (3, 8), negated=True), [5]),
-        (Filter("x", "IsNull"), [None]),
-        (Filter("x", "IsNotNull"), [3, 5, 8]),
-        (Filter("x", "IsNull", negated=True), [3, 5, 8]),
-    ],
-)
-def test_a_filter_keeps_what_sql_keeps(test: Filter, kept: list[int | None]) -> None:
-    batch = pa.record_batch({"x": pa.array(VALUES, pa.int64())})
-    assert filters.can_test(test, pa.int64())
-    assert filters.apply_tests(batch, [test]).column("x").to_pylist() == kept
-
-
-@pytest.mark.parametrize(
-    ("op", "kept"), [("StringStartsWith", ["ab"]), ("StringEndsWith", ["b"]), ("StringContains", ["ab", "b"])]
-)
-def test_filters_on_text(op: str, kept: list[str]) -> None:
-    batch = pa.record_batch({"x": ["ab", "b", None, "B"]})
-    text = "a" if op == "StringStartsWith" else "b"
-    found = filters.apply_tests(batch, [Filter("x", op, text)]).column("x").to_pylist()
-    assert found == (["ab", "b"] if op == "StringEndsWith" else kept)
-
-
-def test_what_cannot_be_tested_is_left_to_spark() -> None:
-    assert not filters.can_test(Filter("x", "EqualTo", 1 << 70), pa.int64())
-    assert not filters.can_test(Filter("x", "In", (1, None)), pa.int64())
-    assert not filters.can_test(Filter("x", "EqualTo", ["a"]), pa.list_(pa.string()))  # type: ignore[arg-type]
-    assert not filters.can_test(Filter("x", "RegExp", "a"), pa.string())
-
-
-@pytest.mark.parametrize(
-    "op", ["EqualTo", "EqualNullSafe", "GreaterThan", "GreaterThanOrEqual", "LessThan", "In"]
-)
-@pytest.mark.parametrize("negated", [False, True])
-def test_a_span_is_left_out_only_if_no_position_in_it_can_pass(op: str, negated: bool) -> None:
-    for value in range(8):
-        test = Filter("position", op, (value, value + 3) if op == "In" else value, negated)
-        for first in range(7):
-            for last in range(first, 7):
-                positions = pa.array(range(first, last + 1), pa.int64())
-                passing = any(one.as_py() for one in filters.test_column(test, positions))
-                assert filters.may_keep_range(first, last, [test]) or not passing
-
-
-def test_a_path_that_cannot_pass_is_left_out() -> None:
-    tests = [Filter("path", "StringEndsWith", ".log"), Filter("path", "EqualTo", "/b.log", negated=True)]
-    assert [filters.may_keep_path(path, tests) for path in ("/a.log", "/b.log", "/a.gz")] == [
-        True,
-        False,
-        False,
-    ]
 
 
 def test_the_columns_hold_what_no_codec_gave() -> None:

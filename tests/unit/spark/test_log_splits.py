@@ -1,6 +1,7 @@
 """A log that is cut at any point and scanned part by part gives what the whole gives, and every byte once."""
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import Any
 
 import kafka_bytes
@@ -20,6 +21,7 @@ from wireproof.spark.object_spans import (
     SLACK_FRACTION,
     ObjectSpan,
     choose_split_points,
+    part_of_object,
     plan_tasks,
     split_range,
 )
@@ -221,6 +223,21 @@ def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) 
     assert spans[-1].end == place.size
     sizes = [sum(span.weight for span in task) for task in tasks]
     assert max(sizes) < 1.2 * place.size / 4
+
+
+def test_a_range_of_positions_has_the_items_that_begin_in_it(tmp_path: Any) -> None:
+    data = ONE * 3 + b"\xff" * 50 + ONE[:20] + bytes([ONE[20] ^ 1]) + ONE[21:] + ONE * 2 + ONE[:30]
+    (tmp_path / "0.log").write_bytes(data)
+    place = ObjectPlace("", str(tmp_path / "0.log"), "0.log", len(data))
+    starts = [item.at for item in logs.items(KAFKA, logs.stored(data), 0, len(data))]
+    assert len(starts) == 7
+    edges = sorted({at + step for at in [*starts, len(data)] for step in (-1, 0, 1, 30) if at + step >= 0})
+    for first, end in combinations(edges, 2):
+        _, start, stop = part_of_object(KAFKA, DEFAULT_OPTIONS, first, end, (place, 0, len(data)))
+        found = [item.at for item in logs.items(KAFKA, logs.stored(data), start, stop)]
+        assert found == [at for at in starts if first <= at < end], (first, end)
+    with pytest.raises(SourceError, match=r"0\.log\.gz is compressed"):
+        part_of_object(KAFKA, DEFAULT_OPTIONS, 0, 1, (ObjectPlace("", "0.log.gz", "0.log.gz", 1), 0, 1))
 
 
 def test_small_objects_share_a_task_compressed_ones_too_and_a_large_one_has_its_own() -> None:

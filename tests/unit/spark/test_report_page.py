@@ -252,8 +252,8 @@ def test_a_long_span_of_the_same_speed_is_drawn_as_high_and_as_wide_as_many_shor
 ) -> None:
     sizes = [4 * charts.MIB] * 3 + [charts.MIB] * 12
     ends = list(accumulate(sizes))
-    spans = [["", "a", "a", sum(sizes), end - size, end] for size, end in zip(sizes, ends, strict=True)]
-    (tmp_path / "plan.json").write_text(json.dumps({"spans": spans}))
+    spans = [[n, end - size, end, None] for n, (size, end) in enumerate(zip(sizes, ends, strict=True))]
+    (tmp_path / "plan.json").write_text(json.dumps({"objects": [{"place": [], "spans": spans}]}))
     for number, size in enumerate(sizes):
         began, done = (
             checkpointed_job.start_file(tmp_path, number),

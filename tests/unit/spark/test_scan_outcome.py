@@ -1,5 +1,6 @@
 """A scan hides nothing: what it did not read, what is damaged, and the exit code of that. Without Spark."""
 
+import errno
 import gzip
 import os
 from pathlib import Path
@@ -73,6 +74,33 @@ def test_internal_topics_are_read_and_what_is_hidden_is_listed(scanned: Command,
     ]
 
 
+def test_a_damaged_segment_that_is_added_to_a_scanned_folder_is_read(
+    scanned: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    write(folder / "00000000000000000000.log", LOG)
+    assert scanned(folder).code == 0
+    damaged = LOG[:100] + bytes([LOG[100] ^ 1]) + LOG[101:]
+    added = write(folder / "00000000000000000050.log", damaged)
+    done = scanned(folder)
+    assert done.code == 1
+    assert f"new: 1 objects: {added}" in done.out
+    assert f"wrong: {added}: bytes 0 to {ENTRY}: crc-mismatch" in done.out.replace(f"{ENTRY} to", "0 to")
+    assert {row["path"]: row["bytes_read"] for row in table(tmp_path, "files")} == {
+        str(folder / "00000000000000000000.log"): len(LOG),
+        str(added): len(LOG),
+    }
+    with added.open("ab") as file:
+        file.write(b"\0")
+    grown = scanned(folder)
+    assert grown.code == 1
+    assert f"read again: 1 objects: {added} ({len(LOG):,} bytes, now {len(LOG) + 1:,})" in grown.out
+    assert sum(row["bytes_read"] for row in table(tmp_path, "files")) == 2 * len(LOG) + 1
+    added.unlink()
+    sound = scanned(folder)
+    assert (sound.code, f"gone, and no longer in the tables: 1 objects: {added}" in sound.out) == (0, True)
+
+
 def test_what_cannot_be_unpacked_is_named_and_what_unpacks_before_the_cut_is_read(
     scanned: Command, tmp_path: Path
 ) -> None:
@@ -98,16 +126,58 @@ def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
     (folder / "a" / "again").symlink_to(folder)
     (folder / "b").symlink_to(folder / "a")
     (folder / "other.log").symlink_to(folder / "a" / "0.log")
-    (folder / "gone.log").symlink_to(folder / "nothing")
     done = scanned(folder)
     assert done.code == 0
     assert "1 objects, " in done.out
     assert {
         Path(row["path"]).name: row["reason"].partition(",")[0] for row in table(tmp_path, "skipped")
     } == {
-        "gone.log": "a broken link",
         "other.log": "another path of an object that is read",
     }
+
+
+def test_what_cannot_be_read_is_listed_with_exit_code_1_and_the_rest_is_read(
+    scanned: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "in"
+    write(folder / "a.log", LOG)
+    write(folder / "empty.log", b"")
+    assert scanned(folder).code == 0, "a new segment of a broker is empty"
+    locked = write(folder / "locked.log", LOG)
+    (folder / "gone.log").symlink_to(folder / "nothing")
+    os.mkfifo(folder / "pipe.log")
+    opened = Path.open
+
+    def refused(path: Path, *words: Any, **more: Any) -> Any:
+        if path == locked:  # permissions do not stop root
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *words, **more)
+
+    monkeypatch.setattr(Path, "open", refused)
+    done = scanned(folder)
+    assert done.code == 1
+    assert "1 objects, " in done.out
+    for name, reason in (
+        ("locked", "cannot be read: Permission denied"),
+        ("gone", "a broken link"),
+        ("pipe", "neither a file nor a folder"),
+    ):
+        assert f": {reason}: {folder / name}.log\n" in done.out
+    (folder / "gone.log").unlink()
+    (folder / "pipe.log").unlink()
+    monkeypatch.setattr(Path, "open", opened)
+    assert (scanned(folder).code, len(table(tmp_path, "files"))) == (0, 2), "it is read once it can be"
+
+
+def test_an_entry_over_a_limit_is_no_unknown_format_and_the_option_is_named(
+    scanned: Command, tmp_path: Path
+) -> None:
+    write(tmp_path / "in" / "a.log", LOG[:ENTRY])
+    done = scanned(tmp_path / "in", "--set", f"max_message={ENTRY - 13}")
+    assert done.code == 1
+    assert f"a.log: bytes 0 to {ENTRY}: limit-exceeded\n" in done.out
+    assert "with --set max_message=BYTES" in done.out
+    assert "no known format" not in done.out
 
 
 def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(

@@ -44,11 +44,11 @@ def integer_fields() -> Mapping[type, Mapping[str, IntegerField]]:
 
 
 def _integers(layout: Layout, value: type) -> Iterator[tuple[str, IntegerField]]:
-    """Yield the integers whose number the writer of a value chooses; a code has names and a constant none."""
+    """Yield the integers whose number the writer of a value chooses; a code and a constant are none."""
     names = {one.name for one in fields(value)}
     for part in map(present, layout.parts):
         match part:
-            case Number(const=None, codes=None) if (name := attribute_of(part.name)) in names:
+            case Number(const=None, codes=None, known=None) if (name := attribute_of(part.name)) in names:
                 yield name, _integer(part)
             case ProtoField(name=name, of=str(kind), codes=None) if kind in PROTO_INTEGERS:
                 yield name, IntegerField(*PROTO_INTEGERS[kind])

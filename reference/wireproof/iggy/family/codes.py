@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from wireproof.iggy.frame import (
+    EVICTION_REASONS,
     OPERATIONS_WITHOUT_CHECKSUM,
     ClassicFrame,
+    EvictionHeader,
     ReplyHeader,
     ReplyHeader111,
     RequestHeader,
@@ -24,5 +26,6 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
     (RequestHeader111, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
     (ReplyHeader111, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
     (ReplyHeader111, "committed_result"): (0, 1),
+    (EvictionHeader, "reason"): tuple(sorted(EVICTION_REASONS)),
 }
 """Class and field to codes: iggy.md, section 2.1."""

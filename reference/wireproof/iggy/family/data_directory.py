@@ -20,7 +20,8 @@ from wireproof.iggy import server_files, server_info
 from wireproof.iggy.family.index_files import SYSTEM, log_format
 from wireproof.iggy.server_files import ServerFile
 from wireproof.runner import index_files
-from wireproof.runner.log_files import survey_report
+from wireproof.runner.file_survey import survey_file
+from wireproof.runner.log_files import log_report
 
 PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\d+)")
 
@@ -35,7 +36,8 @@ def _log(file: DataFile) -> FileReport:
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
     row = fmt if fmt is not None else next(one for one in FORMATS.values() if one.name == "iggy.log")
-    found = survey_report(file, row.format_id, (), {"base": base, "revision": row.revision})
+    survey = survey_file(file.path, format_name=row.format_id)
+    found = log_report(file, survey, (), {"base": base, "revision": row.revision})
     facts: dict[str, Any] = dict(found.facts)
     first, last = facts.get("firstOffset"), facts.get("lastOffset")
     findings = list(found.findings)

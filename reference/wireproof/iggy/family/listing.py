@@ -177,6 +177,7 @@ LISTING: Final = EntryListing(
     record_line=_record_line,
     totals=SegmentTotals,
     offsets=lambda cells: (cells[0], cells[1]),
+    allocated=True,
     head_offsets=_head_offsets,
     notes=_notes,
 )

@@ -9,6 +9,7 @@ from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMes
 from wireproof.iggy.deferred_poll import DeferredPollRequest
 from wireproof.iggy.fetch import FetchSection
 from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
+from wireproof.iggy.frame import HEADERS_BY_COMMAND, HEADERS_BY_COMMAND_111
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
 from wireproof.iggy.identifier import Identifier
@@ -30,7 +31,7 @@ from wireproof.iggy.poll import Poll110, Poll111
 from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.send import Send90, Send111
 from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
-from wireproof.wire.layout import Number
+from wireproof.wire.layout import Layout, Number
 
 
 def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -191,6 +192,18 @@ HEADED: Final = (
 )
 """The classes with a header map."""
 
+
+def _with_known_codes(layout: Layout) -> Callable[[Any], Any]:
+    """Return a function that replaces each code that a frame's header may not have: iggy.md, section 2.1."""
+    known = {part.name: part.known for part in layout.parts if isinstance(part, Number) and part.known}
+
+    def normalise(header: Any) -> Any:  # noqa: ANN401 - the value class of the layout
+        wrong = {name: min(codes) for name, codes in known.items() if getattr(header, name) not in codes}
+        return evolve(header, **wrong) if wrong else header
+
+    return normalise
+
+
 NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     **dict.fromkeys(HEADED, _headed),
     HeaderValue: _header_value,
@@ -201,6 +214,12 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     DeferredPollRequest: _waiting,
     FetchRequest: _fetch,
     FetchSection: _section,
+    **{
+        layout.value: _with_known_codes(layout)
+        for headers in (HEADERS_BY_COMMAND, HEADERS_BY_COMMAND_111)
+        for layout in headers.values()
+        if layout.value is not None
+    },
     **dict.fromkeys((JsonError, JsonError40), _error),
     **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _request),
     PolledMessage70: _unsealed,

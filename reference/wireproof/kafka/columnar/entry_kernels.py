@@ -278,7 +278,7 @@ def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for
         return False
     if header.base_offset > INT63 - header.last_offset_delta:
         return False
-    if bits & APPEND_TIME and (bits & DELETE_HORIZON or header.max_timestamp < 0):
+    if bits & APPEND_TIME and header.max_timestamp < 0:
         return False
     if bits & DELETE_HORIZON and header.base_timestamp < 0:
         return False
@@ -289,13 +289,9 @@ def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for
 
 @compile_kernel
 def is_clean_producer(header: Row) -> Flag:
-    """Return whether the producer fields are a combination of §1.1 that a writer makes: C20 to C25."""
+    """Return whether a writer makes these producer fields: §1.1, C20, C21, C23, C25."""
     if header.producer_id == -1:
-        return (
-            header.producer_epoch == -1
-            and header.base_sequence == -1
-            and not header.attributes & TRANSACTIONAL
-        )
+        return header.attributes & TRANSACTIONAL == 0
     if header.producer_id < 0 or header.producer_epoch < 0 or header.base_sequence < -1:
         return False
     return header.base_sequence >= 0 or header.attributes & CONTROL != 0

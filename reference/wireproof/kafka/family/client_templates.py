@@ -7,6 +7,9 @@ from wireproof.adapters.templates import AdapterTemplate
 CASES: Final = "kafka.log/mixed/delivered/*"
 """The cases that show most about a client: what it delivers, and where its next fetch begins."""
 
+EXAM: Final = "kafka.**"
+"""All cases: also damage, transactions, single batches and messages, and what a producer writes."""
+
 TEMPLATES: Final = {
     template.language: template
     for template in (
@@ -17,6 +20,7 @@ TEMPLATES: Final = {
             tools=("python3",),
             client="confluent-kafka-client",
             client_cases=CASES,
+            exam=EXAM,
             library="pip install confluent-kafka",
         ),
         AdapterTemplate(
@@ -27,6 +31,7 @@ TEMPLATES: Final = {
             ("node", "npm"),
             client="platformatic-kafka-client",
             client_cases=CASES,
+            exam=EXAM,
             runtime="Node 22.22 or newer",
         ),
         AdapterTemplate(
@@ -37,6 +42,7 @@ TEMPLATES: Final = {
             ("go",),
             client="franz-go-client",
             client_cases=CASES,
+            exam=EXAM,
         ),
         AdapterTemplate(
             "java",
@@ -46,6 +52,7 @@ TEMPLATES: Final = {
             ("java", "mvn"),
             client="kafka-clients-client",
             client_cases=CASES,
+            exam=EXAM,
         ),
         AdapterTemplate(
             "rust",
@@ -55,6 +62,7 @@ TEMPLATES: Final = {
             ("cargo",),
             client="rdkafka-client",
             client_cases=CASES,
+            exam=EXAM,
         ),
         AdapterTemplate(
             "c",
@@ -67,6 +75,7 @@ TEMPLATES: Final = {
             ("cc",),
             client="librdkafka-client",
             client_cases=CASES,
+            exam=EXAM,
             library="apt-get install librdkafka-dev libcjson-dev",
         ),
     )

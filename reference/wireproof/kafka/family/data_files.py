@@ -3,26 +3,29 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from attrs import define, field
+
 from wireproof.data_files import DataFile, FileFinding, FileKind, FileReport, named
 from wireproof.kafka import (
     batch,
     checkpoint_files,
-    entry,
     metadata_files,
     producer_snapshot,
     transaction_index,
 )
 from wireproof.kafka.checkpoint_files import EPOCH_FIELDS, OFFSET_FIELDS
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
+from wireproof.kafka.family.entry_cells import offsets_and_epoch
 from wireproof.kafka.family.index_files import SYSTEM, parse_file_name, read_segment
 from wireproof.kafka.index_file import REBUILD
 from wireproof.kafka.metadata_files import MetadataFile
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_size_and_magic
 from wireproof.runner import index_files
-from wireproof.runner.log_files import survey_report
+from wireproof.runner.entry_list import ListedEntry, ListedRows
+from wireproof.runner.file_survey import survey_file
+from wireproof.runner.log_files import log_report
 from wireproof.wire.json_values import Json
-from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
@@ -54,39 +57,45 @@ def _log(file: DataFile) -> FileReport:
     if segment.heads and segment.heads[0].first < name.base and segment.heads[0].magic > 1:
         text = f"the log begins at offset {segment.heads[0].first}, below the base offset of its name"
         findings.append(FileFinding(0, text))
-    return survey_report(file, LOG_FORMAT, findings, {"base": name.base, **_offsets(file, segment)})
+    offsets = _Offsets()
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=offsets.add)
+    return log_report(file, survey, findings, {"base": name.base, **offsets.facts()})
 
 
-def _offsets(file: DataFile, segment: SegmentHeaders) -> dict[str, Json]:
-    """Return the offsets and epochs of a segment, and the gaps in it."""
-    heads = segment.heads
-    if not heads:
-        return {"epochs": [], "gaps": []}
-    gaps: list[Json] = []
-    epochs: list[Json] = []
-    before, epoch = None, None
-    for head in heads:
-        first = head.first if head.magic > 1 or before is None else before + 1
-        if before is not None and first > before + 1:
-            gaps.append([before + 1, first - 1])
-        if head.magic > 1 and head.epoch != epoch:
-            epochs.append([head.epoch, head.first])
-            epoch = head.epoch
-        before = head.last
-    ends: dict[str, Json] = {"firstOffset": _first_offset(file, heads[0]), "nextOffset": heads[-1].last + 1}
-    return {**ends, "epochs": epochs, "gaps": gaps}
+@define
+class _Offsets:
+    """The leader epochs of a log with their first offsets, and the offsets that no sound entry has.
 
+    Attributes:
+        epochs: pairs of an epoch and an offset.
+        gaps: first and last offset of those that are missing between two entries.
+        lost: the same where damaged bytes are between the two.
+        is_damaged: whether the bytes after the last sound entry are damaged.
+    """
 
-def _first_offset(file: DataFile, head: SegmentEntry) -> int | None:
-    """Return the first offset of an entry; that of a v0 or v1 wrapper is compressed: kafka.md §2.2."""
-    if head.magic > 1:
-        return head.first
-    try:
-        found: Any = entry.decode(Reader(_entry_bytes(file, head)), DEFAULT_OPTIONS, magic=head.magic)
-    except Rejected:
-        return None
-    first = found.messages[0] if found.messages else found
-    return int(first.offset)
+    epochs: list[Json] = field(factory=list)
+    gaps: list[Json] = field(factory=list)
+    lost: list[Json] = field(factory=list)
+    is_damaged: bool = False
+    _after: int | None = None
+    _epoch: int | None = None
+
+    def add(self, part: ListedEntry | ListedRows) -> None:
+        """Add a part of the log; those that are no sound entries have no cells."""
+        if isinstance(part, ListedEntry) and part.kind in ("garbage", "tail"):
+            self.is_damaged = True
+        for cells in part.rows.cells if isinstance(part, ListedRows) else filter(None, (part.cells,)):
+            first, last, epoch = offsets_and_epoch(cells)
+            if self._after is not None and first > self._after:
+                (self.lost if self.is_damaged else self.gaps).append([self._after, first - 1])
+            if epoch is not None and epoch != self._epoch:
+                self.epochs.append([epoch, first])
+                self._epoch = epoch
+            self._after, self.is_damaged = last + 1, False
+
+    def facts(self) -> dict[str, Json]:
+        """Return the epochs, the gaps, what damage took, and whether the end is damaged."""
+        return {"epochs": self.epochs, "gaps": self.gaps, "lost": self.lost, "endIsDamaged": self.is_damaged}
 
 
 def _entry_bytes(file: DataFile, head: SegmentEntry) -> bytes:
@@ -163,7 +172,9 @@ def _lock(file: DataFile) -> FileReport:
 def _kraft_snapshot(file: DataFile) -> FileReport:
     """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
     segment = read_segment(file.path)
-    return survey_report(file, LOG_FORMAT, list(_frame_faults(file, segment)), _offsets(file, segment))
+    offsets = _Offsets()
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=offsets.add)
+    return log_report(file, survey, list(_frame_faults(file, segment)), offsets.facts())
 
 
 def _frame_faults(file: DataFile, segment: SegmentHeaders) -> Iterator[FileFinding]:

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from wireproof.data_files import FileFinding
 from wireproof.kafka import offset_index, segment_headers, time_index, transaction_index
-from wireproof.kafka.index_file import IndexFinding
+from wireproof.kafka.index_file import REBUILD, IndexFinding
 from wireproof.kafka.segment_headers import SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.segment_files import CheckedIndex, IndexRules, SegmentFileName
@@ -30,6 +30,11 @@ FILE_NAME: Final = re.compile(
     rf"(?P<base>\d{{1,20}})(?:[-_][A-Za-z0-9_-]{{22}})?(?P<kind>\.(?:index|timeindex|txnindex|log)){STATE}"
 )
 """Base offset, the id of a remote segment (kafka.md §14.6), kind, and state."""
+
+PADDED: Final = (
+    "{} entries are allocated and not written, and a later segment follows: Kafka cuts the index of a closed "
+    "segment, and brokers without KAFKA-10207 may delete the segment because they read the time 0"
+)
 
 ENDING: Final = re.compile(rf".*(?P<kind>\.(?:index|timeindex|txnindex)){STATE}", re.DOTALL)
 
@@ -98,8 +103,18 @@ def check(name: SegmentFileName, log: SegmentHeaders | None) -> CheckedIndex:
     if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
         text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
         found.insert(0, IndexFinding(0, text, "give the files the name of their first offset"))
+    if index.raw.tail and _is_closed(name):
+        written = len(index.raw.rows)
+        at = (len(data) - index.raw.odd) // (written + index.raw.tail) * written
+        found.append(IndexFinding(at, PADDED.format(index.raw.tail), REBUILD, is_error=False))
     findings = tuple(FileFinding(one.at, one.message, one.next_step, one.is_error) for one in found)
     return CheckedIndex(name, len(data), index, log, findings, SYSTEM)
+
+
+def _is_closed(name: SegmentFileName) -> bool:
+    """Return whether a later segment is beside an index file."""
+    others = (parse_file_name(path) for path in name.path.absolute().parent.glob("*.log"))
+    return any(other is not None and other.base > name.base for other in others)
 
 
 def fits_alone(name: SegmentFileName) -> CheckedIndex | None:

@@ -17,7 +17,7 @@ from wireproof.kafka.family.entry_cells import (
     PRODUCER,
 )
 from wireproof.kafka.family.head_offsets import head_offsets
-from wireproof.kafka.layouts import BATCH, BATCH_FLAGS
+from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, MESSAGE_FLAGS
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Flag
@@ -69,12 +69,13 @@ def cells_line(cells: tuple[Any, ...]) -> str:
         last_sequence, transactional, control, horizon, epoch, _,
     ) = cells  # fmt: skip
     offsets = f"{'' if first is None else first}..{last}"
+    first_time = max_time if kind == "LogAppendTime" else base_time
     who = f"{producer}/{generation}" if producer >= 0 else "-"
     sequences = f"{sequence}..{last_sequence}" if sequence >= 0 else "-"
     rare = transactional or control or horizon is not None or kind == "LogAppendTime"
     what = _what(kind, transactional=transactional, control=control, horizon=horizon) if rare else ""
     return _LINE % (
-        magic, offsets, "-" if count is None else count, codec, instant(base_time), instant(max_time),
+        magic, offsets, "-" if count is None else count, codec, instant(first_time), instant(max_time),
         who, sequences, epoch if magic > 1 else "-", what,
     )  # fmt: skip
 
@@ -155,7 +156,7 @@ class LogTotals:
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add the cells of the next entries."""
         (
-            magic, _, last, count, codec, _, base_time, max_time, producer, _, _, _, _, control, horizon,
+            magic, _, last, count, codec, kind, base_time, max_time, producer, _, _, _, _, control, horizon,
             epoch, _,
         ) = zip(*rows, strict=True)  # fmt: skip
         self.entries.update(magic)
@@ -164,21 +165,30 @@ class LogTotals:
         self.records += sum(filter(None, count))
         low, high = self.offsets or _offsets(rows[0])
         self.offsets = low, max(high, *last)
-        self._add_times(base_time, max_time, horizon)
+        self._add_times(kind, base_time, max_time, horizon)
         if epochs := [one for one, version in zip(epoch, magic, strict=True) if version > 1]:
             self.epochs = (self.epochs or epochs)[0], epochs[-1]
         if max(producer) >= 0 or any(control):
             for cells in rows:
                 self._add_producer(cells)
 
-    def _add_times(self, base: Sequence[int], latest: Sequence[int], horizon: Sequence[int | None]) -> None:
-        """Add timestamps; a negative one is none, and a delete horizon is not the time of a record."""
+    def _add_times(
+        self,
+        kinds: Sequence[str | None],
+        base: Sequence[int],
+        latest: Sequence[int],
+        horizon: Sequence[int | None],
+    ) -> None:
+        """Add timestamps; a negative one is none.
+
+        A delete horizon is no time of a record, and neither is the base of a batch with append time: §1.8.
+        """
         if not (highs := [time for time in latest if time >= 0]):
             return
         lows = [
             first
-            for first, last, other in zip(base, latest, horizon, strict=True)
-            if first >= 0 and last >= 0 and other is None
+            for kind, first, last, other in zip(kinds, base, latest, horizon, strict=True)
+            if first >= 0 and last >= 0 and other is None and kind != "LogAppendTime"
         ]
         low, high = self.times or (highs[0], highs[0])
         self.times = min([low, *lows]), max([high, *highs])
@@ -265,21 +275,24 @@ def field_notes(spans: Sequence[FieldSpan]) -> Mapping[str, str]:
     for path, value in values.items():
         head, _, name = path.rpartition(".")
         batch, _, _ = path.rpartition("records[")
-        if note := _note(name, value, {part: values.get(f"{batch}{part}") for part in _OF_BATCH}, head):
+        parts = {part: values.get(f"{batch}{part}") for part in _OF_BATCH}
+        if note := _note(name, value, {**parts, "magic": values.get(f"{head}.magic".lstrip("."))}, head):
             notes[path] = note
     return notes
 
 
 _OF_BATCH: Final = ("baseOffset", "baseTimestamp", "maxTimestamp", "attributes")
 
-_NAMED_BITS: Final = (*BATCH_FLAGS,)
+_FLAGS: Final = (*MESSAGE_FLAGS, BATCH_FLAGS)
+"""The named bits of the attributes by magic."""
 
 
 def _note(name: str, value: int, batch: Mapping[str, int | None], head: str) -> str:
     in_record = head.endswith("]") and "records[" in head
     match name:
         case "attributes" if not in_record:
-            return flags_text(value, _NAMED_BITS)
+            magic = batch["magic"]
+            return "" if magic is None or not 0 <= magic < len(_FLAGS) else flags_text(value, _FLAGS[magic])
         case "baseTimestamp" | "maxTimestamp" | "timestamp" if value >= 0:
             return instant(value)
         case "offsetDelta" if batch["baseOffset"] is not None:
@@ -303,6 +316,7 @@ LISTING: Final = EntryListing(
     totals=LogTotals,
     head_bytes=BATCH.fixed_size,
     offsets=_offsets,
+    allocated=True,
     fast="wireproof.kafka.family.fast_listing:list_entries",
     headers="wireproof.kafka.family.header_listing:list_headers",
     head_offsets=head_offsets,

@@ -42,7 +42,7 @@ REMOTE_PARTS: Final = (".log", ".index", ".timeindex", ".leader_epoch_checkpoint
 
 @frozen
 class Segment:
-    """A segment of a partition: its file, base offset, first and next offset, epochs and gaps."""
+    """A segment of a partition: its file, base offset, first and next offset, epochs, gaps, and damage."""
 
     name: str
     base: int
@@ -50,6 +50,8 @@ class Segment:
     after: int
     epochs: tuple[tuple[int, int], ...]
     gaps: tuple[tuple[int, int], ...]
+    lost: tuple[tuple[int, int], ...]
+    end_is_damaged: bool
 
 
 def partition(folder: str, files: Sequence[CheckedFile]) -> PartitionReport | None:
@@ -87,9 +89,11 @@ def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
 def _segment(one: CheckedFile) -> Segment:
     facts: Mapping[str, Any] = one.report.facts
     base = facts["base"]
-    pairs = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
+    epochs, gaps, lost = (
+        tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps", "lost")
+    )
     first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
-    return Segment(one.file.name, base, first, after, *pairs)
+    return Segment(one.file.name, base, first, after, epochs, gaps, lost, facts["endIsDamaged"])
 
 
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
@@ -123,13 +127,16 @@ def _is_compacted(files: Sequence[CheckedFile], name: str, topic: str) -> bool:
 def _chain(segments: Sequence[Segment], *, compacted: bool) -> Iterator[FileFinding]:
     """Yield gaps, overlaps, and epochs that go back, over all segments."""
     gaps = [gap for one in segments for gap in one.gaps]
+    lost = [gap for one in segments for gap in one.lost]
     for before, one in pairwise(segments):
         if one.first > before.after and one.after > one.first:
-            gaps.append((before.after, one.first - 1))
+            (lost if before.end_is_damaged else gaps).append((before.after, one.first - 1))
         if one.first < before.after:
             text = f"{one.name} begins at offset {one.first}, but {before.name} ends at {before.after - 1}"
             yield FileFinding(None, f"overlap: {text}")
     yield from _gap_findings(sorted(gaps), compacted=compacted)
+    if lost:
+        yield FileFinding(None, f"{_ranges(sorted(lost))}, where the log is damaged", is_error=False)
     epochs = [(epoch, at, one) for one in segments for epoch, at in one.epochs]
     for (earlier, _, _), (epoch, at, one) in pairwise(epochs):
         if epoch < earlier:
@@ -137,13 +144,18 @@ def _chain(segments: Sequence[Segment], *, compacted: bool) -> Iterator[FileFind
             yield FileFinding(None, f"the epoch goes back: {text}")
 
 
-def _gap_findings(gaps: Sequence[tuple[int, int]], *, compacted: bool) -> Iterator[FileFinding]:
-    if not gaps:
-        return
+def _ranges(gaps: Sequence[tuple[int, int]]) -> str:
+    """Return how many offsets are missing, and the first ranges of them."""
     shown = ", ".join(f"{first} to {last}" if last > first else str(first) for first, last in gaps[:MAX_GAPS])
     more = f" and {len(gaps) - MAX_GAPS} more ranges" if len(gaps) > MAX_GAPS else ""
     missing = sum(last - first + 1 for first, last in gaps)
-    text = f"{missing} offsets are missing: {shown}{more}"
+    return f"{missing} offsets are missing: {shown}{more}"
+
+
+def _gap_findings(gaps: Sequence[tuple[int, int]], *, compacted: bool) -> Iterator[FileFinding]:
+    if not gaps:
+        return
+    text = _ranges(gaps)
     if compacted:
         yield FileFinding(None, f"{text}; the topic is compacted", is_error=False)
     else:

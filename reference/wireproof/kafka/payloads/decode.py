@@ -170,7 +170,7 @@ def _framed(
 def _number(reader: Reader, name: str) -> int:
     """Read a number of a frame: an unsigned varint that fits an int16."""
     start = reader.pos
-    number = reader.uvarint(name)
+    number = reader.uvarint(name, 32)
     if number > MAX_INT16:
         raise reader.reject("invalid-value", name, f"{number}, at most {MAX_INT16}", at=start)
     return number

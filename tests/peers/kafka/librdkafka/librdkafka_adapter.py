@@ -1,8 +1,8 @@
 """librdkafka through confluent-kafka: a client of the loopback broker, for its codec cannot be called alone.
 
-Each decode has its own partition, so that nothing of a case remains for the next one. The first Fetch is
-answered with the bytes of the case, and the offset of the second shows the result: if it is after the bytes,
-they were read, whatever was delivered; else the client has stalled. An error of its consumer is a refusal. It
+Each decode has its own partition, so that nothing of a case remains for the next one. It serves the bytes of
+the case, and one more record: a client that delivers that one has read them, whatever it delivered. A client
+that asks for an offset of the case again and again has stalled. An error of its consumer is a refusal. It
 returns no fields of a batch, and never delivers a control batch. `check.crcs` is on; its default is off.
 """
 
@@ -15,18 +15,14 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
-from wireproof.kafka.family.client_program.regroup_records import (
-    RegroupedLog,
-    SeenRecord,
-    assign_records,
-    log_value,
-    split_log,
-)
+from wireproof.kafka.family.client_program.consume_case import MOST_FETCHES, REPEATS
+from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, log_value
+from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.kafka_client_broker import PARTITIONS, TOPIC, ClientBroker, FetchedOnce
+from wireproof_peers.kafka_client_broker import PARTITIONS, TOPIC, ClientBroker
 from wireproof_peers.librdkafka_producer import CLAIMS, Producers
 from wireproof_peers.record_fields import READS as EVERYBODY_READS
 from wireproof_peers.record_fields import observed_fields
@@ -34,8 +30,14 @@ from wireproof_peers.record_fields import observed_fields
 WAIT_FACTOR: Final = 10
 """Time limits of a request that a wait may take; the runner stops the worker sooner and reports a timeout.
 
-A stall does not depend on the time: the second Fetch shows it.
+A stall does not depend on the time: the Fetches show it.
 """
+
+POLL_SECONDS: Final = 0.05
+"""How long to wait for an event before the Fetches are counted."""
+
+LIMIT: Final = 1 << 20
+"""The limit of bytes with which a partition begins; one whose limit grew keeps it."""
 
 CONNECT_SECONDS: Final = 2.0
 
@@ -43,7 +45,6 @@ SETTINGS: Final = {
     "group.id": "wireproof",
     "check.crcs": True,
     "enable.auto.commit": False,
-    "enable.partition.eof": True,
     "auto.offset.reset": "error",
     "fetch.wait.max.ms": 0,
     "fetch.error.backoff.ms": 1,
@@ -58,7 +59,7 @@ DERIVED: Final = (
     "batches[].records[].timestampType",
     "batches[].messages[].timestampType",
 )
-"""The derived fields: the offset of its second Fetch, and the types that `Message.timestamp` returns."""
+"""The derived fields: the offset of its last Fetch, and the types that `Message.timestamp` returns."""
 
 TIMESTAMP_TYPES: Final = {
     confluent_kafka.TIMESTAMP_NOT_AVAILABLE: "none",
@@ -98,7 +99,7 @@ class Librdkafka:
         """Start broker and consumer, so that no case includes the time to connect."""
         self._broker = ClientBroker()
         self._consumers: dict[str, Any] = {}
-        self._asked = 0
+        self._unused = list(range(PARTITIONS))
         self._producers = Producers()
         self._consumed(DEFAULT_OPTIONS, b"", CONNECT_SECONDS)
 
@@ -108,29 +109,37 @@ class Librdkafka:
 
     def decode(self, request: Request) -> Outcome:
         """Consume from a partition that holds `request.data`."""
-        seen, events = self._consumed(request.options, request.data, request.limits.ms * WAIT_FACTOR / 1000)
-        return _outcome(request, seen, events)
+        served, events = self._consumed(request.options, request.data, request.limits.ms * WAIT_FACTOR / 1000)
+        return _outcome(request, served, events)
 
-    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[FetchedOnce, "_Events"]:
-        partition = self._asked % PARTITIONS
-        self._asked += 1
-        seen = FetchedOnce(data, options.aborted)
-        self._broker.put(partition, seen)
+    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[ServedLog, "_Events"]:
+        if not self._unused:
+            self._close_consumers()
+            self._unused = list(range(PARTITIONS))
+        partition = self._unused.pop(0)
+        serving = Serving(data, options.fetch_offset or 0, options.aborted, "whole")
+        served = ServedLog(serving, lambda *_: None)
+        self._broker.put(partition, served)
         consumer = self._consumer(options.isolation)
         consumer.assign([TopicPartition(TOPIC, partition, options.fetch_offset or 0)])
         try:
-            return seen, _polled(consumer, seconds)
+            return served, _polled(consumer, served, seconds)
         finally:
             consumer.unassign()
             self._broker.forget(partition)
+            if served.limit <= LIMIT:
+                self._unused.append(partition)
 
     def close(self) -> None:
         """End the clients and the servers."""
+        self._close_consumers()
+        self._producers.close()
+        self._broker.close()
+
+    def _close_consumers(self) -> None:
         for consumer in self._consumers.values():
             consumer.close()
         self._consumers.clear()
-        self._producers.close()
-        self._broker.close()
 
     def _consumer(self, isolation: str) -> Any:  # noqa: ANN401 - of the library
         if isolation not in self._consumers:
@@ -140,7 +149,7 @@ class Librdkafka:
 
 
 class _Events:
-    """The events of a consumer: records, at most one error, and whether it reached the end."""
+    """What a consumer delivers: records, at most one error, and whether the record after the log."""
 
     def __init__(self) -> None:
         self.records: list[SeenRecord] = []
@@ -148,20 +157,21 @@ class _Events:
         self.ended = False
 
 
-def _polled(consumer: Any, seconds: float) -> _Events:  # noqa: ANN401 - of the library
-    """Poll until the end of the log in the second Fetch reply; events after an error are dropped."""
+def _polled(consumer: Any, served: ServedLog, seconds: float) -> _Events:  # noqa: ANN401 - of the library
+    """Poll until the record after the log, an error, or a stall."""
     events = _Events()
     deadline = time.monotonic() + seconds
-    while not events.ended and (left := deadline - time.monotonic()) > 0:
-        message = consumer.poll(left)
+    while not events.ended and events.error is None and (left := deadline - time.monotonic()) > 0:
+        message = consumer.poll(min(left, POLL_SECONDS))
+        if (message is None and served.repeated >= REPEATS) or served.fetches >= MOST_FETCHES:
+            break
         if message is None:
             continue
-        error = message.error()
-        if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
-            events.ended = True
-        elif events.error is None and error is not None:
+        if (error := message.error()) is not None:
             events.error = error
-        elif events.error is None:
+        elif message.value() == END and message.offset() == served.end_at:
+            events.ended = True
+        else:
             events.records.append(_record(message))
     return events
 
@@ -178,23 +188,19 @@ def _bytes(key: str) -> bytes:
     return key.encode("utf-8", "surrogateescape")
 
 
-def _outcome(request: Request, seen: FetchedOnce, events: _Events) -> Outcome:
-    log = split_log(request.data)
+def _outcome(request: Request, served: ServedLog, events: _Events) -> Outcome:
     if events.error is not None:
-        return _refused(events.error, _value(log, events, None, whole=False))
-    if not events.ended or len(seen.fetched) <= bool(request.data):
-        return Stalled(f"{len(events.records)} records, then nothing; it asked for {seen.fetched[:3]}")
-    if not log.is_read(seen.fetched[-1]):
-        return Stalled(
-            f"{len(events.records)} records and no error; it asks for offset {seen.fetched[-1]} again"
-        )
+        return _refused(events.error, _value(served, events, None, whole=False))
+    if not events.ended:
+        asks = f"asks for offset {served.offset} again and again" if served.repeated else "does nothing more"
+        return Stalled(f"{len(events.records)} records and no error; it {asks}")
     whole = (request.options.fetch_offset, request.options.isolation) == (None, DEFAULT_OPTIONS.isolation)
-    following = str(seen.fetched[-1]) if log.entries else None
-    return Accepted(value=_value(log, events, following, whole=whole))
+    following = str(served.end_at) if served.serving.log.entries else None
+    return Accepted(value=_value(served, events, following, whole=whole))
 
 
-def _value(log: RegroupedLog, events: _Events, following: str | None, *, whole: bool) -> Json:
-    value = log_value(assign_records(log, events.records), whole=whole)
+def _value(served: ServedLog, events: _Events, following: str | None, *, whole: bool) -> Json:
+    value = log_value(assign_records(served.serving.log, events.records), whole=whole)
     assert isinstance(value, dict)
     return value | {"nextOffset": following}
 

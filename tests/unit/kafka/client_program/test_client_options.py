@@ -11,7 +11,7 @@ from wireproof.kafka.family.client_program.client_options import ClientOptions, 
 def test_a_command_alone_has_the_newest_fetch_and_whole_logs() -> None:
     options, words = parse_spec("kafka-client:node client.js 'a b'")
     assert words == ("node", "client.js", "a b")
-    assert options == ClientOptions(fetch=17, serve="whole", start="consume", side="both", lost="nothing")
+    assert options == ClientOptions(fetch=17, serve="pieces", start="consume", side="both", lost="nothing")
 
 
 def test_options_are_words_before_the_command() -> None:
@@ -37,7 +37,7 @@ def test_every_option_but_the_name_is_listed() -> None:
         ("kafka-client:fetch=11", "a command is missing"),
         ("kafka-client:fetch=3 x", "fetch: must be from 4 to 17, not 3"),
         ("kafka-client:fetch=newest x", "fetch: must be a number, not newest"),
-        ("kafka-client:serve=slow x", "serve: must be one of whole, pieces, cut, error, leader, not slow"),
+        ("kafka-client:serve=slow x", "serve: must be one of pieces, whole, cut, error, leader, not slow"),
         ("kafka-client:speed=9 x", "no option speed: there are name, fetch, serve, start, side, lost"),
         ("kafka-client:'x", "No closing quotation"),
     ],

@@ -79,6 +79,12 @@ def request(format_: str = "kafka.log", **options: Any) -> Request:
     )
 
 
+def broken_by(cases: BrokerCases, asked: Request) -> dict[str, str]:
+    outcome = cases.decode(asked)
+    assert isinstance(outcome, Accepted | Refused)
+    return {one.rule: one.text for one in outcome.broken}
+
+
 def value_of(cases: BrokerCases, asked: Request) -> Any:
     outcome = cases.decode(asked)
     assert isinstance(outcome, Accepted)
@@ -142,49 +148,78 @@ def test_the_code_that_says_only_that_the_broker_failed_is_no_documented_refusal
     assert outcome.untyped
 
 
-def test_a_refusal_that_stored_something_has_what_it_stored(broker: Broker, cases: BrokerCases) -> None:
-    broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
-    outcome = cases.decode(request())
-    assert isinstance(outcome, Refused)
-    assert outcome.text == "error 2; the log has changed"
-    left: Any = outcome.before
-    assert (len(left["batches"]), left["nextOffset"]) == (1, "1")
-
-
-def test_a_case_of_one_entry_is_accepted_if_the_refused_entry_is_in_the_log(
-    broker: Broker, cases: BrokerCases
+@pytest.mark.parametrize("format_", ["kafka.log", "kafka.batch"])
+def test_a_refusal_that_stored_something_breaks_a_rule(
+    broker: Broker, cases: BrokerCases, format_: str
 ) -> None:
     broker.answer, broker.appends = ProduceAnswer(2, "", -1, -1), [stored(0)]
-    assert value_of(cases, request("kafka.batch"))["error"] == "CORRUPT_MESSAGE"
+    assert broken_by(cases, request(format_)) == {
+        "kafka.append.nothing": "CORRUPT_MESSAGE is answered, and the log has changed"
+    }
 
 
-def test_a_refusal_that_removed_something_has_the_lower_end(broker: Broker, cases: BrokerCases) -> None:
+def test_a_refusal_that_removed_something_breaks_two(broker: Broker, cases: BrokerCases) -> None:
     broker.appends = [stored(0)]
     cases.decode(request())
     broker.answer, broker.appends, broker.log, broker.end = ProduceAnswer(2, "", -1, -1), [], [], 0
-    outcome = cases.decode(request())
-    assert isinstance(outcome, Refused)
-    left: Any = outcome.before
-    assert (left["nextOffset"], "earlier" in left) == ("-1", True)
+    assert broken_by(cases, request()).keys() == {"kafka.append.nothing", "kafka.append.earlier"}
 
 
-def test_success_without_data_shows_an_empty_log(broker: Broker, cases: BrokerCases) -> None:
+def test_damage_in_the_fetch_after_a_refusal_is_no_changed_log(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0)]
+    cases.decode(request())
+    broker.answer, broker.appends, broker.log = ProduceAnswer(2, "", -1, -1), [], [stored(0, crc=1)]
+    assert broken_by(cases, request()).keys() == {"kafka.append.crc"}
+
+
+def test_success_without_data_is_an_empty_log_and_a_lost_record(broker: Broker, cases: BrokerCases) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 0, -1), []
     found = value_of(cases, request())
     assert (found["batches"], found["nextOffset"]) == ([], "0")
+    assert broken_by(cases, request()) == {"kafka.append.records": "0 of 1 records are in the log"}
 
 
-def test_a_batch_that_a_consumer_refuses_is_shown_as_unreadable(broker: Broker, cases: BrokerCases) -> None:
+def test_a_stored_batch_that_a_consumer_refuses_breaks_a_rule(broker: Broker, cases: BrokerCases) -> None:
     broker.appends = [stored(0, crc=1)]
     assert value_of(cases, request())["unreadable"].startswith("crc-mismatch at 17")
-    assert "magic" not in value_of(cases, request("kafka.batch"))
+    broker.log, broker.end = [], 0
+    broken = broken_by(cases, request("kafka.batch"))
+    assert broken.keys() == {"kafka.append.crc"}
+    assert broken["kafka.append.crc"].startswith("crc-mismatch at 17")
 
 
-def test_an_answer_with_another_offset_than_that_of_the_log_is_shown(
+def test_a_batch_that_is_stored_as_it_was_sent_is_what_its_case_is_about(
+    broker: Broker, cases: BrokerCases
+) -> None:
+    damaged = stored(0, crc=1)
+    broker.appends = [damaged]
+    assert broken_by(cases, evolve(request(), data=damaged)) == {}
+
+
+@pytest.mark.parametrize(
+    ("appended", "rule"),
+    [
+        (stored(4), "kafka.append.offsets"),
+        (stored(0, epoch=4), "kafka.append.leader-epoch"),
+        (batch(record(b"k", b"w"), 1, epoch=3), "kafka.append.records"),
+        (batch(record(b"k", b"v") + record(b"k", b"v", off=1), 2, epoch=3), "kafka.append.records"),
+    ],
+    ids=["offset", "epoch", "value", "count"],
+)
+def test_what_no_broker_may_change_is_a_rule_of_its_own(
+    broker: Broker, cases: BrokerCases, appended: bytes, rule: str
+) -> None:
+    broker.appends = [appended]
+    assert next(iter(broken_by(cases, request()))) == rule
+
+
+def test_an_answer_with_another_offset_than_that_of_the_log_breaks_a_rule(
     broker: Broker, cases: BrokerCases
 ) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 5, -1), [stored(0)]
-    assert value_of(cases, request())["answeredBaseOffset"] == "5"
+    assert broken_by(cases, request()) == {
+        "kafka.append.offsets": "the answer has an offset that is 5 from the end of the log"
+    }
 
 
 def test_the_batch_before_must_stay_as_it_was_stored(broker: Broker, cases: BrokerCases) -> None:
@@ -192,7 +227,15 @@ def test_the_batch_before_must_stay_as_it_was_stored(broker: Broker, cases: Brok
     cases.decode(request())
     broker.log = [stored(0, epoch=4)]
     broker.answer, broker.appends = ProduceAnswer(0, "", 1, -1), [stored(1)]
-    assert "earlier" in value_of(cases, request())
+    assert broken_by(cases, request()).keys() == {"kafka.append.earlier"}
+
+
+def test_damage_of_the_batch_before_is_one_of_its_checksum(broker: Broker, cases: BrokerCases) -> None:
+    broker.appends = [stored(0)]
+    cases.decode(request())
+    broker.log = [stored(0, crc=1)]
+    broker.answer, broker.appends = ProduceAnswer(0, "", 1, -1), [stored(1)]
+    assert next(iter(broken_by(cases, request()))) == "kafka.append.crc"
 
 
 def test_the_time_of_the_append_is_the_one_of_expected_values(broker: Broker, cases: BrokerCases) -> None:
@@ -209,11 +252,13 @@ def test_another_time_stays_visible(broker: Broker, cases: BrokerCases, answered
     assert entry["maxTimestamp"] == str(in_batch)
 
 
-def test_a_time_in_the_answer_without_the_bit_in_the_batch_is_shown(
+def test_a_time_in_the_answer_without_the_bit_in_the_batch_breaks_a_rule(
     broker: Broker, cases: BrokerCases
 ) -> None:
     broker.answer, broker.appends = ProduceAnswer(0, "", 0, NOW), [stored(0)]
-    assert value_of(cases, request())["answeredAppendTime"] == str(NOW)
+    assert broken_by(cases, request()) == {
+        "kafka.append.append-time": f"{NOW} is answered, and the batch has none"
+    }
 
 
 def test_the_fields_of_an_entry_are_shown_for_a_case_of_one_entry(broker: Broker, cases: BrokerCases) -> None:
@@ -238,7 +283,7 @@ def test_a_partition_with_a_fault_is_not_used_again(broker: Broker, cases: Broke
     broker.appends = [stored(0, crc=1)]
     cases.decode(request())
     broker.log, broker.end, broker.appends = [], 0, [stored(0)]
-    assert "earlier" not in value_of(cases, request())
+    assert broken_by(cases, request()) == {}
 
 
 def test_the_last_offset_of_a_batch_is_that_of_its_header() -> None:

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.authoring.kafka.entry_bytes import batch, message, record
+from wireproof.cases.outcome import BrokenRule
 from wireproof.kafka.family.live_broker import around_append, requests
 from wireproof.kafka.family.live_broker.entry_bytes import is_idempotent
 from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
@@ -36,13 +37,13 @@ class Broker:
     def prepare(self, partition: Partition) -> None:
         around_append.append_earlier(None, partition)  # type: ignore[arg-type] # not asked
 
-    def inside(self, entry: bytes) -> dict[str, str]:
+    def inside(self, entry: bytes) -> list[BrokenRule]:
         place = (5, entry)
-        return dict(around_append.inside_faults(None, Partition("t", None, 0, 1, 0), place, 2))  # type: ignore[arg-type]
+        return list(around_append.inside_faults(None, Partition("t", None, 0, 1, 0), place, 2))  # type: ignore[arg-type]
 
-    def retry(self) -> dict[str, str]:
+    def retry(self) -> list[BrokenRule]:
         where = Partition("t", None, 0, 1, 0)
-        return dict(around_append.retry_faults(None, where, IDEMPOTENT, 4, 5))  # type: ignore[arg-type]
+        return list(around_append.retry_faults(None, where, IDEMPOTENT, 4, 5))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -77,17 +78,23 @@ def test_a_missing_permission_is_named(broker: Broker, produced: int, fetched: i
 def test_a_fetch_from_the_second_offset_must_return_the_batch(broker: Broker) -> None:
     stored = batch(record(b"a", b"1") + record(b"b", b"2", off=1), 2, base=5)
     broker.fetched = FetchAnswer(0, 7, stored + TWO)
-    assert broker.inside(stored) == {}
+    where = "a fetch from the second offset"
+    assert broker.inside(stored) == []
     assert broker.offsets == [6]
     broker.fetched = FetchAnswer(0, 7, b"")
-    assert broker.inside(stored)["inside"].endswith("does not return the batch")
+    assert broker.inside(stored) == [
+        BrokenRule("kafka.fetch.whole-batch", f"{where} does not return the batch")
+    ]
     broker.fetched = FetchAnswer(1, -1, b"")
-    assert broker.inside(stored)["inside"] == "a fetch from the second offset fails with error 1"
+    assert broker.inside(stored) == [BrokenRule("kafka.fetch.readable", f"{where} fails with error 1")]
+    broker.fetched = FetchAnswer(0, 7, stored[:-1] + b"!")
+    (broken,) = broker.inside(stored)
+    assert (broken.rule, broken.text.partition(" at ")[0]) == ("kafka.append.crc", f"{where}: crc-mismatch")
 
 
 def test_a_batch_of_one_record_and_a_message_have_no_inside(broker: Broker) -> None:
     broker.fetched = FetchAnswer(1, -1, b"")
-    assert broker.inside(IDEMPOTENT) == broker.inside(message(1, b"k", b"v" * 90)) == {}
+    assert broker.inside(IDEMPOTENT) == broker.inside(message(1, b"k", b"v" * 90)) == []
     assert broker.offsets == []
 
 
@@ -96,16 +103,17 @@ def test_a_batch_of_one_record_and_a_message_have_no_inside(broker: Broker) -> N
     [
         (ProduceAnswer(0, "", 4, -1), 5, None),
         (ProduceAnswer(46, "", -1, -1), 5, None),
-        (ProduceAnswer(0, "", 5, -1), 6, "stored again: the log has grown by 1"),
-        (ProduceAnswer(0, "", 5, -1), 5, "answered with an offset that differs by 1"),
-        (ProduceAnswer(45, "", -1, -1), 5, "refused with OUT_OF_ORDER_SEQUENCE_NUMBER"),
+        (ProduceAnswer(0, "", 5, -1), 6, "is stored again: the log has grown by 1"),
+        (ProduceAnswer(0, "", 5, -1), 5, "is answered with an offset that differs by 1"),
+        (ProduceAnswer(45, "", -1, -1), 5, "is refused with OUT_OF_ORDER_SEQUENCE_NUMBER"),
     ],
 )
 def test_a_retry_is_answered_as_before_and_stored_once(
     broker: Broker, answer: ProduceAnswer, end: int, text: str | None
 ) -> None:
     broker.produced, broker.fetched = answer, FetchAnswer(0, end, b"")
-    assert broker.retry() == ({} if text is None else {"retry": text})
+    wanted = [] if text is None else [BrokenRule("kafka.state.duplicate", f"the same batch {text}")]
+    assert broker.retry() == wanted
     assert broker.sent == [IDEMPOTENT]
 
 

@@ -4,12 +4,16 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
+from contextlib import suppress
+from typing import get_args
+
 from goldens import load
 
 from wireproof.cases.case import Case, Data
 from wireproof.kafka import log
+from wireproof.kafka.family.client_program.regroup_records import split_log
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.served_log import END, ServedLog, Serving, abort_of
+from wireproof.kafka.family.loopback_broker.served_log import END, Manner, ServedLog, Serving, abort_of
 from wireproof.kafka.values import RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
@@ -34,10 +38,10 @@ def served(data: bytes = THREE, **settings: object) -> ServedLog:
     return ServedLog(Serving(data, **settings), lambda *_: None)  # type: ignore[arg-type] # settings of a test
 
 
-def answer(partition: ServedLog, offset: int) -> bytes:
-    partition.note_fetch(offset)
+def answer(partition: ServedLog, offset: int, limit: int = 1) -> bytes:
+    partition.note_fetch(offset, limit)
     partition.check_range(offset)
-    return partition.read_from(offset, 1)
+    return partition.read_from(offset, limit)
 
 
 def record_at_end(data: bytes) -> tuple[int, bytes | None]:
@@ -46,8 +50,8 @@ def record_at_end(data: bytes) -> tuple[int, bytes | None]:
     return batch.records[0].offset, batch.records[0].value
 
 
-def test_the_first_answer_has_all_bytes_whatever_the_offset() -> None:
-    assert answer(served(), LAST + 5) == THREE
+def test_whole_has_all_bytes_in_the_first_answer_whatever_the_offset() -> None:
+    assert answer(served(manner="whole"), LAST) == THREE
 
 
 def test_after_the_last_entry_there_is_one_more_record() -> None:
@@ -59,16 +63,35 @@ def test_after_the_last_entry_there_is_one_more_record() -> None:
 
 
 def test_an_offset_within_the_log_gets_the_entries_from_there_on() -> None:
-    partition = served()
+    partition = served(manner="whole")
     answer(partition, 0)
     assert answer(partition, Serving(THREE).log.entries[1].last) == THREE[SIZES[0] :]
 
 
-def test_pieces_are_one_entry_each() -> None:
-    partition = served(manner="pieces")
+def test_pieces_are_the_first_entry_and_then_all_the_others() -> None:
+    partition = served()
     entries = partition.serving.log.entries
-    found = [answer(partition, offset) for offset in (0, entries[0].last + 1, entries[1].last + 1)]
-    assert found == [entry.data for entry in entries]
+    found = [answer(partition, offset) for offset in (0, 0, entries[0].last + 1, entries[1].last + 1)]
+    assert found == [entries[0].data] * 2 + [THREE[SIZES[0] :], entries[2].data]
+
+
+@pytest.mark.parametrize("manner", sorted(set(get_args(Manner)) - {"whole"}))
+def test_no_answer_begins_before_the_entry_that_holds_the_offset(manner: Manner) -> None:
+    name = "delivered/from-inside-committed"
+    start = case(name).options.fetch_offset
+    assert start is not None
+    partition = served(data_of(name), start=start, manner=manner)
+    with suppress(AppendRefused):
+        answer(partition, start)
+    found = answer(partition, start)
+    assert split_log(found).entries[0].first == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["entries/offsets-decreasing", "entries/overlap-by-one", "entries/wrapper-overlaps-first"]
+)
+def test_a_log_whose_offsets_do_not_grow_is_served_whole(name: str) -> None:
+    assert answer(served(data_of(name)), 0) == data_of(name)
 
 
 def test_a_cut_answer_ends_in_the_middle_of_the_next_entry() -> None:
@@ -80,8 +103,7 @@ def test_a_client_that_raises_its_limit_gets_the_cut_entry_whole() -> None:
     partition = served(manner="cut")
     cut = answer(partition, 0)
     assert answer(partition, 0) == cut
-    partition.note_fetch(0)
-    assert partition.read_from(0, 2) == THREE
+    assert answer(partition, 0, limit=2) == THREE
 
 
 def test_a_cut_tail_is_served_once() -> None:
@@ -105,7 +127,7 @@ def test_the_error_comes_first_and_once() -> None:
     with pytest.raises(AppendRefused) as refused:
         answer(partition, 0)
     assert (refused.value.code, partition.refuses) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, True)
-    assert answer(partition, 0) == THREE
+    assert answer(partition, 0) == THREE[: SIZES[0]]
     assert not partition.refuses
 
 
@@ -116,6 +138,15 @@ def test_repeated_counts_the_same_offset_in_a_row() -> None:
         answer(partition, offset)
         counts.append(partition.repeated)
     assert counts == [0, 1, 2, 0, 0]
+
+
+def test_a_greater_limit_of_bytes_is_something_new() -> None:
+    partition = served()
+    counts = []
+    for limit in (1, 1, 1, 2, 2, 4, 1, 4):
+        answer(partition, 0, limit)
+        counts.append(partition.repeated)
+    assert counts == [0, 1, 2, 0, 1, 0, 1, 2]
 
 
 def test_waiting_for_records_after_the_last_one_is_no_repetition() -> None:

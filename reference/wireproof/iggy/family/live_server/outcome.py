@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused, Stalled, Unsupported
+from wireproof.cases.outcome import Accepted, BrokenRule, Crashed, Outcome, Refused, Stalled, Unsupported
 from wireproof.iggy.family.live_server.connection import ConnectionEndedError
 from wireproof.iggy.family.live_server.own_streams import RefusedError, StreamServer
-from wireproof.iggy.family.live_server.stored import Stored, faults_of, shown_messages
+from wireproof.iggy.family.live_server.stored import Stored, broken_around, shown_messages
 
 CLOSED: Final = "connection closed"
 """Stands for the error of a server that closes the connection."""
@@ -70,17 +70,16 @@ def outcome_of(
         ids: those that the send names.
         fields: those of a message that the send has.
     """
-    faults = list(faults_of(earlier, found))
+    broken = list(broken_around(earlier, found))
     grown = found.messages[len(earlier.messages) :]
-    if refused is not None and not grown and not faults:
-        return refused
     if refused is not None:
-        faults.append(f"{refused.detail}, and messages are stored")
-    elif out_of_step:
-        faults.append(out_of_step)
-    if faults:
-        return Accepted({"fault": "; ".join(faults), "stored": str(len(grown))})
-    return Accepted({"messages": shown_messages(grown, ids, fields)})
+        if grown:
+            text = f"{refused.detail} is answered, and {len(grown)} messages are stored"
+            broken.insert(0, BrokenRule("iggy.send.nothing", text))
+        return evolve(refused, broken=tuple(broken))
+    if out_of_step:
+        broken.append(BrokenRule("iggy.send.in-step", out_of_step))
+    return Accepted({"messages": shown_messages(grown, ids, fields)}, broken=tuple(broken))
 
 
 def gone(error: OSError) -> Crashed:

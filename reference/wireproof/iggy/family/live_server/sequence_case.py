@@ -17,10 +17,14 @@ from wireproof.iggy.family.live_server.error_codes import error_of
 from wireproof.iggy.family.live_server.outcome import asked_twice
 from wireproof.iggy.family.live_server.own_streams import OwnStreams
 from wireproof.iggy.family.live_server.server import Server
+from wireproof.iggy.family.live_server.stored import unreadable
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 
 Fields: TypeAlias = Mapping[str, Any]
+
+UNREADABLE: Final = "unreadable"
+"""The field of the answer to a poll that a consumer refuses."""
 
 COUNT: Final = 100
 """The number of messages that a poll without a count asks for."""
@@ -80,7 +84,9 @@ class PollSequences:
             topic = self._server.create_topic(stream, self._topic(request))
             with self._server.connected() as connection:
                 session = PollSession(self._server, connection, name, stream, topic)
-                return Accepted({"steps": list(_answers(session, request))})
+                answers = list(_answers(session, request))
+                texts = (str(answer[UNREADABLE]) for answer in answers if UNREADABLE in answer)
+                return Accepted({"steps": list(answers)}, broken=tuple(map(unreadable, texts)))
 
     def _topic(self, request: Request) -> Topic:
         """Return the topic that the sends of a case name, with the partitions that they need."""
@@ -102,7 +108,7 @@ def consumer(fields: Fields) -> Json:
     return {"kind": "string", "value": name.encode().hex()}
 
 
-def _answers(session: PollSession, request: Request) -> Iterator[Json]:
+def _answers(session: PollSession, request: Request) -> Iterator[dict[str, Json]]:
     for step in request.steps:
         try:
             yield _OPS[str(step["op"])](session, step)
@@ -113,13 +119,13 @@ def _answers(session: PollSession, request: Request) -> Iterator[Json]:
 # --- the ops ---
 
 
-def _send(session: PollSession, fields: Fields) -> Json:
+def _send(session: PollSession, fields: Fields) -> dict[str, Json]:
     data = with_stream(session.server.protocol, bytes.fromhex(fields["hex"]), session.stream, session.name)
     session.ask(commands.SEND_MESSAGES, data)
     return {"sent": True}
 
 
-def _poll(session: PollSession, fields: Fields) -> Json:
+def _poll(session: PollSession, fields: Fields) -> dict[str, Json]:
     value = int(fields.get("value", 0))
     if "timestampOf" in fields:
         named = {"strategy": "offset", "partition": fields.get("partition"), "count": "1"}
@@ -128,7 +134,7 @@ def _poll(session: PollSession, fields: Fields) -> Json:
     try:
         found = _polled(session, fields, value)
     except Rejected as error:
-        return {"unreadable": f"{error.cls}: {error}"}
+        return {UNREADABLE: f"{error.cls}: {error}"}
     messages: dict[str, Json] = {str(one.offset): one.payload.hex() for one in found.messages}
     order = [int(offset) for offset in messages]
     sorted_too: dict[str, Json] = {} if order == sorted(order) else {"order": [str(one) for one in order]}
@@ -145,13 +151,13 @@ def _polled(session: PollSession, fields: Fields, value: int) -> Any:  # noqa: A
     return formats.decode(protocol.poll_format, session.ask(commands.POLL_MESSAGES, body)).value
 
 
-def _store_offset(session: PollSession, fields: Fields) -> Json:
+def _store_offset(session: PollSession, fields: Fields) -> dict[str, Json]:
     body = session.about(fields) + commands.U64.pack(int(fields["offset"]))
     session.ask(commands.STORE_CONSUMER_OFFSET, body)
     return {"stored": True}
 
 
-def _get_offset(session: PollSession, fields: Fields) -> Json:
+def _get_offset(session: PollSession, fields: Fields) -> dict[str, Json]:
     body = session.ask(commands.GET_CONSUMER_OFFSET, session.about(fields))
     if not body:
         return {"offset": None}
@@ -159,12 +165,12 @@ def _get_offset(session: PollSession, fields: Fields) -> Json:
     return {"partition": str(partition), "currentOffset": str(current), "offset": str(stored)}
 
 
-def _delete_offset(session: PollSession, fields: Fields) -> Json:
+def _delete_offset(session: PollSession, fields: Fields) -> dict[str, Json]:
     session.ask(commands.DELETE_CONSUMER_OFFSET, session.about(fields))
     return {"deleted": True}
 
 
-def _join_group(session: PollSession, fields: Fields) -> Json:
+def _join_group(session: PollSession, fields: Fields) -> dict[str, Json]:
     """Join a group, which the first step that names it creates."""
     name = str(fields["consumer"])
     if name not in session.groups:
@@ -180,7 +186,7 @@ def _join_group(session: PollSession, fields: Fields) -> Json:
 
 _STRATEGIES: Final = {"offset": 1, "timestamp": 2, "first": 3, "last": 4, "next": 5}
 
-_OPS: Final[Mapping[str, Callable[[PollSession, Fields], Json]]] = {
+_OPS: Final[Mapping[str, Callable[[PollSession, Fields], dict[str, Json]]]] = {
     "send": _send,
     "poll": _poll,
     "store-offset": _store_offset,

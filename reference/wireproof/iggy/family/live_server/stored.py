@@ -7,12 +7,14 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof import formats
+from wireproof.cases.outcome import BrokenRule
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.destination import Topic
 from wireproof.iggy.family.live_server.server import Server
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
 
+LOG: Final = "iggy.send.log"
 CLOCK_TOLERANCE_US: Final = 60_000_000
 """Difference of the clocks of this machine and of the server that is no fault."""
 
@@ -53,22 +55,28 @@ def poll_all(server: Server, stream: int, topic: Topic) -> Stored:
             return Stored(tuple(messages), current)
 
 
-def faults_of(earlier: Stored, found: Stored) -> Iterator[str]:
-    """Yield what is wrong around the messages of a case, in words."""
+def unreadable(text: str) -> BrokenRule:
+    """Return the rule that a server breaks whose poll returns what a consumer refuses."""
+    return BrokenRule("iggy.send.readable", f"a consumer refuses what is polled: {text}")
+
+
+def broken_around(earlier: Stored, found: Stored) -> Iterator[BrokenRule]:
+    """Yield the rules that are broken around the messages of a case, whatever it is about."""
     if found.unreadable:
-        yield f"a consumer refuses what is polled: {found.unreadable}"
+        yield unreadable(found.unreadable)
         return
     count = len(earlier.messages)
     if found.messages[:count] != earlier.messages:
-        yield "the message before the send has changed or is gone"
+        yield BrokenRule(LOG, "the message before the send has changed or is gone")
     offsets = [message.offset for message in found.messages]
     if offsets != list(range(len(offsets))):
-        yield f"the offsets are {offsets[:5]}, not 0, 1, 2 and so on"
+        yield BrokenRule(LOG, f"the offsets are {offsets[:5]}, not 0, 1, 2 and so on")
     if found.messages and found.current != len(offsets) - 1:
-        yield f"the last offset is answered as {found.current}, not {len(offsets) - 1}"
+        text = f"the last offset is answered as {found.current}, not {len(offsets) - 1}"
+        yield BrokenRule("iggy.polling.current", text)
     now = time.time_ns() // 1000
     if any(abs(message.timestamp - now) > CLOCK_TOLERANCE_US for message in found.messages[count:]):
-        yield "the time of the append is not that of this machine"
+        yield BrokenRule("iggy.send.time", "the time of the append is not that of this machine")
 
 
 def shown_messages(stored: Sequence[Any], ids: Sequence[int], names: Sequence[str]) -> list[Json]:

@@ -76,12 +76,12 @@ def frame_bodies() -> SearchStrategy[bytes]:
 @cache
 def _requests_110() -> SearchStrategy[Any]:
     """Return a strategy for VSR headers of a request, without their checksum."""
-    operations = st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8))
     layout = HEADERS_BY_COMMAND[REQUEST]
+    known = integers(layout, "operation")["operation"]
     return st.builds(
         RequestHeader,
         **integers(layout, "client"),
-        operation=operations,
+        operation=st.one_of(st.sampled_from([1, 2, 160, 160]), known),
         **integers(layout, "user_id", "code", "timestamp", "request", "session"),
     )
 
@@ -114,7 +114,7 @@ def vsr_frames_111() -> SearchStrategy[VsrFrame111]:
     requests = st.builds(
         RequestHeader111,
         **integers(layout, "client", "request_checksum", "timestamp", "request", "session", *owner),
-        operation=st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8)),
+        operation=st.one_of(st.sampled_from([1, 2, 160, 160]), integers(layout, "operation")["operation"]),
         **integers(layout, "user_id", "code"),
     )
     wide = ("request_checksum", "context", "client", "op", "commit", "timestamp", "request")

@@ -19,11 +19,13 @@ def unsigned(bits: int) -> SearchStrategy[int]:
 def integers(layout: Layout, *names: str) -> dict[str, SearchStrategy[int]]:
     """Return a strategy of the declared width for each number of a layout, or for those with these names."""
     numbers = {part.name: part for part in layout.parts if isinstance(part, Number)}
-    return {name: unsigned(_bits(numbers[name])) for name in names or numbers}
+    return {name: _number(numbers[name]) for name in names or numbers}
 
 
-def _bits(part: Number) -> int:
-    return bits_of(part.kind) if part.most is None else part.most.bit_length()
+def _number(part: Number) -> SearchStrategy[int]:
+    if part.known is not None:
+        return st.sampled_from(sorted(part.known))
+    return unsigned(bits_of(part.kind) if part.most is None else part.most.bit_length())
 
 
 @cache

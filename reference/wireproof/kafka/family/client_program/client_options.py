@@ -41,7 +41,7 @@ class ClientOptions:
 
     name: str = KIND
     fetch: int = NEWEST_FETCH
-    serve: Manner = "whole"
+    serve: Manner = "pieces"
     start: Literal["consume", "subscribe"] = "consume"
     side: Side = "both"
     lost: Literal["nothing", "answers"] = "nothing"
@@ -63,7 +63,7 @@ class ClientOptions:
 
 ABOUT: Final = {
     "fetch": "the newest version of Fetch that the broker has",
-    "serve": "how the broker serves a log",
+    "serve": "how the broker serves a log; whole, also what no broker returns, is a check of robustness",
     "start": "assign a partition at an offset, or subscribe by a group",
     "side": "the side that is judged",
     "lost": "lose the first answer to a batch of a producer with an id",

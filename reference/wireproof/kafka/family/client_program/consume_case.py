@@ -34,8 +34,17 @@ START_SECONDS: Final = 30.0
 QUIET_SECONDS: Final = 5.0
 """How long a client may do nothing after its first Fetch."""
 
-REPEATS: Final = 8
-"""Answers with the same bytes at the same offset after which a client does not get on."""
+REPEATS: Final = 15
+"""How often a client may ask again for one offset, with no greater limit of bytes: 16 Fetches.
+
+librdkafka doubles its limit ten times, and reports an error at the eleventh Fetch.
+"""
+
+PAUSE_SECONDS: Final = 10.0
+"""How long a client may pause before it asks again: longer than the back-off of any."""
+
+SLOW_SECONDS: Final = 60.0
+"""How long a client that pauses may take for such Fetches."""
 
 LATE_SECONDS: Final = 0.5
 """How long an error may be reported after the Fetch that repeats."""
@@ -52,7 +61,7 @@ PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "F
 
 @frozen
 class Fetched:
-    """The client asked for an offset: how often it was asked for before, and if it is another than before."""
+    """The client asked for an offset: how often before, and if it or the limit of bytes is another now."""
 
     repeated: int
     is_new: bool
@@ -97,8 +106,9 @@ class Consumption:
                     return self._ended(event)
                 case Fetched(repeated, _) if repeated >= REPEATS or self.served.fetches >= MOST_FETCHES:
                     return self._repeating()
-                case Fetched(_, True):
-                    deadline = time.monotonic() + QUIET_SECONDS
+                case Fetched(repeated, is_new) if repeated or is_new:
+                    pause = PAUSE_SECONDS if repeated else QUIET_SECONDS
+                    deadline = min(time.monotonic() + pause, self.served.since + SLOW_SECONDS)
 
     def _line(self, text: bytes) -> tuple[bool, Outcome | None]:
         """Take a line; return True and the outcome if it is the last one."""
@@ -144,6 +154,10 @@ class Consumption:
                     return outcome or Stalled(f"{self._so_far()}, and it fetches the end of the log again")
             elif isinstance(event, Ended):
                 return self._ended(event)
+        if count <= REPEATS:
+            return Stalled(
+                f"{self._so_far()} and no error; {self.served.fetches} Fetches{self._last_fetch()}"
+            )
         return Stalled(
             f"{self._so_far()} and no error; it asks for offset {self.served.offset} again and again: "
             f"{count} Fetches in {seconds:.2f} s, {count / seconds:.0f} per second"

@@ -10,8 +10,8 @@ from wireproof.kafka.family.client_program.client_options import listed_options,
 START_SECONDS: Final = 120.0
 """Time limit of a hello: the program starts several times."""
 
-CASE_SECONDS: Final = 45.0
-"""Least time limit of a case: the program starts for each."""
+CASE_SECONDS: Final = 120.0
+"""Least time limit of a case: the program starts for each, and may pause before it asks again."""
 
 
 def entry_of_client(spec: str) -> Entry:

@@ -1,7 +1,7 @@
 """One case on a live broker: produce its bytes, and fetch what the log has then."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from attrs import evolve
@@ -9,7 +9,7 @@ from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Outcome, Stalled, Unsupported
+from wireproof.cases.outcome import BrokenRule, Outcome, Stalled, Unsupported
 from wireproof.kafka.family.live_broker import around_append, requests
 from wireproof.kafka.family.live_broker.append_outcome import Append, outcome_of
 from wireproof.kafka.family.live_broker.asked_twice import asked_twice
@@ -47,7 +47,8 @@ class BrokerCases:
         shown = magic if request.options.topic is None else V2  # as sent, or as stored
         try:
             with self._partitions.lent(request.options.topic or {}, shown, producer_of(data)) as partition:
-                return outcome_of(request, partition, self._append(partition, data, magic, shown))
+                done = self._append(partition, data, magic, shown)
+                return outcome_of(request, data, partition, done)
         except TopicError as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
@@ -66,20 +67,16 @@ class BrokerCases:
         around_append.check_permission(answer.code, partition, "writing to")
         around_append.check_permission(found.code, partition, "reading from")
         done = Append(start, answer, found, sent, received)
-        return (
-            evolve(done, later=self._later_faults(partition, data, done, shown)) if not answer.code else done
-        )
+        return done if answer.code else evolve(done, later=tuple(self._later(partition, data, done, shown)))
 
-    def _later_faults(self, partition: Partition, data: bytes, done: Append, shown: int) -> dict[str, str]:
-        """Return what a fetch from inside the batch and a retry show of an append that is right so far."""
-        faults: dict[str, str] = {}
+    def _later(self, partition: Partition, data: bytes, done: Append, shown: int) -> Iterator[BrokenRule]:
+        """Yield what a fetch from inside the batch and a retry show of an append that is right so far."""
         appended = [entry for entry in entries_of(done.found.data) if entry[0] == done.start]
         if appended and shown == V2:
-            faults |= around_append.inside_faults(self._cluster, partition, appended[0], shown)
+            yield from around_append.inside_faults(self._cluster, partition, appended[0], shown)
         if appended and is_idempotent(data):
             end = done.found.high_watermark
-            faults |= around_append.retry_faults(self._cluster, partition, data, done.start, end)
-        return faults
+            yield from around_append.retry_faults(self._cluster, partition, data, done.start, end)
 
 
 def _now() -> int:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from wireproof import formats
+from wireproof.cases.outcome import BrokenRule
 from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.entry_bytes import V2, entries_of, is_batch, next_offset
 from wireproof.kafka.family.live_broker.log_reading import read_log
+from wireproof.kafka.family.live_broker.stored_log import read_by_consumer, unreadable
 from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 from wireproof.wire.json_values import Json
 
@@ -69,30 +71,38 @@ def check_permission(code: int, partition: Partition, action: str) -> None:
 
 def inside_faults(
     cluster: Cluster, partition: Partition, entry: tuple[int, bytes], magic: int
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[BrokenRule]:
     """Yield the fault of a fetch from the second offset of a batch, which returns the whole batch: §1.8."""
     offset, data = entry
     if not is_batch(data) or next_offset(*entry) <= offset + 1:
         return
     found = requests.fetch(cluster, partition, offset + 1, magic)
+    first = next(entries_of(found.data), None)
+    where = "a fetch from the second offset"
     if found.code:
-        yield "inside", f"a fetch from the second offset fails with {error_codes.error_of(found.code).name}"
-    elif next(entries_of(found.data), None) != entry:
-        yield "inside", "a fetch from the second offset does not return the batch"
+        text = f"{where} fails with {error_codes.error_of(found.code).name}"
+        yield BrokenRule("kafka.fetch.readable", text)
+    elif first != entry:
+        refused = read_by_consumer(first[1])[1] if first else None
+        text = f"{where} does not return the batch"
+        yield unreadable(refused, f"{where}: ") if refused else BrokenRule("kafka.fetch.whole-batch", text)
 
 
 def retry_faults(
     cluster: Cluster, partition: Partition, data: bytes, base: int, end: int
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[BrokenRule]:
     """Yield the faults of the same batch sent again: answered as before, and stored once (KIP-98)."""
     answer = requests.produce(cluster, partition, data, V2)
     found = requests.fetch(cluster, partition, end, V2)
+    fault = ""
     if found.high_watermark != end:
-        yield "retry", f"stored again: the log has grown by {found.high_watermark - end}"
+        fault = f"is stored again: the log has grown by {found.high_watermark - end}"
     elif answer.code not in (0, DUPLICATE):
-        yield "retry", f"refused with {error_codes.error_of(answer.code).name}"
+        fault = f"is refused with {error_codes.error_of(answer.code).name}"
     elif answer.code == 0 and answer.base_offset != base:
-        yield "retry", f"answered with an offset that differs by {answer.base_offset - base}"
+        fault = f"is answered with an offset that differs by {answer.base_offset - base}"
+    if fault:
+        yield BrokenRule("kafka.state.duplicate", f"the same batch {fault}")
 
 
 _EARLIER_BYTES: Final = formats.encode(formats.get("kafka.batch", "v2"), EARLIER)

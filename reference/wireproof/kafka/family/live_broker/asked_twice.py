@@ -10,7 +10,7 @@ from typing import Final
 from kafka import errors
 
 from wireproof.adapters.python_object import line_of
-from wireproof.cases.outcome import Crashed, Outcome, Refused
+from wireproof.cases.outcome import BrokenRule, Crashed, Outcome, Refused
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.requests import LostTopicError, MalformedAnswerError
 
@@ -18,11 +18,15 @@ CLOSED: Final = "connection closed"
 """Stands for the error code of a broker that closes the connection."""
 
 
+FRAME: Final = "kafka.answer.frame"
 LOST: Final = "topic lost"
 """Stands for the error code of a broker that has lost two topics of one case."""
 
 MALFORMED: Final = "malformed answer"
-"""Stands for the error code of an answer that has not what was asked for."""
+"""Stands for the error code of an answer that has not what was asked for, or that cannot be read.
+
+The case is not asked again: no broker that is started again answers so.
+"""
 
 
 def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[float], None]) -> Outcome:
@@ -63,8 +67,9 @@ def _refused(cluster: Cluster, error: errors.KafkaError) -> Outcome:
 def _asked(ask: Callable[[], Outcome]) -> Outcome:
     try:
         return ask()
-    except MalformedAnswerError as error:
-        return Refused(detail=MALFORMED, text=str(error), untyped=True)
+    except (MalformedAnswerError, errors.KafkaProtocolError) as error:
+        text = str(error)  # of the library's errors it begins with the name
+        return Refused(detail=MALFORMED, text=text, untyped=True, broken=(BrokenRule(FRAME, text),))
 
 
 def _gone(error: errors.KafkaError) -> Crashed:

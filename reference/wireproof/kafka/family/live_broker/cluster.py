@@ -76,6 +76,8 @@ class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library h
     def get_connection(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of the library
         """Return the connection to a node, a new one if there is none."""
         connection = super().get_connection(*arguments, **options)
+        if not isinstance(connection.data_received, partial):
+            connection.data_received = partial(_received, connection.data_received)
         if self.plain and connection.initializing:
             first = min(connection._api_versions_idx, PLAIN_API_VERSIONS)  # noqa: SLF001 - it has no public one
             connection._api_versions_idx = first  # noqa: SLF001 - as above
@@ -85,6 +87,19 @@ class Connections(KafkaConnectionManager):  # type: ignore[misc] # the library h
         transport = await super()._build_transport(*arguments, **options)
         transport._sock_recv = partial(_data_before_end, transport._sock_recv)  # noqa: SLF001 - it has no public one
         return transport
+
+
+def _received(receive: Callable[[bytes], None], data: bytes) -> None:
+    """Pass on data; an unreadable answer ends the connection, whatever error the library raises.
+
+    kafka-python 3.0 stops reading after errors of other kinds, and the request waits for its time limit.
+    """
+    try:
+        receive(data)
+    except errors.KafkaError:
+        raise
+    except Exception as error:
+        raise errors.KafkaProtocolError(f"Unable to decode response: {error!r}") from error
 
 
 def _data_before_end(receive: Callable[[], tuple[bytes, Exception | None]]) -> tuple[bytes, Exception | None]:
@@ -98,6 +113,7 @@ class Cluster:
 
     Attributes:
         address: the address that the user gave.
+        release: the release of Kafka that has what the broker offers, as a lower bound; empty if unknown.
         versions: for each key of an API, the least and the newest version that the broker accepts.
         wished: the version of a request that the user chose, by the key of its API.
         fetch_wait_ms: how long a fetch lets the broker wait for records.
@@ -129,7 +145,8 @@ class Cluster:
             self.close()
             raise
         self.versions: dict[int, tuple[int, int]] = dict(offered.api_versions)
-        self.release: str = ".".join(map(str, offered.broker_version or ()))
+        release = ".".join(map(str, offered.broker_version or ()))
+        self.release = f"at least {release}" if release else ""
         self._check_wishes()
 
     def _check_wishes(self) -> None:
@@ -204,7 +221,11 @@ class Cluster:
     ) -> Any:  # noqa: ANN401 - as above
         """Send a request to a node, or to any, and return its response; raise an error of kafka-python."""
         request.API_VERSION = version
-        return self._net.run(self._call, self._manager, request, node, seconds)
+        try:
+            return self._net.run(self._call, self._manager, request, node, seconds)
+        except errors.KafkaProtocolError as error:
+            reason = one_line(" ".join(map(str, error.args)), MOST_OF_REASON)
+            raise type(error)(f"{ApiKey(request.API_KEY).name} {version}: {reason}") from error
 
     async def _call(self, manager: Any, request: Any, node: int | None, seconds: float) -> Any:  # noqa: ANN401 - as above
         connection = await self._connection(manager, node)

@@ -90,7 +90,8 @@ class SequenceCases:
 
     def _ask(self, request: Request) -> Outcome:
         try:
-            return Accepted({"steps": list(self._answers(request))})
+            answers = list(self._answers(request))
+            return Accepted({"steps": answers}, broken=tuple(step_answers.broken_in(answers)))
         except (TopicError, NotAskedError) as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:

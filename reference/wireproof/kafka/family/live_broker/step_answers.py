@@ -7,19 +7,21 @@ from attrs import evolve
 from kafka import errors
 
 from wireproof import formats
+from wireproof.cases.outcome import BrokenRule
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
 from wireproof.kafka.append import APPEND_TIME
-from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.kafka.family.live_broker.entry_bytes import entries_of
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
-from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
+from wireproof.kafka.family.live_broker.stored_log import read_by_consumer, unreadable
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.json_values import Json, to_json
-from wireproof.wire.options import Options
-from wireproof.wire.rejection import Rejected
 
 LOG: Final = formats.get("kafka.log", "mixed")
 NO_PRODUCER: Final = -1
+UNREADABLE: Final = "unreadable"
+"""The field of an answer with the rule that it breaks."""
 
 ENDS: Final = {control_types.COMMIT: "commit", control_types.ABORT: "abort"}
 
@@ -68,12 +70,20 @@ def of_log(data: bytes, ids: ProducerIds) -> dict[str, Json]:
 
 def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
     """Return the whole entries of bytes, or the field of an answer that says why they are unreadable."""
-    whole = b"".join(entry for _, entry in entries_of(data))
-    try:
-        found = formats.decode(LOG, whole, Options()).value
-    except Rejected as rejected:
-        return {"unreadable": f"{rejected.cls} at {rejected.at}: {rejected.text}"}
-    return found.batches if isinstance(found, Log) else ()
+    found, refused = read_by_consumer(b"".join(entry for _, entry in entries_of(data)))
+    if refused is None:
+        return found.batches
+    broken = unreadable(refused)
+    return {UNREADABLE: {broken.rule: broken.text}}
+
+
+def broken_in(answers: Sequence[Json]) -> Iterator[BrokenRule]:
+    """Yield the rules that the answers to the steps of a case break, whatever the case is about."""
+    for number, answer in enumerate(answers):
+        assert isinstance(answer, dict)
+        for part in (answer, *answer.get("partitions", ())):  # type: ignore[misc] # of a fetch session
+            found: Any = part.get(UNREADABLE, {})
+            yield from (BrokenRule(rule, f"step {number + 1}: {text}") for rule, text in found.items())
 
 
 def _old_entry(entry: LogEntry, append_times: Collection[int]) -> Json:
@@ -116,6 +126,10 @@ def entry_json(batch: RecordBatch, ids: ProducerIds) -> Json:
             "producerEpoch": str(batch.producer_epoch),
             "baseSequence": str(batch.base_sequence),
         }
+    if batch.attributes & DELETE_HORIZON:
+        named["deleteHorizon"] = True
+    elif batch.records and batch.records[0].offset != batch.base_offset:
+        named["baseTimestamp"] = str(batch.base_timestamp)  # of the first record that cleaning left
     kind = _kind(batch)
     return (
         {**named, "kind": kind}

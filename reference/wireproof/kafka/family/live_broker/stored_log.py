@@ -5,19 +5,50 @@ time that it answered as `APPEND_TIME`. A value that contradicts the answer stay
 0 then, or the time is the broker's.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.cases.outcome import BrokenRule
 from wireproof.kafka.append import APPEND_TIME
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch
-from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
 
-LOG = formats.get("kafka.log", "mixed")
+LOG: Final = formats.get("kafka.log", "mixed")
+
+Content: TypeAlias = tuple[bytes | None, bytes | None, Any]
+"""Key, value and headers of a record."""
+
+
+def read_by_consumer(data: bytes) -> tuple[Log, Rejected | None]:
+    """Return the entries that a consumer reads, and why it refuses the one after them, if it does."""
+    try:
+        log = formats.decode(LOG, data, Options()).value
+    except Rejected as rejected:
+        return rejected.before if isinstance(rejected.before, Log) else Log(()), rejected
+    assert isinstance(log, Log)
+    return log, None
+
+
+def unreadable(rejected: Rejected, where: str = "") -> BrokenRule:
+    """Return the rule that a broker breaks whose fetch returns what a consumer refuses."""
+    rule = "kafka.append.crc" if rejected.cls == "crc-mismatch" else "kafka.fetch.readable"
+    return BrokenRule(rule, f"{where}{rejected.cls} at {rejected.at}: {rejected.text}")
+
+
+def contents(log: Log) -> Iterator[Content]:
+    """Yield what a broker keeps of each record, in whatever form it stores them."""
+    for entry in log.batches:
+        if isinstance(entry, RecordBatch):
+            yield from ((record.key, record.value, record.headers) for record in entry.records)
+        else:
+            inner = (entry,) if entry.messages is None else entry.messages
+            yield from ((message.key, message.value, ()) for message in inner)
 
 
 @frozen
@@ -35,22 +66,11 @@ class Frame:
     append_time: int | None
 
 
-def stored_value(data: bytes, frame: Frame, next_offset: int | None) -> dict[str, Any]:
-    """Return the log in `data` as a value of `kafka.log`.
-
-    A cut entry at the end is none: a response may end anywhere. Bytes that a consumer refuses give the value
-    of the entries before them, and the reason as `unreadable`.
-    """
-    unreadable: dict[str, Json] = {}
-    try:
-        log = formats.decode(LOG, data, Options()).value
-    except Rejected as rejected:
-        log = rejected.before if isinstance(rejected.before, Log) else Log(())
-        unreadable = {"unreadable": f"{rejected.cls} at {rejected.at}: {rejected.text}"}
-    following = None if next_offset is None else next_offset - frame.base
-    shown = Log(tuple(_relative(entry, frame) for entry in log.batches), following)
-    tree: Any = to_json(shown, with_derived=True)
-    return {**tree, **unreadable}
+def stored_value(log: Log, frame: Frame, next_offset: int) -> dict[str, Any]:
+    """Return a log as a value of `kafka.log`."""
+    shown = Log(tuple(_relative(entry, frame) for entry in log.batches), next_offset - frame.base)
+    tree: dict[str, Any] = to_json(shown, with_derived=True)  # type: ignore[assignment] # of an object
+    return tree
 
 
 def _relative(entry: LogEntry, frame: Frame) -> LogEntry:

@@ -68,7 +68,7 @@ class Fetching:
                 and known.leader == self.cluster.node
                 and 0 <= asked.partition < len(known.partitions)
             ):
-                known.partitions[asked.partition].note_fetch(asked.fetch_offset)
+                known.partitions[asked.partition].note_fetch(asked.fetch_offset, self._limit(asked))
 
     def look(self) -> list[Part]:
         """Return the answer for each partition as it is now."""
@@ -120,12 +120,14 @@ class Fetching:
 
     def _read(self, partition: ServedPartition, asked: Request, bound: int | None) -> bytes:
         """Return the bytes of a partition in the format of the version; raises `Refused`."""
-        version, limit = self.request.version, asked.partition_max_bytes
-        if version >= RESPONSE_LIMIT:
-            limit = min(limit, self.request.max_bytes)
-        data = partition.read_from(asked.fetch_offset, limit, bound)
-        magic = OLD_FETCH.get(version)
+        data = partition.read_from(asked.fetch_offset, self._limit(asked), bound)
+        magic = OLD_FETCH.get(self.request.version)
         return data if magic is None else partition.read_old(data, asked.fetch_offset, magic)
+
+    def _limit(self, asked: Request) -> int:
+        """Return the most bytes of a partition in the answer."""
+        limit: int = asked.partition_max_bytes
+        return min(limit, self.request.max_bytes) if self.request.version >= RESPONSE_LIMIT else limit
 
 
 def refused_fetch(request: Request, refused: AppendRefused) -> Reply:

@@ -13,9 +13,11 @@ from wireproof.kafka.family.loopback_broker.append_rules import (
     Arrival,
     ErrorCode,
 )
+from wireproof.kafka.family.loopback_broker.old_messages import batches_of
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
-from wireproof.kafka.values import Message, RecordBatch
+from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.wire.rejection import Rejected
 
 KNOWN_BATCHES: Final = 5
 """How many of a producer's last batches are known as duplicates: ProducerStateEntry."""
@@ -258,8 +260,8 @@ class ServedPartition:
 
     # --- reading ---
 
-    def note_fetch(self, offset: int) -> None:
-        """Take note that a consumer fetches from this offset."""
+    def note_fetch(self, offset: int, limit: int) -> None:
+        """Take note that a consumer fetches from this offset, at most so many bytes."""
 
     def read_from(self, offset: int, max_bytes: int, bound: int | None = None) -> bytes:
         """Return whole batches from the one with `offset` on: at least one, and no more than `max_bytes`.
@@ -281,16 +283,31 @@ class ServedPartition:
         """Return stored bytes as messages of an old format; raises `Refused`."""
         if not self.settings.down_conversion:
             raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, "down-conversion is switched off")
-        found = (self.messages(one, offset, magic) for one in old_messages.batches_of(data))
+        found = (self.messages(one, offset, magic) for one in batches_of(data))
         return b"".join(map(old_messages.written, found))
 
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
         """Return the messages that stand for a batch."""
         return old_messages.of_batch(batch, offset, magic)
 
-    def first_after(self, timestamp: int) -> StoredEntry | None:
-        """Return the first batch with a record of this time or a later one."""
-        return next((stored for stored in self.stored if stored.max_timestamp >= timestamp), None)
+    def first_after(self, timestamp: int) -> Record | None:
+        """Return the first record of this time or a later one: FileRecords.searchForTimestamp.
+
+        Raises:
+            AppendRefused: a stored batch cannot be read, as that of a broker with a fault.
+        """
+        later = (stored for stored in self.stored if stored.max_timestamp >= timestamp)
+        try:
+            records = (one for stored in later for batch in batches_of(stored.data) for one in batch.records)
+            return next(
+                (one for one in records if one.timestamp >= timestamp and one.offset >= self.start), None
+            )
+        except Rejected as rejected:
+            raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, rejected.text) from None
+
+    def greatest_time(self) -> int:
+        """Return the greatest time of a record; -1 if none has one."""
+        return max((stored.max_timestamp for stored in self.stored), default=NO_TIMESTAMP)
 
 
 def _out_of_order(found: int, expected: int) -> AppendRefused:

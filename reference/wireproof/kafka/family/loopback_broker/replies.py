@@ -44,7 +44,7 @@ from kafka.protocol.producer import (
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, NO_TIMESTAMP, AppendRefused, ErrorCode
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.fetch_sessions import Sessions
 from wireproof.kafka.family.loopback_broker.groups import Groups
@@ -446,10 +446,13 @@ def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: b
         case ListedTime.EARLIEST:
             return -1, partition.start
         case ListedTime.LARGEST:
-            stored = max(partition.stored, key=lambda one: one.max_timestamp, default=None)
+            timestamp = partition.greatest_time()
+            record = None if timestamp == NO_TIMESTAMP else partition.first_after(timestamp)
         case _:
-            stored = partition.first_after(timestamp)
-    return (stored.max_timestamp, stored.base_offset) if stored else (-1, -1)
+            record = partition.first_after(timestamp)
+    if record is None or (committed and record.offset >= partition.last_stable_offset()):
+        return -1, -1
+    return record.timestamp, record.offset
 
 
 ANSWERS: Final[Mapping[int, Callable[[LoopbackCluster, Request], Reply]]] = {

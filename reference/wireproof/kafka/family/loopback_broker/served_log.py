@@ -6,6 +6,7 @@ everything before it. So no time must pass until an answer is known.
 
 import time
 from collections.abc import Callable
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
 from attrs import field, frozen
@@ -26,19 +27,26 @@ from wireproof.wire.rejection import Rejected
 if TYPE_CHECKING:
     from wireproof.kafka.family.loopback_broker.replies import ServedTopic
 
-Manner = Literal["whole", "pieces", "cut", "error", "leader"]
-"""How a log is served.
+Manner = Literal["pieces", "whole", "cut", "error", "leader"]
+"""How a log is served. An answer begins at the entry that holds the offset, as Kafka's does, but in `whole`.
 
-whole: all bytes in the first answer, and later those from the entry of the offset on.
-pieces: one entry in each answer.
+pieces: the first entry alone, as where it fills the limit or is the last one stored; then all the others. A
+    client that does not get past an entry shows in the first answer, one that reads only the first entry of
+    an answer in the second.
+whole: all bytes in the first answer, also entries before the offset, which no broker returns; then as Kafka.
 cut: one entry and the first half of the next in each answer, as a limit of bytes cuts them; a client that
     asks for the same offset with a greater limit gets the rest whole.
-error: as `whole`, after an answer with an error.
+error: as `pieces`, after an answer with an error.
 leader: as `pieces`; after the first of them another node leads the partition.
+
+A log whose offsets do not grow is served whole: it has no entry that holds an offset alone.
 """
 
 END: Final = b"wireproof: the end of the log"
 """The value of the record after the log."""
+
+KEY: Final = b"wireproof"
+"""Its key: a client that loses what has none must deliver this record."""
 
 LARGEST: Final = (1 << 63) - 2
 """The last offset that a record after the log may have."""
@@ -57,22 +65,41 @@ class Serving:
         aborted: (producerId, firstOffset) of aborted transactions, which every answer names.
         manner: how it is served.
         log: the entries of `data`.
+        first: the number of the entry that holds `start`.
+        begins_before: whether the first answer has all bytes, also of entries before the offset.
         aborted_rows: the aborted transactions, with the offsets of their markers.
     """
 
     data: bytes
     start: int = 0
     aborted: tuple[tuple[int, int], ...] = ()
-    manner: Manner = "whole"
+    manner: Manner = "pieces"
     log: RegroupedLog = field(init=False)
+    first: int = field(init=False)
+    begins_before: bool = field(init=False)
     aborted_rows: tuple[Aborted, ...] = field(init=False)
 
     @log.default
     def _split(self) -> RegroupedLog:
         return split_log(self.data)
 
+    @first.default
+    def _find_first(self) -> int:
+        entries = self.log.entries
+        return next((place for place, one in enumerate(entries) if one.last >= self.start), len(entries))
+
+    @begins_before.default
+    def _find_overlap(self) -> bool:
+        if self.manner == "whole":
+            return True
+        lasts = [entry.last for entry in self.log.entries]
+        steps = (pairwise(lasts), pairwise(offsets_of(self.data)))
+        return any(one >= after for one, after in chain.from_iterable(steps))
+
     @aborted_rows.default
     def _find_markers(self) -> tuple[Aborted, ...]:
+        if not self.aborted:
+            return ()
         markers = [(entry.last, abort_of(entry.data)) for entry in self.log.entries]
         return tuple(
             Aborted(
@@ -95,9 +122,10 @@ class Serving:
 
     def _end_of_answer(self, index: int, after: int) -> int:
         """Return where the answer ends that begins with the entry of this index, which ends at `after`."""
-        if self.manner in ("whole", "error") or index + 1 == len(self.log.entries):
+        entries = self.log.entries
+        if index + 1 == len(entries) or (self.manner != "cut" and (self.begins_before or index > self.first)):
             return len(self.data)
-        return after + (len(self.log.entries[index + 1].data) // 2 if self.manner == "cut" else 0)
+        return after + (len(entries[index + 1].data) // 2 if self.manner == "cut" else 0)
 
 
 class ServedLog(ServedPartition):
@@ -108,15 +136,16 @@ class ServedLog(ServedPartition):
         topic: its topic, whose leader may change.
         fetches: how many offsets were asked for.
         offset: the last of them.
-        repeated: how often the last one was asked for again, one after the other; not while it waits for
-            records after the last one.
+        limit: the most bytes that were asked for at it.
+        repeated: how often the last one was asked for again since the limit of bytes grew last, one after
+            the other; not while it waits for records after the last one.
         since: when it was asked for first, in seconds.
         has_served: whether the client got bytes of the log.
         end_at: the offset of the record after the log; None before it was served.
     """
 
     def __init__(self, serving: Serving, on_fetch: Callable[[int, bool], None]) -> None:
-        """Serve a log; `on_fetch` is called for each Fetch: `repeated`, and if the offset is new."""
+        """Serve a log; `on_fetch` is called for each Fetch: `repeated`, and if offset or limit is new."""
         super().__init__(TopicSettings())
         self.serving = serving
         self.topic: ServedTopic | None = None
@@ -132,16 +161,18 @@ class ServedLog(ServedPartition):
         self._on_fetch = on_fetch
         self._answer = b""
         self._error = ErrorCode.NONE
+        self.limit = 0
         self._limits: dict[int, int] = {}
 
-    def note_fetch(self, offset: int) -> None:
+    def note_fetch(self, offset: int, limit: int) -> None:
         """Choose the answer for an offset."""
         waits = self.end_at is not None and offset > self.end_at
-        again = self.fetches > 0 and offset == self.offset
+        moved = self.fetches == 0 or offset != self.offset
+        again = not moved and limit <= self.limit
         self.repeated = self.repeated + 1 if again and not waits else 0
-        self.since = self.since if again else time.monotonic()
+        self.since = time.monotonic() if moved else self.since
         self.fetches += 1
-        self.offset = offset
+        self.offset, self.limit = offset, limit if moved else max(limit, self.limit)
         self._error, self._answer = self._next(offset)
         self._on_fetch(self.repeated, not again)
 
@@ -153,8 +184,8 @@ class ServedLog(ServedPartition):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER, b""
         if not self.has_served and serving.data:
             self.has_served = True
-            by_offset = serving.manner not in ("whole", "error") and not self._is_past(offset)
-            return ErrorCode.NONE, serving.from_offset(offset) if by_offset else serving.data
+            whole = serving.begins_before or self._is_past(offset)
+            return ErrorCode.NONE, serving.data if whole else serving.from_offset(offset)
         if not self._is_past(offset):
             return ErrorCode.NONE, serving.from_offset(offset)
         return ErrorCode.NONE, self._after_the_log(offset)
@@ -205,6 +236,19 @@ class ServedLog(ServedPartition):
         return [row for row in self.serving.aborted_rows if row.last >= self.offset and row.first <= last]
 
 
+def offsets_of(data: bytes) -> list[int]:
+    """Return the offsets of the records of a log; none of a damaged one."""
+    try:
+        entries = log.decode(Reader(data), DEFAULT_OPTIONS).batches
+    except (Rejected, ValueError):
+        return []
+    return [
+        one.offset
+        for entry in entries
+        for one in (entry.records if isinstance(entry, RecordBatch) else entry.messages or [entry])
+    ]
+
+
 def abort_of(entry: bytes) -> int | None:
     """Return the producer whose transaction ends by an ABORT marker; None for any other entry."""
     try:
@@ -219,6 +263,6 @@ def abort_of(entry: bytes) -> int | None:
 
 def end_batch(offset: int) -> bytes:
     """Return the batch with the record after a log."""
-    records = (Record(0, 0, 0, None, END, ()),)
+    records = (Record(0, 0, 0, KEY, END, ()),)
     batch = RecordBatch(offset, 0, 2, 0, 0, TIMESTAMP, TIMESTAMP, -1, -1, -1, records)
     return finished(Form(batch, written_records(batch)))

@@ -11,16 +11,13 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.partition import Aborted, Appended, ServedPartition
+from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.server import running
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 
 TOPIC: Final = "t"
 PARTITIONS: Final = 256
-
-FAR: Final = 1 << 62
-"""An offset after the end of every log."""
 
 NEWEST_PRODUCE: Final = {"v0": 1, "v1": 2}
 """The newest version of Produce of a broker whose newest format is v0 or v1: kafka.md §2."""
@@ -29,36 +26,15 @@ OLDEST: Final = {ProduceRequest.API_KEY: 0, FetchRequest.API_KEY: 0}
 """What such a broker announces; a client chooses the format by both."""
 
 
-class FetchedOnce(ServedPartition):
-    """A partition whose first Fetch is answered with the bytes of a case, and every later one with none.
+class Forgotten(ServedPartition):
+    """A partition without records, of which every offset may be asked for: a late Fetch is no error."""
 
-    Attributes:
-        fetched: the offset of each Fetch.
-    """
-
-    def __init__(self, data: bytes = b"", aborted: tuple[tuple[int, int], ...] = ()) -> None:
-        """Serve bytes, with (producerId, firstOffset) of the aborted transactions in them."""
+    def __init__(self) -> None:
+        """Begin with none."""
         super().__init__(TopicSettings())
-        self.fetched: list[int] = []
-        self._left, self._answer = data, b""
-        self._aborted = [Aborted(producer, first, FAR) for producer, first in aborted]
-
-    def note_fetch(self, offset: int) -> None:
-        """Choose the answer; the log ends at `offset`, or far away if there is data."""
-        self.fetched.append(offset)
-        self._answer, self._left = self._left, b""
-        self.end = FAR if self._answer else offset
 
     def check_range(self, _: int) -> None:
         """Allow every offset."""
-
-    def read_from(self, _: int, __: int, ___: int | None = None) -> bytes:
-        """Return the chosen answer, whatever its limits."""
-        return self._answer
-
-    def aborted_for(self, _: int, __: int, *, committed: bool) -> list[Aborted]:  # noqa: ARG002 - as its base
-        """Return the transactions beside the data, for read_uncommitted too."""
-        return self._aborted if self._answer else []
 
 
 class KeptAsSent(ServedPartition):
@@ -90,7 +66,7 @@ class ClientBroker:
         """Listen, as a broker whose newest format is `revision`; raises `OSError` if no port is free."""
         old = revision in NEWEST_PRODUCE
         newest = {ProduceRequest.API_KEY: NEWEST_PRODUCE[revision]} if old else {}
-        self._topic = ServedTopic(uuid4(), [FetchedOnce() for _ in range(PARTITIONS)])
+        self._topic = ServedTopic(uuid4(), [Forgotten() for _ in range(PARTITIONS)])
         self._cluster = LoopbackCluster(
             newest=newest, oldest=OLDEST if old else {}, topics={TOPIC: self._topic}
         )
@@ -103,7 +79,7 @@ class ClientBroker:
 
     def forget(self, index: int) -> None:
         """Empty a partition."""
-        self.put(index, FetchedOnce())
+        self.put(index, Forgotten())
 
     def identify(self, producer: int, epoch: int) -> None:
         """Give the next producer this id and this epoch."""

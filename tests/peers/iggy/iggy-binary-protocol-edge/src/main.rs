@@ -14,7 +14,7 @@ use iggy_binary_protocol::requests::messages::{PollMessagesRequest, SendMessages
 use iggy_binary_protocol::responses::messages::poll_messages::{PolledBatchesIterator, POLL_RESPONSE_HEADER_SIZE};
 use iggy_binary_protocol::responses::messages::PollMessagesResponse;
 use iggy_binary_protocol::{
-    read_size_field, EvictionHeader, ReplyHeader, RequestHeader, WireConsumer, WireDecode, WireEncode, WireError,
+    read_size_field, ConsensusHeader, EvictionHeader, ReplyHeader, RequestHeader, WireConsumer, WireDecode, WireEncode, WireError,
     WireIdentifier, WirePollingStrategy, WireUserHeaders, HEADER_SIZE, KIND_CONSUMER,
 };
 use serde_json::{json, Value};
@@ -206,9 +206,14 @@ fn framed(data: &[u8]) -> Result<(Value, Option<usize>), Refusal> {
     Ok((json!({"header": shown, "body": hex(Some(body))}), Some(size)))
 }
 
+/// A header of known codes that the library's own check takes.
+fn read<H: ConsensusHeader>(head: &[u8]) -> Option<H> {
+    try_pod_read_unaligned::<H>(head).ok().filter(|one| one.validate().is_ok())
+}
+
 fn header(head: &[u8]) -> Option<Value> {
     match head[60] {
-        5 => try_pod_read_unaligned::<RequestHeader>(head).ok().map(|one| json!({"client": number(one.client),
+        5 => read::<RequestHeader>(head).map(|one| json!({"client": number(one.client),
             "request_checksum": number(one.request_checksum), "timestamp": number(one.timestamp),
             "request": number(one.request), "operation": number(one.operation as u8),
             "session": number(one.session), "user_id": number(one.user_id),
@@ -216,13 +221,13 @@ fn header(head: &[u8]) -> Option<Value> {
             "partition_incarnation": number(one.partition_incarnation),
             "owner_generation": number(one.owner_generation),
             "minimum_metadata_op": number(one.minimum_metadata_op)})),
-        8 => try_pod_read_unaligned::<ReplyHeader>(head).ok().map(|one| json!({"client": number(one.client),
+        8 => read::<ReplyHeader>(head).map(|one| json!({"client": number(one.client),
             "request_checksum": number(one.request_checksum), "context": number(one.context),
             "op": number(one.op), "commit": number(one.commit), "timestamp": number(one.timestamp),
             "request": number(one.request), "operation": number(one.operation as u8),
             "status": number(one.status), "committed_result": number(one.reserved[0]),
             "partition_incarnation": number(one.partition_incarnation)})),
-        13 => try_pod_read_unaligned::<EvictionHeader>(head).ok().map(|one| json!({"client": number(one.client),
+        13 => read::<EvictionHeader>(head).map(|one| json!({"client": number(one.client),
             "server_protocol_version": number(one.server_protocol_version),
             "server_protocol_version_min": number(one.server_protocol_version_min),
             "reason": number(one.reason as u8)})),

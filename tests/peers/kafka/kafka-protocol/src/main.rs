@@ -2,7 +2,10 @@
 //! `decode_all` reads it, which would not show what came before an error; batches by `RecordBatchEncoder`.
 //!
 //! A record says most of what its batch's header says, a batch without records nothing: what the header
-//! says is asked of `decode_batch_info`. The last offset delta and the greatest timestamp are not shown.
+//! says is asked of `decode_batch_info`, which releases before 0.18.0 do not have. The last offset delta and the
+//! greatest timestamp are not shown.
+
+mod library;
 
 use std::io;
 
@@ -22,14 +25,10 @@ const APPEND_TIME: i16 = 0x08;
 const TRANSACTIONAL: i16 = 0x10;
 const CONTROL: i16 = 0x20;
 const HORIZON: i16 = 0x40;
-const KNOWN: i16 = 0x7f;
-const SHOWN: [&str; 13] = [
-    "baseOffset", "partitionLeaderEpoch", "magic", "baseTimestamp", "producerId", "producerEpoch", "baseSequence",
-    "records[].offset", "records[].timestamp", "records[].key", "records[].value", "records[].headers",
+const SHOWN: [&str; 7] = [
+    "magic", "records[].offset", "records[].timestamp", "records[].key", "records[].value", "records[].headers",
     "records[].timestampType",
 ];
-/// The base sequences whose records' sequences are compared: of a batch without one the library counts on from -1.
-const SEQUENCES: [i32; 6] = [0, 4, 5, 7, i32::MAX - 1, i32::MAX];
 
 /// Parts of an error's text that leave no doubt about the class.
 const CLASSES: [(&str, &str); 16] = [
@@ -68,9 +67,9 @@ fn hello() -> Value {
         json!({"ops": ops, "codecs": ["none", "gzip", "snappy", "lz4", "zstd"], "features": features,
                "profiles": ["reader"], "observes": observes})
     };
-    let mut log = claim(&["decode"], &SHOWN);
+    let mut log = claim(&["decode"], &[library::HEADER, &SHOWN].concat());
     if let Some(observes) = log["observes"].as_array_mut() {
-        observes.extend(SEQUENCES.map(|base| json!(format!("batches[baseSequence={base}].records[].sequence"))));
+        observes.extend(library::SEQUENCES.iter().map(|base| json!(format!("batches[baseSequence={base}].records[].sequence"))));
     }
     let nothing = json!({"ops": []}); // message sets are unsupported, it says
     let revisions = json!({"kafka.batch/v0": nothing, "kafka.batch/v1": nothing,
@@ -93,17 +92,13 @@ fn log(request: &Request) -> Result<Answer, Refusal> {
 
 fn entry(rest: &mut Bytes) -> Result<Value, Refusal> {
     let whole = rest.clone();
-    let refused = |error| Refusal::of(format!("{error:#}"));
-    let set = RecordBatchDecoder::decode(rest).map_err(refused)?;
-    let mut taken = whole.slice(..whole.len() - rest.len());
-    let infos = RecordBatchDecoder::decode_batch_info(&mut taken).map_err(refused)?;
-    let info = infos.first().ok_or_else(|| Refusal::of("a batch without a header"))?;
-    Ok(heap::unlimited(|| json!({
-        "baseOffset": number(info.min_offset), "partitionLeaderEpoch": number(info.partition_leader_epoch),
-        "magic": number(set.version), "baseTimestamp": number(info.min_timestamp),
-        "producerId": number(info.producer_id), "producerEpoch": number(info.producer_epoch),
-        "baseSequence": number(info.base_sequence), "records": set.records.iter().map(shown).collect::<Vec<_>>(),
-    })))
+    let set = RecordBatchDecoder::decode(rest).map_err(|error| Refusal::of(format!("{error:#}")))?;
+    let mut batch = library::header(whole.slice(..whole.len() - rest.len()))?;
+    heap::unlimited(|| {
+        batch["magic"] = number(set.version);
+        batch["records"] = set.records.iter().map(shown).collect();
+    });
+    Ok(batch)
 }
 
 fn shown(record: &Record) -> Value {
@@ -121,7 +116,7 @@ fn shown(record: &Record) -> Value {
 fn encoded(value: &Value) -> Result<Answer, Refusal> {
     let attributes: i16 = whole(value, "attributes")?;
     let codec = CODECS.get((attributes & 7) as usize);
-    check("attributes", attributes & !KNOWN == 0 && codec.is_some())?;
+    check("attributes", attributes & !library::KNOWN == 0 && codec.is_some())?;
     let records: Vec<Record> = list(value, "records").iter().map(|one| asked(value, one, attributes)).collect::<Result<_, _>>()?;
     let (offsets, stamps): (Vec<i64>, Vec<i64>) = records.iter().map(|one| (one.offset, one.timestamp)).unzip();
     let (base, base_stamp): (i64, i64) = (whole(value, "baseOffset")?, whole(value, "baseTimestamp")?);
@@ -147,9 +142,10 @@ fn asked(batch: &Value, record: &Value, attributes: i16) -> Result<Record, Refus
         let same = headers.insert(key.ok_or_else(|| Refusal::unasked("records[].headers"))?, value);
         check("records[].headers", same.is_none())?;
     }
-    Ok(Record {
+    Ok(library::record! {
+        delete_horizon: attributes & HORIZON != 0,
         transactional: attributes & TRANSACTIONAL != 0, control: attributes & CONTROL != 0,
-        delete_horizon: attributes & HORIZON != 0, partition_leader_epoch: whole(batch, "partitionLeaderEpoch")?,
+        partition_leader_epoch: whole(batch, "partitionLeaderEpoch")?,
         producer_id: whole(batch, "producerId")?, producer_epoch: whole(batch, "producerEpoch")?,
         timestamp_type: if attributes & APPEND_TIME == 0 { TimestampType::Creation } else { TimestampType::LogAppend },
         offset: whole::<i64>(batch, "baseOffset")?.wrapping_add(delta.into()),

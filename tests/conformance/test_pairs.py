@@ -1,0 +1,138 @@
+"""Two adapters of one version of one library give one verdict for each case of decoding that both claim.
+
+A codec is given the bytes of a case once; its client program fetches them from a broker of the suite. Where
+the two differ, `pairs.toml` has the reason, and a reason that no case needs any more fails the test.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import run
+from typing import Final
+
+import pytest
+from attrs import frozen
+from built_peers import prepared
+
+from wireproof.adapters.packaged_folders import peers_folder
+from wireproof.cases.id_patterns import compile_pattern
+from wireproof.runner.event_files import read_events
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
+from wireproof.safe_parsing import parse_toml
+
+PAGE: Final = parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8"))
+
+DELIVERY: Final = tuple(
+    f"kafka.log/mixed/{topic}/*" for topic in ("delivered", "entries", "tail", "transactions", "damaged")
+)
+WRITING: Final = ("kafka.batch/*/encode/**", "kafka.batch/*/produce/**", "kafka.log/mixed/append/**")
+
+RUNAWAY: Final = ("crash", "timeout", "resource")
+NOT_JUDGED: Final = ("unsupported", "not-run")
+
+QUICK: Final = ("librdkafka",)
+"""The codecs whose pairs `.ci/run` asks, about delivery alone: their programs start in a moment."""
+
+
+@frozen
+class Pair:
+    """A codec and a client program of one library, or two client programs."""
+
+    first: str
+    second: str
+    cases: tuple[str, ...]
+    differences: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def has_reason(self, case: str, effect: str) -> bool:
+        """Return whether they may differ on a case, where this is the effect of the second."""
+        return any(
+            matches(pattern, case) and (not only or effect in only) for pattern, only in self.differences
+        )
+
+
+APART: Final = PAGE["apart"]
+
+PAIRS: Final = [
+    Pair(
+        row["adapters"][0],
+        row["adapters"][1],
+        tuple(row.get("cases", DELIVERY)),
+        tuple(
+            (pattern, tuple(one.get("effects", ())))
+            for one in PAGE["difference"]
+            if row["adapters"][1] in one["clients"]
+            for pattern in one["cases"]
+        ),
+    )
+    for row in PAGE["pair"]
+]
+
+
+def matches(pattern: str, case: str) -> bool:
+    """Return True if a pattern selects a case."""
+    return compile_pattern(pattern).fullmatch(case) is not None
+
+
+def effect(event: CaseEvent) -> str:
+    """Return what a verdict says of the library; the machine decides which limit stops one that runs away."""
+    if event.verdict in RUNAWAY:
+        return "runs away"
+    return "passes" if event.verdict in PASSING else event.label
+
+
+def effects(name: str, patterns: tuple[str, ...], folder: Path) -> Mapping[str, str]:
+    """Return the effect of each case that an adapter claims."""
+    prepared(name).close()
+    events = folder / f"{name}.jsonl"
+    chosen = [word for pattern in patterns for word in ("--run", pattern)]
+    left = [word for pattern in WRITING for word in ("--skip", pattern)]
+    words = ["check", name, "--no-families", "--timeout-scale", "3", *chosen, *left, "--out", str(events)]
+    done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
+    assert events.exists(), done.stderr
+    (stream,) = read_events(events)
+    return {one.id: effect(one) for one in stream.cases if one.verdict not in NOT_JUDGED}
+
+
+def compare(pair: Pair, patterns: tuple[str, ...], folder: Path) -> None:
+    """Fail where they differ without a reason, or agree though there is one."""
+    first, second = (effects(name, patterns, folder) for name in (pair.first, pair.second))
+    common = first.keys() & second.keys()
+    assert common
+    differing = {case for case in common if first[case] != second[case]}
+    without = {
+        f"{case}: {first[case]}, {second[case]}"
+        for case in differing
+        if not pair.has_reason(case, second[case])
+    }
+    assert not without
+    unused = {
+        pattern
+        for pattern, _ in pair.differences
+        if any(matches(pattern, case) for case in common)
+        and not any(matches(pattern, case) for case in differing)
+    }
+    assert not unused
+
+
+def test_each_client_of_a_library_with_another_adapter_is_in_a_pair_or_says_why_not() -> None:
+    names = {path.parent.name for path in peers_folder().glob("kafka/*/adapter.toml")}
+    assert {name for name in names if name.endswith("-client")} <= {one.second for one in PAIRS} | set(APART)
+    firsts = {name.removesuffix("-client") for name in names if name.endswith("-client")} & names
+    assert firsts <= {one.first for one in PAIRS} | set(APART)
+    assert all(APART.values())
+    assert all(one["reason"] for one in PAGE["difference"])
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    "pair", [one for one in PAIRS if one.first in QUICK], ids=lambda one: f"{one.first}-{one.second}"
+)
+def test_two_adapters_of_a_library_agree_on_delivery(pair: Pair, tmp_path: Path) -> None:
+    compare(pair, DELIVERY, tmp_path)
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda one: f"{one.first}-{one.second}")
+def test_two_adapters_of_a_library_agree(pair: Pair, tmp_path: Path) -> None:
+    compare(pair, pair.cases, tmp_path)

@@ -1,0 +1,82 @@
+"""A broker that breaks its answers fails by the rules that it breaks, whatever its cases are about."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.live import proxy
+from tests.live.judging import Judged, judged
+from tests.live.mock_broker.server import running
+from wireproof.cases.fixtures import load
+from wireproof.runner.event_files import read_events
+from wireproof.runner.events import CaseEvent
+
+pytestmark = pytest.mark.live
+
+PRODUCER = "kafka.log/mixed/append/producer-*"
+SHOULD = (PRODUCER, "kafka.log/mixed/append/max-timestamp-*", "kafka.log/mixed/append/compact-*")
+STEPS = ("kafka.log/mixed/transaction/first-open", "kafka.log/mixed/idempotence/wrap-*")
+
+
+def run_of(fault: str, every: int, cases: tuple[str, ...], folder: Path) -> tuple[Judged, list[CaseEvent]]:
+    """Check the loopback broker behind a proxy at the default level."""
+    with running() as broker, proxy.running(broker, fault, every) as broken:
+        run = judged([f"127.0.0.1:{broken.port}"], folder, "--level", "must", cases=cases)
+        assert broken.broken
+    (stream,) = read_events(folder / "run.jsonl")
+    return run, list(stream.cases)
+
+
+def level_of(event: CaseEvent) -> str:
+    return load().by_id[event.id].level
+
+
+def test_a_bit_that_is_flipped_in_every_fetch_fails_cases_of_level_should_by_the_checksum(
+    tmp_path: Path,
+) -> None:
+    markdown, junit = tmp_path / "run.md", tmp_path / "junit.xml"
+    with running() as broker, proxy.running(broker, "bit-of-fetch") as broken:
+        views = ("--markdown", str(markdown), "--junit", str(junit))
+        run = judged([f"127.0.0.1:{broken.port}"], tmp_path, "--level", "must", *views, cases=[PRODUCER])
+    (stream,) = read_events(tmp_path / "run.jsonl")
+    assert {level_of(event) for event in stream.cases} == {"should"}
+    assert run.code == 1
+    assert {(event.level, event.broken) for event in stream.cases} == {("must", "kafka.append.crc")}
+    first = next(line for line in run.output.splitlines() if line.startswith("FAIL"))
+    assert "  kafka.append.crc  must produce" in first
+    assert "kafka.append.crc" in markdown.read_text()
+    assert 'message="breaks kafka.append.crc (must)' in junit.read_text()
+
+
+@pytest.mark.parametrize("fault", [name for name in proxy.FAULTS if name != "bit-of-fetch"])
+def test_one_broken_answer_in_fifty_is_named_in_a_case_of_level_should(fault: str, tmp_path: Path) -> None:
+    run, events = run_of(fault, 50, SHOULD, tmp_path)
+    failed = [event for event in events if event.broken]
+    assert run.code == 1, run.output
+    assert {event.broken for event in failed} == {"kafka.answer.frame"}
+    assert "should" in {level_of(event) for event in failed}
+    texts = [event.got for event in failed if event.verdict == "fail"]
+    assert all(text.startswith(("Correlation", "Invalid", "Kafka")) for text in texts), run.output
+
+
+def test_one_flipped_bit_in_fifty_fetches_is_named_by_the_checksum(tmp_path: Path) -> None:
+    run, events = run_of("bit-of-fetch", 50, SHOULD, tmp_path)
+    failed = {event.broken for event in events if event.broken}
+    assert (run.code, failed) == (1, {"kafka.append.crc"}), run.output
+
+
+def test_a_flipped_bit_fails_a_case_with_steps_by_the_checksum(tmp_path: Path) -> None:
+    run, events = run_of("bit-of-fetch", 1, STEPS, tmp_path)
+    assert run.code == 1
+    assert "kafka.append.crc" in {event.broken for event in events if level_of(event) == "should"}, run.output
+
+
+def test_a_fault_that_is_the_subject_of_its_case_stays_below_the_level_and_is_named_at_the_end(
+    tmp_path: Path,
+) -> None:
+    with running("loses-producer") as address:
+        run = judged([address], tmp_path, "--level", "must", cases=[PRODUCER])
+    assert run.code == 0
+    assert "below the level: 6 of kafka.append.producer" in run.output.splitlines()
+    assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[1]).get("broken") is None
