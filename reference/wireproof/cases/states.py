@@ -7,7 +7,6 @@ cell that no case can fill.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -355,15 +354,21 @@ def _reasons(notes: StateNotes, cells: Iterable[Cell]) -> dict[Cell, Unfilled]:
 
 # --- lint ---
 
-MOST_REASONS: Final = 20
-"""At most one cell of so many of a format has a reason in place of a case."""
 
-
-def check_states(suite: Suite) -> Iterator[Problem]:
-    """Check that every cell has a case or a reason, that each reason is needed, and that they are few."""
+def count_line(suite: Suite) -> str:
+    """Return one line: the cells of all formats, those with a case, those with a reason, and the others."""
     table = state_table(suite)
-    for cell in table.open():
-        yield Problem(cell.format_id, f"no case to {cell.direction} {cell.path} as {cell.state}")
+    covered = sum(1 for ids in table.filled.values() if ids)
+    left = len(table.open())
+    formats = len({cell.format_id for cell in table.filled})
+    return (
+        f"states: {len(table.filled)} edge values of the numbers of {formats} formats, {covered} with a case, "
+        f"{len(table.filled) - covered - left} with a reason, {left} open"
+    )
+
+
+def wrong_reasons(table: Table, suite: Suite) -> Iterator[Problem]:
+    """Yield each reason that is not needed, and each citation of one that does not resolve."""
     for cell, row in table.reasons.items():
         if table.filled[cell]:
             yield Problem(
@@ -374,27 +379,8 @@ def check_states(suite: Suite) -> Iterator[Problem]:
                 resolve(cite, suite.sources)
             except ValueError as error:
                 yield Problem(STATES_FILE, f"{cell.path}: {error}")
-    for format_id, cells in _by_format(table).items():
-        explained = sum(1 for cell in cells if cell in table.reasons)
-        if explained * MOST_REASONS > len(cells):
-            yield Problem(format_id, f"{explained} of {len(cells)} states have a reason: more than 5 %")
 
 
-def _by_format(table: Table) -> dict[str, list[Cell]]:
-    found: dict[str, list[Cell]] = defaultdict(list)
-    for cell in sorted(table.filled):
-        found[cell.format_id].append(cell)
-    return found
-
-
-def state_lines(suite: Suite) -> Iterator[str]:
-    """Yield one line for each format: its cells, those with a case, those with a reason, and the others."""
-    table = state_table(suite)
-    for format_id, cells in _by_format(table).items():
-        covered = sum(1 for cell in cells if table.filled[cell])
-        explained = sum(1 for cell in cells if cell in table.reasons and not table.filled[cell])
-        rest = len(cells) - covered - explained
-        yield (
-            f"states of {format_id}: {len(cells)}, {covered} with a case, {explained} with a reason, "
-            f"{rest} open"
-        )
+def has_states(suite: Suite) -> bool:
+    """Return whether a folder of the fixtures has notes on states, and so wants the table."""
+    return any((root / STATES_FILE).exists() for root in suite.roots)

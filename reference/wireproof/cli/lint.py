@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases import lint_sentences, witness_reasons
+from wireproof.cases import lint_sentences, states, witness_reasons
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite
@@ -76,5 +76,7 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield level_line(suite)
     yield lint_sentences.count_line(suite)
     yield witness_reasons.count_line(suite)
+    if states.has_states(suite):
+        yield states.count_line(suite)
     if suite.history:
         yield str(counts(suite.history))

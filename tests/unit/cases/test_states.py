@@ -1,0 +1,72 @@
+"""The table of states: the edge values of each number of each format, and the golden cases that have them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from goldens import load
+
+from wireproof.cases import fixtures
+from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.states import NUMBERS, STATES_FILE, Cell, Table, pattern_of, state_table, wrong_reasons
+
+BATCH = "kafka.batch/v2"
+
+
+@pytest.fixture(scope="module", name="table")
+def _table() -> Table:
+    return state_table(load())
+
+
+@pytest.mark.parametrize(
+    ("direction", "path", "states"),
+    [
+        ("read", "producerId", ("zero", "minus-one", "least", "greatest", "distinct")),
+        ("write", "producerId", ("zero", "minus-one", "least", "greatest", "distinct")),
+        ("read", "records[].keyLength", ("zero", "minus-one", "least", "greatest", "one", "wide")),
+        ("write", "records[].keyLength", ("zero", "one", "wide")),
+        ("read", "magic", ("zero", "minus-one", "least", "greatest")),
+        ("read", "nextOffset", ("distinct",)),
+    ],
+)
+def test_a_number_has_the_edges_of_its_type(
+    direction: str, path: str, states: Sequence[str], table: Table
+) -> None:
+    found = {
+        cell.state
+        for cell in table.filled
+        if (cell.format_id, cell.direction, cell.path) == (BATCH, direction, path)
+    }
+    assert found == set(states)
+
+
+def test_a_case_fills_the_cells_of_its_values(table: Table) -> None:
+    name = f"{BATCH}/batch/two-records"
+    assert name in table.filled[Cell(BATCH, "read", "producerId", "minus-one")]
+    assert name in table.filled[Cell(BATCH, "read", "baseSequence", "minus-one")]
+    assert name not in table.filled[Cell(BATCH, "read", "producerId", "zero")]
+
+
+def test_a_part_that_another_format_has_too_has_no_cells_of_its_own(table: Table) -> None:
+    assert not [cell for cell in table.filled if cell.format_id == "kafka.log/mixed"]
+    assert not [cell for cell in table.filled if cell.path.startswith("frames[].message")]
+
+
+def test_each_reason_is_needed_and_has_its_source(table: Table) -> None:
+    assert list(wrong_reasons(table, load())) == []
+
+
+def test_the_edges_of_a_type_are_those_of_its_bits() -> None:
+    assert NUMBERS["int16"].edges() == {"zero": 0, "minus-one": -1, "least": -32768, "greatest": 32767}
+    assert NUMBERS["uint8"].edges() == {"zero": 0, "greatest": 255}
+
+
+def test_a_path_is_the_same_for_every_element() -> None:
+    assert pattern_of("batches[0].records[12].key") == "batches[].records[].key"
+
+
+def test_a_wrong_note_is_one_line_with_the_file_and_the_field(tmp_path: Path) -> None:
+    (tmp_path / STATES_FILE).write_text('[[types]]\nformats = ["a"]\npath = ["b"]\n', encoding="utf-8")
+    with pytest.raises(FixtureError, match=r"states.toml: .*path") as caught:
+        state_table(fixtures.load([tmp_path]))
+    assert "\n" not in str(caught.value)
