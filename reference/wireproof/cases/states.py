@@ -23,7 +23,7 @@ from wireproof.cases.sources import resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS, decode_with_trace
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_converter import strict_converter, structure
 from wireproof.wire.json_values import Json
 from wireproof.wire.trace import FieldSpan
 
@@ -132,26 +132,24 @@ def pattern_of(path: str) -> str:
     return _INDEX.sub("[]", path)
 
 
-def read_notes(suite: Suite) -> StateNotes:
-    """Return the notes in the folders of the fixtures; raise `FixtureError` with the file and the fault."""
+def read_notes(paths: Iterable[Path]) -> StateNotes:
+    """Return the notes of some files; raise `FixtureError` with the file and the fault."""
     found = StateNotes()
-    for root in suite.roots:
-        path = root / STATES_FILE
-        if path.exists():
-            page = _read(path)
-            found = StateNotes(
-                found.types + page.types, found.same + page.same, found.unfilled + page.unfilled
-            )
+    for path in paths:
+        try:
+            page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
+            notes = structure(strict_converter(), page, StateNotes, "the file")
+        except (OSError, ValueError) as error:
+            raise FixtureError(f"{path}: {error}") from None
+        found = StateNotes(
+            found.types + notes.types, found.same + notes.same, found.unfilled + notes.unfilled
+        )
     return found
 
 
-def _read(path: Path) -> StateNotes:
-    try:
-        return structure(
-            strict_converter(), parse_toml(read_limited_text(path, MAX_TOML_SIZE)), StateNotes, "the file"
-        )
-    except (OSError, ValueError, FieldError) as error:
-        raise FixtureError(f"{path}: {error}") from None
+def note_files(suite: Suite) -> list[Path]:
+    """Return the files of notes in the folders of the fixtures; none where nobody wants the table."""
+    return [path for root in suite.roots if (path := root / STATES_FILE).exists()]
 
 
 @frozen
@@ -245,7 +243,7 @@ class Table:
 
 def state_table(suite: Suite) -> Table:
     """Return the table of the golden cases of a suite; raise `FixtureError` for a wrong `states.toml`."""
-    notes = read_notes(suite)
+    notes = read_notes(note_files(suite))
     seen = [(case, number) for case in suite.cases if case.format_id in FORMATS for number in _seen(case)]
     types, measures = _types([number for _, number in seen], notes)
     written = {(one.format_id, one.path) for _, one in seen if not one.type and one.direction == "write"}
@@ -336,8 +334,10 @@ def _states_of(value: int, kind: Number, *, accepted: bool) -> Iterator[str]:
     if (kind.wide or (128 if kind.bits == 8 else 256)) <= value < 1 << 20:
         yield "wide"
     size = kind.bits // 8
-    if accepted and 0 <= value < 1 << kind.bits and len(set(value.to_bytes(size, "big"))) == size:
-        yield "distinct"
+    if accepted and 0 <= value < 1 << kind.bits:
+        data = set(value.to_bytes(size, "big"))
+        if len(data) == size and 0 not in data:  # a byte of 0 would not be missed
+            yield "distinct"
 
 
 def _reasons(notes: StateNotes, cells: Iterable[Cell]) -> dict[Cell, Unfilled]:
@@ -362,7 +362,7 @@ def count_line(suite: Suite) -> str:
     left = len(table.open())
     formats = len({cell.format_id for cell in table.filled})
     return (
-        f"states: {len(table.filled)} edge values of the numbers of {formats} formats, {covered} with a case, "
+        f"states: {len(table.filled)} edge values of numbers of {formats} formats, {covered} with a case, "
         f"{len(table.filled) - covered - left} with a reason, {left} open"
     )
 
@@ -379,8 +379,3 @@ def wrong_reasons(table: Table, suite: Suite) -> Iterator[Problem]:
                 resolve(cite, suite.sources)
             except ValueError as error:
                 yield Problem(STATES_FILE, f"{cell.path}: {error}")
-
-
-def has_states(suite: Suite) -> bool:
-    """Return whether a folder of the fixtures has notes on states, and so wants the table."""
-    return any((root / STATES_FILE).exists() for root in suite.roots)

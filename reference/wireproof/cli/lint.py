@@ -76,7 +76,7 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield level_line(suite)
     yield lint_sentences.count_line(suite)
     yield witness_reasons.count_line(suite)
-    if states.has_states(suite):
+    if states.note_files(suite):
         yield states.count_line(suite)
     if suite.history:
         yield str(counts(suite.history))

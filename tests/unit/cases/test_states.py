@@ -6,9 +6,17 @@ from pathlib import Path
 import pytest
 from goldens import load
 
-from wireproof.cases import fixtures
 from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.states import NUMBERS, STATES_FILE, Cell, Table, pattern_of, state_table, wrong_reasons
+from wireproof.cases.states import (
+    NUMBERS,
+    STATES_FILE,
+    Cell,
+    Table,
+    pattern_of,
+    read_notes,
+    state_table,
+    wrong_reasons,
+)
 
 BATCH = "kafka.batch/v2"
 
@@ -66,7 +74,8 @@ def test_a_path_is_the_same_for_every_element() -> None:
 
 
 def test_a_wrong_note_is_one_line_with_the_file_and_the_field(tmp_path: Path) -> None:
-    (tmp_path / STATES_FILE).write_text('[[types]]\nformats = ["a"]\npath = ["b"]\n', encoding="utf-8")
+    path = tmp_path / STATES_FILE
+    path.write_text('[[types]]\nformats = ["a"]\npath = ["b"]\n', encoding="utf-8")
     with pytest.raises(FixtureError, match=r"states.toml: .*path") as caught:
-        state_table(fixtures.load([tmp_path]))
+        read_notes([path])
     assert "\n" not in str(caught.value)
