@@ -1,12 +1,14 @@
-"""The same record sets, one after another, to two brokers: what each answered, and what it stored."""
+"""The same record sets, one after another, to two brokers: what each answered, what it stored, and lists."""
 
+import time
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
 from tests.live.raw_client import RawClient
-from tests.live.record_sets import SETTINGS
+from tests.live.record_sets import CODECS, SETTINGS, timed_batch
 from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME
 from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
@@ -79,3 +81,62 @@ def _relative(batch: RecordBatch, before: int, append_time: int) -> RecordBatch:
         return batch
     records = tuple(evolve(record, timestamp=ANY_TIME) for record in records)
     return evolve(batch, max_timestamp=ANY_TIME, records=records)
+
+
+BEGIN: Final = 1_750_000_000_000
+"""The time of the first record, in milliseconds."""
+
+TIMES: Final[Mapping[str, tuple[tuple[int, ...], ...]]] = {
+    "empty": (),
+    "each": ((0, 3, 1), (10, 10), (10, 12), (5, 20, 20), (15,)),
+    "equal": ((0, 0), (0, 0), (0,)),
+    "back": ((20,), (10,), (0, 20)),
+    "without": ((-1 - BEGIN, -1 - BEGIN),),
+}
+"""The times of the records of each batch of a log, less `BEGIN`."""
+
+BETWEEN: Final = 20
+"""Milliseconds between two appends, so that their times differ under append time."""
+
+LISTED_VERSIONS: Final = (1, 2, 4, 7)
+"""Versions of ListOffsets: the oldest, with an isolation level, with an epoch, with the greatest time."""
+
+NO_TIMES: Final = tuple(range(-7, 0))
+"""Numbers in place of a time: the end, the start, the greatest time, and those of later versions."""
+
+Answer = tuple[int, str | int, int, int]
+"""An error code, a time by its name, an offset and an epoch."""
+
+
+def listed_offsets(address: str) -> Iterator[tuple[str, Answer]]:
+    """Yield the answers of ListOffsets about logs with known times, by log, version and time."""
+    kinds = ("CreateTime", "LogAppendTime")
+    logs = [*product(TIMES, ("none",), kinds[:1]), *product(("each",), CODECS, kinds)]
+    with RawClient(address) as client:
+        for name, codec, kind in dict.fromkeys(logs):
+            topic = f"{PREFIX}times-{name}-{codec}-{kind}"
+            client.create(topic, 1, {"message.timestamp.type": kind})
+            try:
+                for key, answer in _listed(client, topic, CODECS[codec], TIMES[name]):
+                    yield f"{name}, {codec}, {kind}, {key}", answer
+            finally:
+                client.delete(topic)
+
+
+def _listed(
+    client: RawClient, topic: str, codec: int, batches: tuple[tuple[int, ...], ...]
+) -> Iterator[tuple[str, Answer]]:
+    names = {BEGIN + shift: f"time {shift}" for shift in range(-1, 23)}
+    for place, times in enumerate(batches):
+        produced = client.produce(topic, 0, timed_batch(codec, *(BEGIN + one for one in times)))
+        if produced.append_time >= 0:
+            near = {produced.append_time + shift: f"append {place} {shift:+}" for shift in (-1, 0, 1)}
+            names.update(near)
+        time.sleep(BETWEEN / 1000)
+    for version, isolation, asked in product(LISTED_VERSIONS, (0, 1), (*NO_TIMES, 0, *names)):
+        found = client.listed(topic, 0, asked, version, isolation)
+        named = names.get(found.timestamp, found.timestamp)
+        yield (
+            f"version {version}, isolation {isolation}, {names.get(asked, asked)}",
+            (found.code, named, found.offset, found.epoch),
+        )

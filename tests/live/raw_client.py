@@ -57,6 +57,16 @@ class Produced:
     records: tuple[int, ...]
 
 
+@frozen
+class Listed:
+    """The answer to a ListOffsets; the epoch is -1 in versions that have none."""
+
+    code: int
+    timestamp: int
+    offset: int
+    epoch: int
+
+
 class RawClient(AbstractContextManager["RawClient"]):
     """One connection to a broker."""
 
@@ -139,19 +149,24 @@ class RawClient(AbstractContextManager["RawClient"]):
 
     def end(self, topic: str, index: int) -> int:
         """Return the offset of the next record; wait for a partition that has no leader yet."""
-        topics = ListOffsetsRequest.ListOffsetsTopic
-        partition = topics.ListOffsetsPartition(partition_index=index, timestamp=LATEST)
         deadline = time.monotonic() + SECONDS
-        while True:
-            request = ListOffsetsRequest[2](
-                replica_id=-1, isolation_level=0, topics=[topics(name=topic, partitions=[partition])]
-            )
-            ((answer,),) = (one.partitions for one in self.send(request).topics)
-            if not answer.error_code:
-                return int(answer.offset)
+        while (answer := self.listed(topic, index, LATEST)).code:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{topic}/{index}: ListOffsets answers error {answer.error_code}")
+                raise TimeoutError(f"{topic}/{index}: ListOffsets answers error {answer.code}")
             time.sleep(LOOK_SECONDS)
+        return answer.offset
+
+    def listed(self, topic: str, index: int, timestamp: int, version: int = 2, isolation: int = 0) -> Listed:
+        """Ask for the offset of a time."""
+        topics = ListOffsetsRequest.ListOffsetsTopic
+        partition = topics.ListOffsetsPartition(
+            partition_index=index, timestamp=timestamp, current_leader_epoch=-1
+        )
+        request = ListOffsetsRequest[version](
+            replica_id=-1, isolation_level=isolation, topics=[topics(name=topic, partitions=[partition])]
+        )
+        ((answer,),) = (one.partitions for one in self.send(request).topics)
+        return Listed(answer.error_code, answer.timestamp, answer.offset, answer.leader_epoch)
 
     def send(self, request: Any) -> Any:
         """Send a request and return its reply; raises `OSError` if the broker is gone."""

@@ -67,5 +67,11 @@ def _batch(codec: int, now: int) -> RecordBatch:
     return RecordBatch(0, -1, 2, codec, 2, now, now + 3, -1, -1, -1, records)
 
 
+def timed_batch(codec: int, *times: int) -> bytes:
+    """Return a batch of records with these times."""
+    records = tuple(Record(0, time - times[0], place, b"k", b"v", ()) for place, time in enumerate(times))
+    return _bytes(RecordBatch(0, -1, 2, codec, len(times) - 1, times[0], max(times), -1, -1, -1, records))
+
+
 def _bytes(batch: RecordBatch) -> bytes:
     return finished(Form(batch, written_records(batch)))

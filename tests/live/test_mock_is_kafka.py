@@ -7,9 +7,10 @@ import pytest
 from machine import needs
 
 from tests.live.brokers.table import BROKERS
-from tests.live.comparison import Outcome, outcomes
+from tests.live.comparison import Answer, Outcome, listed_offsets, outcomes
 from tests.live.mock_broker.server import running
 from tests.live.record_sets import SETTINGS, record_sets
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
 
 pytestmark = [pytest.mark.brokers, needs("java", "mvn", "[peers]")]
 
@@ -42,12 +43,16 @@ TOO_SMALL = "small"
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Mapping[str, Outcome], ...]]:
-    sets, folder = record_sets(), tmp_path_factory.mktemp("kafka")
-    with BROKERS["kafka-4.4"].running(Path(folder), 0) as address:
-        real = dict(outcomes(address, sets))
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with BROKERS["kafka-4.4"].running(Path(tmp_path_factory.mktemp("kafka")), 0) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def both(kafka: str) -> tuple[Mapping[str, Outcome], ...]:
+    sets = record_sets()
     with running() as address:
-        yield real, dict(outcomes(address, sets))
+        return dict(outcomes(kafka, sets)), dict(outcomes(address, sets))
 
 
 def test_they_differ_only_where_kafka_fails(both: tuple[Mapping[str, Outcome], ...]) -> None:
@@ -63,3 +68,15 @@ def test_kafka_fails_without_storing_anything(both: tuple[Mapping[str, Outcome],
 def test_the_comparison_has_appends_of_every_kind(both: tuple[Mapping[str, Outcome], ...]) -> None:
     codes = {outcome.code for outcome in both[0].values()}
     assert codes >= {"NONE", "INVALID_RECORD", "INVALID_TIMESTAMP", "MESSAGE_TOO_LARGE"}
+
+
+def test_they_list_the_same_offsets_for_times(kafka: str) -> None:
+    real = dict(listed_offsets(kafka))
+    with running() as address:
+        mock: Mapping[str, Answer] = dict(listed_offsets(address))
+    assert {
+        key: (real.get(key), mock.get(key)) for key in real | mock if real.get(key) != mock.get(key)
+    } == {}
+    assert {code for code, *_ in real.values()} == {ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION}
+    offsets = {offset for _, _, offset, _ in real.values()}
+    assert offsets == set(range(-1, 12)) - {9}, "record 9 has the time of record 8"

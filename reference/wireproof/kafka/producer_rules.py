@@ -8,15 +8,15 @@ encoder must not write them.
 
 from typing import Final
 
-from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME
-from wireproof.kafka.layouts import BATCH, MESSAGE_V1
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, DELETE_HORIZON, LOG_APPEND_TIME
+from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
+from wireproof.wire import snappy
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
-"""The remark that an ordinary reader adds if producer id, epoch and sequence do not go together."""
-
-NO_PRODUCER: Final = -1
+SNAPPY: Final = 2
+"""The codec: §1.2."""
 
 WRAPPER_CRC: Final = "wrapper-crc"
 """The remark that an ordinary reader adds if the CRC of a wrapper is wrong."""
@@ -54,6 +54,7 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
         reader.remark("produce-append-time", "attributes", at=attributes_at)
     if batch.attributes & DELETE_HORIZON:
         reader.remark("produce-delete-horizon", "attributes", at=attributes_at)
+    _remark_framing(reader, batch.attributes, start + BATCH.offset("records"))
 
 
 def _check_message(reader: Reader, message: Message, start: int) -> None:
@@ -79,11 +80,19 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
         reader.remark("produce-append-time", "attributes", at=start + MESSAGE_V1.offset("attributes"))
     if message.messages is None:
         return
+    key_at = start + (MESSAGE_V1 if message.magic else MESSAGE_V0).offset("keyLength") + 4
+    _remark_framing(reader, message.attributes, key_at + len(message.key or b"") + 4)
     if [inner.offset for inner in message.messages] != list(range(len(message.messages))):
         reader.remark("produce-inner-offsets", "offset", at=start)
     latest = max(inner.timestamp for inner in message.messages)
     if message.magic and not append and message.timestamp != latest:
         reader.remark("max-timestamp", "timestamp", at=start + MESSAGE_V1.offset("timestamp"))
+
+
+def _remark_framing(reader: Reader, attributes: int, at: int) -> None:
+    """Add a remark where snappy that begins at `at` has no framing, which some readers need: §3.2."""
+    if attributes & CODEC_MASK == SNAPPY and not reader.data.startswith(snappy.MAGIC, at):
+        reader.remark("snappy-unframed", "records", at=at)
 
 
 def check_request(reader: Reader, entries: list[LogEntry]) -> None:

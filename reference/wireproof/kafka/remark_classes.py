@@ -132,4 +132,9 @@ KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
         "a producer sets offsets that the broker overwrites",
         rejectable=True,
     ),
+    "snappy-unframed": RemarkClass(
+        "kafka.md section 3.2: Kafka's own writer adds the framing, but every reader must do without",
+        "a producer writes snappy without the framing of snappy-java",
+        rejectable=False,
+    ),
 }

@@ -55,11 +55,6 @@ COMMON_REMARKS: Final[dict[str, RemarkClass]] = {
         rejectable=True,
         others=("ignored",),
     ),
-    "snappy-unframed": RemarkClass(
-        "kafka.md section 3.2, Z01: Kafka's own writer adds a framing, but every reader must do without",
-        "snappy without the framing of snappy-java, as many clients write it",
-        rejectable=False,
-    ),
     "snappy-version": RemarkClass(
         "kafka.md section 3.2, Z02 to Z05: readers compare the magic alone",
         "the snappy framing has another version",

@@ -29,9 +29,7 @@ def decompress(reader: Reader, out: OutputBuffer) -> None:
     if not reader.left:  # N18
         raise decompress_failed(reader, "snappy", "empty")
     if not _has_xerial_header(reader):
-        start = reader.pos
         decompress_block(reader, out, "snappy", reader.left)
-        reader.remark("snappy-unframed", "snappy", at=start)
         return
     reader.enter("xerial")
     _header(reader)

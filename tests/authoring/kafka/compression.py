@@ -59,7 +59,7 @@ def _compression(s: CaseBuilder) -> None:
     s.accepts("compression/snappy-two-blocks", "Two xerial blocks", packed(xerial(snappy_block(TWO[:7]), snappy_block(TWO[7:])), 2), value(2),
          doc="kafka.md §7 W08", needs=["codec:snappy"], rules=("kafka.snappy.frame",), why="kafkaex ee7be1c: snappy with several chunks.")
     s.accepts("compression/snappy-raw", "snappy without framing", packed(snappy_block(TWO), 2), value(2), doc="kafka.md §6 E07 Z01", needs=["codec:snappy"],
-         rules=("kafka.snappy.raw",), remarks=("snappy-unframed",), why="tansu-io/tansu c09f307: both forms occur in logs.")
+         rules=("kafka.snappy.raw",), why="tansu-io/tansu c09f307: both forms occur in logs.")
     s.accepts("compression/snappy-little-endian", "xerial versions in little-endian order", packed(xerial(snappy_block(TWO), versions=b"\1\0\0\0\1\0\0\0"), 2),
          value(2), doc="kafka.md §7 Z02", needs=["codec:snappy"], rules=("kafka.snappy.version",), remarks=("snappy-version",),
          why="dpkp/kafka-python #2414, redpanda #25091: such writers exist.")

@@ -75,7 +75,7 @@ def write(writer: FixtureWriter) -> None:
           rules=("kafka.wrapper.relative",), needs=["codec:gzip", "feature:wrapper"], why="Another compressor's member: the gap is in the offsets, not in the count.", **printed)
     v2.accepts("compression/snappy-raw-worked", "snappy without framing, as printed", WORKED["Z01"],
           batch_value([record_value(b"a", b"1"), record_value(b"b", b"2", ts=1, off=1)], attributes=2), doc="kafka.md §6 E07 Z01",
-          rules=("kafka.snappy.raw",), needs=["codec:snappy"], remarks=("max-timestamp", "snappy-unframed"), why="Old librdkafka wrote it so, with maxTimestamp of the first record.", **printed)
+          rules=("kafka.snappy.raw",), needs=["codec:snappy"], remarks=("max-timestamp",), why="Old librdkafka wrote it so, with maxTimestamp of the first record.", **printed)
     three = [message_value(0, b"a", b"0"), message_value(1, b"b", b"1", offset=1), batch_value([record_value(b"c", b"2", base=2)], base=2)]
     whole.accepts("entries/v0-v1-v2-worked", "A message of each format, as printed", WORKED["W39"], log(*three), doc="kafka.md §6 E29 W39",
              rules=("kafka.log.magic",), needs=["feature:mixed-magic"], why="Three clients take the first magic for that of all.", **printed)

@@ -168,7 +168,7 @@ def _wrapper_v1(s: CaseBuilder) -> None:
             values=[message_value(1, b"a", b"1", offset=10, ts=T, attributes=APPEND), message_value(1, b"b", b"2", offset=11, ts=T + 1)], rules=("kafka.wrapper.timestamp",), remarks=("inner-ts-type",))
     wrapped("lz4", "v1 LZ4 wrapper", "kafka.md §6 E28 W38", "KIP-57 put the header byte right.", packed=lz4(pair(1)[0]), codec=LZ4, need="lz4", rules=("kafka.lz4.kip57",))
     wrapped("snappy-raw", "v1 wrapper, raw snappy", "kafka.md §7 W36", "kafka_protocol 6af2802 wrote it.", packed=snappy_block(pair(1)[0]), codec=SNAPPY, need="snappy",
-            rules=("kafka.snappy.raw",), remarks=("snappy-unframed",))
+            rules=("kafka.snappy.raw",))
     wrapped("key", "A wrapper with a key", "kafka.md §7 L15", "It means nothing.", key=b"k", rules=("kafka.legacy.unchecked",), remarks=("wrapper-key",))
     wrapped("inner-truncated", "The inner set is cut in its last message", "kafka.md §7 L24", "Kafka drops the cut message; most clients refuse.",
             packed=gzip(pair(1, (0, 1))[0] + message(1, b"c", b"3", offset=2)[:-1]), rules=("kafka.wrapper.inner-truncated",), remarks=("inner-truncated",))

@@ -24,8 +24,7 @@ def write(writer: FixtureWriter) -> None:
         text = b"v" * size
         raw = snappy_block(record(b"k", text))
         held(raw, 0x82 if size > 1 else 9)
-        v2.accepts(f"compression/snappy-raw-{name}", title, batch(raw, 1, attributes=SNAPPY), batch_value([record_value(b"k", text)], attributes=SNAPPY), doc="kafka.md §3.2", why=why, rules=("kafka.snappy.raw",),
-                   remarks=("snappy-unframed",), needs=["codec:snappy"])
+        v2.accepts(f"compression/snappy-raw-{name}", title, batch(raw, 1, attributes=SNAPPY), batch_value([record_value(b"k", text)], attributes=SNAPPY), doc="kafka.md §3.2", why=why, rules=("kafka.snappy.raw",), needs=["codec:snappy"])
     for magic, builder, size in ((0, v0, 103), (1, v1, 95)):
         text = b"v" * size
         stored = 0 if magic else 11
@@ -33,7 +32,7 @@ def write(writer: FixtureWriter) -> None:
         held(raw, 0x82)
         fields = {"offset": 11, "attributes": SNAPPY}
         builder.accepts("wrapper/snappy-raw-82", f"A v{magic} wrapper of raw snappy of 130 bytes, which begins with 82", message(magic, None, raw, **fields),
-                        message_value(magic, None, None, messages=[message_value(magic, b"k", text, offset=11)], **fields), doc="kafka.md §3.2", why=ALIKE, rules=("kafka.snappy.raw",), remarks=("snappy-unframed",), needs=["codec:snappy", "feature:wrapper"])
+                        message_value(magic, None, None, messages=[message_value(magic, b"k", text, offset=11)], **fields), doc="kafka.md §3.2", why=ALIKE, rules=("kafka.snappy.raw",), needs=["codec:snappy", "feature:wrapper"])
 
 
 def held(raw: bytes, first: int) -> None:

@@ -121,7 +121,7 @@ def _read(writer: FixtureWriter, name: str, title: str, recipe: dict[str, Any], 
     unsized = (UNSIZED_RULE,) if codec == "zstd" and not recipe.get("sized") and UNSIZED_RULE not in rules else ()
     add_generated(
         writer, name, title, recipe, rules=(*rules, *unsized), why=why, doc=V2_DOC if kind.endswith("v2") else OLD_DOC,
-        needs=_needs(kind, codec), remarks=("snappy-unframed",) if codec == "snappy-raw" else (), limits=limits,
+        needs=_needs(kind, codec), limits=limits,
     )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from wireproof.wire.json_values import to_json
 CODEC = 7
 EXAMPLES = [pytest.param(row, id=f"{row.example}-{row.vector}") for row in WORKED]
 
-REMARKED = {"Z01": ["snappy-unframed", "max-timestamp"]}
-"""Z01 is named for its framing; its header also gives a maximum that is 1 ms below its second record."""
+REMARKED = {"Z01": ["max-timestamp"]}
+"""The header of Z01 gives a maximum that is 1 ms below its second record."""
 
 
 def text(data: bytes | None) -> str:

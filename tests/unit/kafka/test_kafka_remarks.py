@@ -3,6 +3,7 @@
 import gzip
 import struct
 
+import cramjam
 import pytest
 from kafka_bytes import (
     LOG,
@@ -24,6 +25,7 @@ from kafka_bytes import (
 
 from wireproof import formats
 from wireproof.cases.reference_answers import decode_answer
+from wireproof.wire import snappy
 from wireproof.wire.options import Options
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
@@ -103,6 +105,10 @@ def test_an_open_place_is_accepted_under_its_remark_alone(cls: str, row: formats
         pytest.param(batch(epoch=0, sequence=0), id="an epoch of 0 too: kafkajs"),
         pytest.param(batch(attributes=0x48), id="append time and delete horizon, of the log cleaner"),
         pytest.param(
+            batch(bytes(cramjam.snappy.compress_raw(PLAIN)), attributes=2),
+            id="raw snappy: librdkafka",
+        ),
+        pytest.param(
             batch(record(KRAFT) + record(KRAFT_NEXT), 2, attributes=0x20), id="KRaft's control batch"
         ),
     ],
@@ -137,6 +143,28 @@ def test_a_producer_without_an_id_may_write_any_epoch_and_sequence(
     options = Options(profile="produce")
     answer = decode_answer(formats.get("kafka.batch", "v2"), batch(**fields), options)
     assert [remark.cls for remark in answer.remarks] == found
+
+
+RAW_PAIR = bytes(cramjam.snappy.compress_raw(PAIR))
+FRAMED_PAIR = snappy.compress(PAIR)
+
+
+@pytest.mark.parametrize(
+    ("row", "data", "found"),
+    [
+        (V2, batch(bytes(cramjam.snappy.compress_raw(PLAIN)), attributes=2), ["snappy-unframed"]),
+        (V2, batch(snappy.compress(PLAIN), attributes=2), []),
+        (V1, message(1, None, RAW_PAIR, attributes=2, offset=1), ["snappy-unframed"]),
+        (V1, message(1, b"key", RAW_PAIR, attributes=2, offset=1), ["wrapper-key", "snappy-unframed"]),
+        (V1, message(1, b"key", FRAMED_PAIR, attributes=2, offset=1), ["wrapper-key"]),
+    ],
+)
+def test_only_a_producer_gets_a_remark_for_raw_snappy(
+    row: formats.Format, data: bytes, found: list[str]
+) -> None:
+    answer = decode_answer(row, data, Options(profile="produce"))
+    assert [remark.cls for remark in answer.remarks] == found
+    assert "snappy-unframed" not in remarks(row, data)
 
 
 def test_a_timestamp_that_wraps_is_what_64_bits_hold() -> None:

@@ -15,14 +15,14 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest, Metadat
 from kafka.protocol.producer import ProduceRequest
 
 from tests.live.raw_client import RESPONSES, RawClient
+from tests.live.record_sets import timed_batch
 from wireproof.kafka.family.loopback_broker import server
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import VERSIONS, LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.served_log import ServedLog, Serving, end_batch
 from wireproof.kafka.family.loopback_broker.server import LARGEST, running
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
-from wireproof.kafka.values import Record, RecordBatch
 
 RESPONSES.update(
     {
@@ -219,24 +219,11 @@ def test_a_request_that_cannot_be_answered_ends_one_connection_only(
     assert "loopback broker: API 12 in version 0: AttributeError('no such field')" in capsys.readouterr().err
 
 
-def sent(codec: int, *times: int) -> bytes:
-    """A batch of records with these times."""
-    records = tuple(Record(0, time - times[0], i, b"k", b"v", ()) for i, time in enumerate(times))
-    last = len(times) - 1
-    value = RecordBatch(0, -1, 2, codec, last, times[0], max(times), -1, -1, -1, records)
-    return finished(Form(value, written_records(value)))
-
-
 def listed(address: str, timestamp: int, isolation: int = 0) -> tuple[int, int]:
     """The time and the offset that ListOffsets answers."""
-    topic = messages.ListOffsetsRequest.ListOffsetsTopic
-    partition = topic.ListOffsetsPartition(partition_index=0, timestamp=timestamp, current_leader_epoch=-1)
-    request = messages.ListOffsetsRequest[span(messages.ListOffsetsRequest)[-1]](
-        replica_id=-1, isolation_level=isolation, topics=[topic(name=TOPIC, partitions=[partition])]
-    )
     with RawClient(address) as client:
-        (answer,) = client.send(request).topics[0].partitions
-    assert not answer.error_code
+        answer = client.listed(TOPIC, 0, timestamp, span(messages.ListOffsetsRequest)[-1], isolation)
+    assert not answer.code
     return answer.timestamp, answer.offset
 
 
@@ -246,7 +233,7 @@ def test_list_offsets_by_time_answers_the_record(codec: int) -> None:
     with running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address:
         assert listed(address, -3) == (-1, -1)
         for times in ((1000, 1001, 1002), (900, 2000, 1500), (3000,)):
-            partition.append(sent(codec, *times), 11, None, 5000)
+            partition.append(timed_batch(codec, *times), 11, None, 5000)
         found = {time: listed(address, time) for time in (0, 1001, 1002, 1003, 1600, 2001, 3001, -3)}
         assert found == {
             0: (1000, 0),
@@ -264,7 +251,7 @@ def test_list_offsets_by_time_answers_the_record(codec: int) -> None:
 
 def test_list_offsets_by_time_answers_the_first_record_under_append_time() -> None:
     partition = ServedPartition(TopicSettings(append_time=True))
-    partition.append(sent(0, 1000, 1001), 11, None, 5000)
+    partition.append(timed_batch(0, 1000, 1001), 11, None, 5000)
     with running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address:
         assert [listed(address, time) for time in (4999, 5000, 5001, -3)] == [
             (5000, 0),
@@ -276,9 +263,28 @@ def test_list_offsets_by_time_answers_the_first_record_under_append_time() -> No
 
 def test_list_offsets_by_time_ends_at_an_open_transaction_for_committed_records() -> None:
     partition = ServedPartition(TopicSettings())
-    partition.append(sent(0, 1000), 11, None, 5000)
-    partition.append(sent(0, 2000), 11, None, 5000)
+    partition.append(timed_batch(0, 1000), 11, None, 5000)
+    partition.append(timed_batch(0, 2000), 11, None, 5000)
     partition.open[7] = 1
     with running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address:
         assert [listed(address, 1500, isolation) for isolation in (0, 1)] == [(2000, 1), (-1, -1)]
         assert listed(address, 500, 1) == (1000, 0)
+
+
+def test_list_offsets_of_a_number_that_the_version_does_not_have_is_refused() -> None:
+    partition = ServedPartition(TopicSettings())
+    partition.append(timed_batch(0, 1000), 11, None, 5000)
+    with (
+        running(LoopbackCluster(topics={TOPIC: ServedTopic(uuid4(), [partition])})) as address,
+        RawClient(address) as client,
+    ):
+        found = {
+            (time, version): client.listed(TOPIC, 0, time, version) for time in (-3, -4) for version in (6, 7)
+        }
+        behind = client.listed(TOPIC, 0, 1001, 7)
+    assert {key for key, answer in found.items() if answer.code == ErrorCode.UNSUPPORTED_VERSION} == {
+        (-3, 6),
+        (-4, 6),
+        (-4, 7),
+    }
+    assert (found[-3, 7].epoch, behind.offset, behind.epoch) == (0, -1, -1)

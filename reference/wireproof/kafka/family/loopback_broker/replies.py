@@ -44,7 +44,7 @@ from kafka.protocol.producer import (
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, NO_TIMESTAMP, AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, ErrorCode
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.fetch_sessions import Sessions
 from wireproof.kafka.family.loopback_broker.groups import Groups
@@ -99,6 +99,10 @@ class ListedTime(IntEnum):
     LATEST = -1
     EARLIEST = -2
     LARGEST = -3
+
+
+LARGEST_SINCE: Final = 7
+"""The version of ListOffsets from which on it has `LARGEST`: KIP-734."""
 
 
 @define
@@ -426,6 +430,7 @@ def _offset(cluster: LoopbackCluster, version: int, name: str, asked: Request, i
     code, found = ErrorCode.NONE, (-1, -1)
     try:
         partition = cluster.partition(name, None, asked.partition_index)
+        _check_time(asked.timestamp, version)
         found = _time_and_offset(partition, asked.timestamp, committed=isolation == READ_COMMITTED)
     except AppendRefused as refused:
         code = refused.code
@@ -434,9 +439,15 @@ def _offset(cluster: LoopbackCluster, version: int, name: str, asked: Request, i
         error_code=code,
         timestamp=found[0],
         offset=found[1],
-        leader_epoch=LEADER_EPOCH,
+        leader_epoch=LEADER_EPOCH if found[1] >= 0 else -1,
         version=version,
     )
+
+
+def _check_time(timestamp: int, version: int) -> None:
+    """Refuse a number below those of `ListedTime` that the version has."""
+    if timestamp < (ListedTime.LARGEST if version >= LARGEST_SINCE else ListedTime.EARLIEST):
+        raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, f"ListOffsets {version} of {timestamp}")
 
 
 def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: bool) -> tuple[int, int]:
@@ -446,8 +457,7 @@ def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: b
         case ListedTime.EARLIEST:
             return -1, partition.start
         case ListedTime.LARGEST:
-            timestamp = partition.greatest_time()
-            record = None if timestamp == NO_TIMESTAMP else partition.first_after(timestamp)
+            record = partition.first_after(partition.greatest_time())
         case _:
             record = partition.first_after(timestamp)
     if record is None or (committed and record.offset >= partition.last_stable_offset()):
