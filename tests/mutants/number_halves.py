@@ -6,7 +6,6 @@ message.
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
 
 from attrs import frozen
 
@@ -45,7 +44,7 @@ class Half:
         """Return a copy of a value with this half of each number at the path."""
         return self._changed(deepcopy(value), self.path.replace("[]", ".[]").lstrip(".").split("."))
 
-    def _changed(self, value: Any, steps: list[str]) -> Any:  # noqa: ANN401 - JSON
+    def _changed(self, value: Json, steps: list[str]) -> Json:
         if not steps:
             return (
                 str(self.of(int(value)))
