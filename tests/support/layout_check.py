@@ -175,7 +175,7 @@ def _check_fields(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:
             order: Any = "little" if span.type.endswith("le") else "big"
             if int.from_bytes(there, order, signed=span.type.startswith("int")) != span.value:
                 yield f"{span.path} is not {span.value}"
-        elif span.type == "uvarint" and _base128(there) != span.value & MASK64:
+        elif span.type == "uvarint" and span.value & MASK64 not in _unsigned(there):
             yield f"{span.path} is not {span.value}"
         elif span.type == "bytes" and there != span.value:
             yield f"{span.path} are not the bytes there"
@@ -184,6 +184,12 @@ def _check_fields(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:
 def _base128(data: bytes) -> int:
     """Return a varint as an unsigned number of 64 bits; a negative one is in two's complement."""
     return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data)) & MASK64
+
+
+def _unsigned(data: bytes) -> tuple[int, ...]:
+    """Return the number of a varint; a reader of 32 bits drops the bits above in one of five bytes."""
+    number = _base128(data)
+    return (number, number & 0xFFFFFFFF) if len(data) == 5 else (number,)
 
 
 def _check_covers(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:
@@ -206,21 +212,25 @@ def _check_counts(spans: list[FieldSpan]) -> Iterator[tuple[str, str]]:
         cover = span.cover
         if cover is None or cover.kind != "count":
             continue
-        scope = span.path.rpartition(".")[0]
-        every = [part for part in _elements(spans, scope, span.space) if part[1] >= cover.start]
+        scope, _, name = span.path.rpartition(".")
+        own = [*_elements(spans, scope, span.space, name.removesuffix("Count"))]
+        every = [part for part in own or _elements(spans, scope, span.space) if part[1] >= cover.start]
         found = [part for part in every if part[1] < cover.end] if span.path in TABLES else every
+        count = span.value - cover.bias
         if found and (
-            len({number for number, _, _ in every}) != span.value
-            or len({number for number, _, _ in found}) != span.value
+            len({number for number, _, _ in every}) != count
+            or len({number for number, _, _ in found}) != count
             or min(start for _, start, _ in found) != cover.start
             or max(end for _, _, end in found) != cover.end
         ):
             yield span.path, f"{span.path} is not the count of {cover.start} to {cover.end}"
 
 
-def _elements(spans: Iterable[FieldSpan], scope: str, space: str) -> Iterator[tuple[str, int, int]]:
-    """Yield index, start and end of the spans inside an element of a list of `scope`."""
-    head = re.compile(rf"{re.escape(scope)}{'[.]' if scope else ''}\w+\[(\d+)\]")
+def _elements(
+    spans: Iterable[FieldSpan], scope: str, space: str, name: str = r"\w+"
+) -> Iterator[tuple[str, int, int]]:
+    """Yield index, start and end of the spans inside an element of a list of `scope`, of one name or any."""
+    head = re.compile(rf"{re.escape(scope)}{'[.]' if scope else ''}{name}\[(\d+)\]")
     for span in spans:
         inside = head.match(span.path)
         if inside and span.space == space:

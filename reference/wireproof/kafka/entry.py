@@ -56,7 +56,7 @@ def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
 
 
 def _trace_header(reader: Reader, magic: int) -> None:
-    """Trace the fields of a header whose size is wrong, as far as they are there, and do not move."""
+    """Record the fields of a header whose size is wrong, as far as they are there, and do not move."""
     start = reader.pos
     if reader.tracing and reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
         with suppress(Rejected):
