@@ -26,7 +26,10 @@ PAGE: Final = parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8
 DELIVERY: Final = tuple(
     f"kafka.log/mixed/{topic}/*" for topic in ("delivered", "entries", "tail", "transactions", "damaged")
 )
-WRITING: Final = ("kafka.batch/*/encode/**", "kafka.batch/*/produce/**", "kafka.log/mixed/append/**")
+WRITING: Final = (
+    *("kafka.batch/*/encode/**", "kafka.batch/*/size-encode/**"),
+    *("kafka.batch/*/produce/**", "kafka.log/mixed/append/**"),
+)
 
 RUNAWAY: Final = ("crash", "timeout", "resource")
 NOT_JUDGED: Final = ("unsupported", "not-run")

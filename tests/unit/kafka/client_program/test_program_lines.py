@@ -32,6 +32,12 @@ def test_a_field_that_is_left_out_is_not_shown() -> None:
     assert found == Delivered(SeenRecord(5, -1, None, b"v"), frozenset({"offset", "value"}))
 
 
+def test_a_time_beyond_64_bits_is_the_librarys_fault_and_not_the_programs() -> None:
+    found = parse_line(line(ROW | {"timestamp": "585684126040278263808"}))
+    assert isinstance(found, Delivered)
+    assert found.record.timestamp == 585_684_126_040_278_263_808
+
+
 def test_no_timestamp_type_is_that_of_v0() -> None:
     found = parse_line(line(ROW | {"timestampType": None}))
     assert isinstance(found, Delivered)

@@ -13,7 +13,8 @@ TIMESTAMP_TYPES: Final = {"CreateTime": "create", "LogAppendTime": "log-append",
 
 NO_TIME: Final = -1
 
-_DECIMAL: Final = re.compile(r"-?\d{1,20}")
+_DECIMAL: Final = re.compile(r"-?\d{1,40}")
+"""A number as a library shows it: one that does not check a varint may show more than 64 bits."""
 
 FIELDS: Final = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 """The fields of a record; a library need not show each of them."""
