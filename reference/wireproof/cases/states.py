@@ -33,7 +33,7 @@ Direction: TypeAlias = Literal["read", "write"]
 
 
 @frozen
-class Number:
+class NumberType:
     """The type of a number on the wire: its bits, its sign, and the first value that takes a further byte.
 
     `wide` is 0 for a type of fixed width.
@@ -55,17 +55,17 @@ class Number:
         return {"zero": 0, "greatest": (1 << self.bits) - 1}
 
 
-NUMBERS: Final[Mapping[str, Number]] = {
-    **{f"int{bits}": Number(bits, signed=True) for bits in (8, 16, 32, 64)},
+NUMBERS: Final[Mapping[str, NumberType]] = {
+    **{f"int{bits}": NumberType(bits, signed=True) for bits in (8, 16, 32, 64)},
     **{
-        f"uint{bits}{order}": Number(bits, signed=False)
+        f"uint{bits}{order}": NumberType(bits, signed=False)
         for bits in (8, 16, 32, 64, 128)
         for order in ("", "le")
     },
-    "varint": Number(32, signed=True, wide=64),
-    "varlong": Number(64, signed=True, wide=64),
-    "uvarint": Number(32, signed=False, wide=128),
-    "uvarint64": Number(64, signed=False, wide=128),
+    "varint": NumberType(32, signed=True, wide=64),
+    "varlong": NumberType(64, signed=True, wide=64),
+    "uvarint": NumberType(32, signed=False, wide=128),
+    "uvarint64": NumberType(64, signed=False, wide=128),
 }
 """The types of numbers that have edge values, by the name that a trace gives them."""
 
@@ -223,7 +223,7 @@ def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
 
 
 @frozen
-class Table:
+class StateTable:
     """The cells of some formats: each with the cases that fill it, and with its reason if it has one.
 
     Attributes:
@@ -234,14 +234,14 @@ class Table:
 
     filled: Mapping[Cell, tuple[str, ...]]
     reasons: Mapping[Cell, Unfilled]
-    types: Mapping[tuple[str, str], Number]
+    types: Mapping[tuple[str, str], NumberType]
 
     def open(self) -> list[Cell]:
         """Return the cells with neither a case nor a reason, in order."""
         return sorted(cell for cell, ids in self.filled.items() if not ids and cell not in self.reasons)
 
 
-def state_table(suite: Suite) -> Table:
+def state_table(suite: Suite) -> StateTable:
     """Return the table of the golden cases of a suite; raise `FixtureError` for a wrong `states.toml`."""
     notes = read_notes(note_files(suite))
     seen = [(case, number) for case in suite.cases if case.format_id in FORMATS for number in _seen(case)]
@@ -260,16 +260,16 @@ def state_table(suite: Suite) -> Table:
             if cell in filled and case.id not in filled[cell]:
                 filled[cell].append(case.id)
     cells = {cell: tuple(ids) for cell, ids in filled.items()}
-    return Table(cells, _reasons(notes, cells), types)
+    return StateTable(cells, _reasons(notes, cells), types)
 
 
 Key: TypeAlias = tuple[str, str]
 """The format id and the path of a field."""
 
 
-def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, Number], dict[Key, str]]:
+def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, NumberType], dict[Key, str]]:
     """Return the type of each number, and what the numbers measure that do, or `computed`."""
-    types: dict[Key, Number] = {}
+    types: dict[Key, NumberType] = {}
     measures: dict[Key, str] = {}
     for one in sorted(seen, key=lambda one: not one.type):  # what a trace has is not computed
         key = (one.format_id, one.path)
@@ -281,7 +281,7 @@ def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, Number], 
     return types, measures
 
 
-def _type_of(notes: StateNotes, one: Seen) -> Number | None:
+def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
     """Return the type of a number; None if its field has no states of its own.
 
     A number of a value that no trace has is `computed` from others: only the notes have its type.
@@ -308,7 +308,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _states(
-    kind: Number, measures: str, is_written: bool, encoded: bool
+    kind: NumberType, measures: str, is_written: bool, encoded: bool
 ) -> Iterator[tuple[Direction, Sequence[str]]]:
     """Yield the states of a number to read and to write; a length has no bytes that differ, but sizes."""
     edges = tuple(kind.edges())
@@ -326,7 +326,7 @@ def _states(
         yield "write", states
 
 
-def _states_of(value: int, kind: Number, *, accepted: bool) -> Iterator[str]:
+def _states_of(value: int, kind: NumberType, *, accepted: bool) -> Iterator[str]:
     """Yield the states that a value is in; bytes that differ show nothing where the input is refused."""
     yield from (name for name, edge in kind.edges().items() if value == edge)
     if value == 1:
@@ -367,7 +367,7 @@ def count_line(suite: Suite) -> str:
     )
 
 
-def wrong_reasons(table: Table, suite: Suite) -> Iterator[Problem]:
+def wrong_reasons(table: StateTable, suite: Suite) -> Iterator[Problem]:
     """Yield each reason that is not needed, and each citation of one that does not resolve."""
     for cell, row in table.reasons.items():
         if table.filled[cell]:

@@ -11,7 +11,7 @@ from wireproof.cases.states import (
     NUMBERS,
     STATES_FILE,
     Cell,
-    Table,
+    StateTable,
     pattern_of,
     read_notes,
     state_table,
@@ -22,7 +22,7 @@ BATCH = "kafka.batch/v2"
 
 
 @pytest.fixture(scope="module", name="table")
-def _table() -> Table:
+def _table() -> StateTable:
     return state_table(load())
 
 
@@ -38,7 +38,7 @@ def _table() -> Table:
     ],
 )
 def test_a_number_has_the_edges_of_its_type(
-    direction: str, path: str, states: Sequence[str], table: Table
+    direction: str, path: str, states: Sequence[str], table: StateTable
 ) -> None:
     found = {
         cell.state
@@ -48,19 +48,19 @@ def test_a_number_has_the_edges_of_its_type(
     assert found == set(states)
 
 
-def test_a_case_fills_the_cells_of_its_values(table: Table) -> None:
+def test_a_case_fills_the_cells_of_its_values(table: StateTable) -> None:
     name = f"{BATCH}/batch/two-records"
     assert name in table.filled[Cell(BATCH, "read", "producerId", "minus-one")]
     assert name in table.filled[Cell(BATCH, "read", "baseSequence", "minus-one")]
     assert name not in table.filled[Cell(BATCH, "read", "producerId", "zero")]
 
 
-def test_a_part_that_another_format_has_too_has_no_cells_of_its_own(table: Table) -> None:
+def test_a_part_that_another_format_has_too_has_no_cells_of_its_own(table: StateTable) -> None:
     assert not [cell for cell in table.filled if cell.format_id == "kafka.log/mixed"]
     assert not [cell for cell in table.filled if cell.path.startswith("frames[].message")]
 
 
-def test_each_reason_is_needed_and_has_its_source(table: Table) -> None:
+def test_each_reason_is_needed_and_has_its_source(table: StateTable) -> None:
     assert list(wrong_reasons(table, load())) == []
 
 
