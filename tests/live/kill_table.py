@@ -107,7 +107,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "restart-forgets-open-transactions": f"{RESTART}/open-commit",
     "restart-forgets-producers": f"{RESTART}/duplicate",
     "restart-forgets-times": f"{RESTART}/times",
-    "restart-forgets-transactional-ids": f"{RESTART}/transactional-id",
+    "restart-forgets-transactional-ids": f"{RESTART}/open-abort",
     "restart-loses-last-batch": f"{RESTART}/records",
     "restart-restores-deleted": f"{RESTART}/deleted",
     "returns-batches-to-old-fetch": f"{OLD_FETCH}/v1",
