@@ -64,12 +64,16 @@ NUMBERS: Final[Mapping[str, NumberType]] = {
         for bits in (8, 16, 32, 64, 128)
         for order in ("", "le")
     },
+    **{f"uint{bits}": NumberType(bits, signed=False) for bits in (15, 31, 63)},
     "varint": NumberType(32, signed=True, wide=64),
     "varlong": NumberType(64, signed=True, wide=64),
     "uvarint": NumberType(32, signed=False, wide=128),
     "uvarint64": NumberType(64, signed=False, wide=128),
 }
-"""The types of numbers that have edge values, by the name that a trace gives them."""
+"""The types of numbers that have edge values, by the name that a trace gives them.
+
+No layout has those of 15, 31 and 63 bits: in their fields the last bit is never set.
+"""
 
 
 @frozen(order=True)
@@ -375,7 +379,7 @@ def _states_of(value: int, kind: NumberType, *, accepted: bool) -> Iterator[str]
         yield "one"
     if (kind.wide or (128 if kind.bits == 8 else 256)) <= value < 1 << 20:
         yield "wide"
-    size = kind.bits // 8
+    size = -(-kind.bits // 8)
     if accepted and 0 <= value < 1 << kind.bits:
         data = set(value.to_bytes(size, "big"))
         if len(data) == size and 0 not in data:  # a byte of 0 would not be missed

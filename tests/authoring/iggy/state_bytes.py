@@ -189,6 +189,8 @@ SIZES = {"len": 4, "size": 4, "crc": 4, "wide-crc": 8, "xxh3": 8}
 def _part(kind: str, row: Row, path: str) -> bytes:
     name, _, detail = kind.partition(":")
     value = row.get(path)
+    if isinstance(value, bytes):
+        return value
     if kind in NUMBERS:
         return little(value or 0, NUMBERS[kind])
     if name == "gap":
@@ -201,9 +203,9 @@ def _part(kind: str, row: Row, path: str) -> bytes:
         case "present":
             return little(row.get(path, row.get("partition_id") is not None), 1)
         case "state":
-            return little(STATES[value or "available"], 1)
+            return little(value if isinstance(value, int) else STATES[value or "available"], 1)
         case "consumer" | "strategy":
-            return little(KINDS[kind].index(value or KINDS[kind][0]) + 1, 1)
+            return little(value if isinstance(value, int) else KINDS[kind].index(value or KINDS[kind][0]) + 1, 1)
         case "id" | "key":
             code = KINDS[kind].index(value[0]) + 1
             return little(code, 1) + little(len(value[1]), 1) + bytes(value[1])
@@ -211,7 +213,7 @@ def _part(kind: str, row: Row, path: str) -> bytes:
             return tlv(*(value or ()))
         case "keyed":
             return block(*(value or ()))
-    return bytes(value or b"")
+    return b""
 
 
 def shown(fields: Layout, row: Row) -> dict[str, Any]:
@@ -229,6 +231,8 @@ def shown(fields: Layout, row: Row) -> dict[str, Any]:
 
 
 def _shown(kind: str, value: Any, made: bytes) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
     if kind in NUMBERS or kind in SIZES:
         return None if value is None and kind == "u32" else str(int.from_bytes(made, "little"))
     match kind:

@@ -26,16 +26,20 @@ KEY = bytes(range(1, 256))
 """A key of a partitioning with every byte but 0."""
 LONG = bytes(range(256)) + b"end"
 """A payload whose length has two bytes."""
+GREATEST_CRC = b"\xff" * 4
+"""A payload whose CRC-32 is 2^32 − 1; that of an empty payload is 0."""
+
+DISTINCT = "every-byte-differs"
 
 NUMBER = ("numeric", bytes.fromhex("84838281"))
 WHY = {
-    "every-byte-differs": "A codec that keeps half of a number, or swaps two fields, gives another value.",
+    DISTINCT: "A codec that keeps half of a number, or swaps two fields, gives another value.",
     "greatest": "A sign, or a type that is too narrow, gives another number. A length of 255 is no length of seven bits.",
     "pairs": "What one message has not must not be taken from the one before it.",
     "least": "A zero is a number, and no missing one.",
 }
 TITLES = {
-    "every-byte-differs": "Every byte of every number differs; names have upper case, a space and bytes above 127",
+    DISTINCT: "Every byte of every number differs; names have upper case, a space and bytes above 127",
     "greatest": "Every number is its greatest; names have 255 bytes",
     "pairs": "Messages in which any two values of two parts meet",
     "least": "Every number is its least; names have one byte",
@@ -51,19 +55,19 @@ def _numbers(fields: Layout, state: str, after: int = 0) -> dict[str, int]:
             size, at = wire.NUMBERS[kind], next(places)
             first = 1 + 16 * (at % 8) + 8 * (at // 8 % 2)
             different = int.from_bytes(range(first, first + size), "big")
-            found[path] = {"every-byte-differs": different, "greatest": (1 << 8 * size) - 1}.get(state, 0)
+            found[path] = {DISTINCT: different, "greatest": (1 << 8 * size) - 1}.get(state, 0)
     return found
 
 
 def _names(fields: Layout, state: str) -> dict[str, Any]:
     """Return the name, or the key, of each field in a state."""
     rows: dict[str, dict[str, Any]] = {
-        "every-byte-differs": {"stream": NUMBER, "topic": ("string", NAME), "consumer.id": ("string", NAME)},
+        DISTINCT: {"stream": NUMBER, "topic": ("string", NAME), "consumer.id": ("string", NAME)},
         "greatest": dict.fromkeys(("stream", "topic", "consumer.id"), ("string", LONG_NAME)),
     }
     names = rows.get(state, {"stream": ("string", b"S"), "topic": ("string", b"t"), "consumer.id": ("string", b"C")})
     keys = {
-        "every-byte-differs": ("partition_id", NUMBER[1]),
+        DISTINCT: ("partition_id", NUMBER[1]),
         "greatest": ("messages_key", KEY),
     }
     found = {path: names[path] for path, kind in fields if kind == "id"}
@@ -109,7 +113,7 @@ class Form:
         top = _numbers(self.top, state) | _names(self.top, state)
         message = _numbers(self.message, state, len(_numbers(self.top, state)))
         one = {
-            "every-byte-differs": (b"Payload", self.headers((b"Key", "uint64", little(0x0102030405060708, 8)))),
+            DISTINCT: (b"Payload", self.headers((b"Key", "uint64", little(0x0102030405060708, 8)))),
             "greatest": (LONG, self.headers((b"K" * 255, "raw", KEY))),
         }.get(state, (b"p", ()))
         message |= {"payload": one[0], "headers": one[1]}
@@ -120,13 +124,14 @@ class Form:
 
     def pairs(self) -> list[dict[str, Any]]:
         """Return messages in which any two values of two parts meet, in the order of their offsets."""
-        states = ("least", "greatest", "every-byte-differs")
+        states = ("least", "greatest", DISTINCT)
         numbers = {
             path: [self.filled(state)[1][path] for state in states]
             for path, kind in self.message
             if kind in wire.NUMBERS
         }
-        payloads = ([] if self.is_filled else [b""]) + [b"p", LONG]
+        has_crc = ("checksum", "crc") in self.message
+        payloads = [*([] if self.is_filled else [b""]), b"p", LONG, *([GREATEST_CRC] if has_crc else [])]
         headers = [(), self.headers((b"k", "bool", b"\1")), self.headers((b"K" * 255, "raw", KEY))]
         rows = covering({**numbers, "payload": payloads, "headers": headers})
         return sorted(rows, key=lambda row: row.get("offset", 0))
@@ -155,7 +160,7 @@ def write(writer: FixtureWriter) -> None:
     """Add the cases."""
     for form in forms():
         s = form.cases(writer)
-        for state in ("every-byte-differs", "greatest"):
+        for state in (DISTINCT, "greatest") if _numbers(form.top, "least") or form.is_filled else FILLED[:1]:
             top, message = form.filled(state)
             _both(s, form, state, form.made(top, [message]))
         top, rows = form.filled("least")[0], form.pairs()
@@ -261,7 +266,7 @@ MOST = {
     "producer.epoch": (1 << 15) - 1,
     "producer.base_sequence": (1 << 31) - 1,
 }
-BATCHED = ("every-byte-differs", "greatest", "pairs")
+BATCHED = (DISTINCT, "greatest", "pairs")
 
 
 @frozen
@@ -273,7 +278,7 @@ class Batched:
     frames: Sequence[dict[str, Any]]
 
 
-def _batched(revision: str, top: Layout, state: str, *, is_sent: bool = False) -> Batched:
+def batched(revision: str, top: Layout, state: str, *, is_sent: bool = False) -> Batched:
     """Return the rows of a state. Sums of a base and a delta stay within 64 bits."""
     state = "least" if state == "pairs" else state
     before = _numbers(top, state)
@@ -304,7 +309,7 @@ def _no_body(_: Row, __: Sequence[Row]) -> Made:
     raise NotImplementedError
 
 
-def _batched_send(revision: str, rows: Batched) -> Made:
+def batched_send(revision: str, rows: Batched) -> Made:
     data = wire.batch(revision, rows.head, [packed(wire.FRAME, row) for row in rows.frames])
     shown = [wire.frame_shown(rows.head, row) for row in rows.frames]
     names = ("id", "origin_timestamp", "headers", "payload")
@@ -314,7 +319,7 @@ def _batched_send(revision: str, rows: Batched) -> Made:
     return metadata(rows.top, len(rows.frames)) + data, value
 
 
-def _batched_poll(revision: str, rows: Sequence[Batched]) -> Made:
+def batched_poll(revision: str, rows: Sequence[Batched]) -> Made:
     """Return a response with the top of the first rows, and the batches of all."""
     data = [wire.batch(revision, one.head, [packed(wire.FRAME, row) for row in one.frames]) for one in rows]
     heads = [wire.batch_shown(revision, one.head, part) for one, part in zip(rows, data, strict=True)]
@@ -325,17 +330,17 @@ def _batched_poll(revision: str, rows: Sequence[Batched]) -> Made:
     return packed(fields, top) + b"".join(data), value
 
 
-def _batched_log(revision: str, rows: Batched) -> Made:
+def batched_log(revision: str, rows: Batched) -> Made:
     data = wire.batch(revision, rows.head, [packed(wire.FRAME, row) for row in rows.frames])
     head = wire.batch_shown(revision, rows.head, data)
     del head["message_count"]
     return data, {"batches": [head | {"messages": [wire.frame_shown(rows.head, row) for row in rows.frames]}]}
 
 
-def _fetched(sections: Sequence[Batched]) -> Made:
+def fetched(sections: Sequence[Batched]) -> Made:
     table, data, values = b"", b"", []
     for one in sections:
-        made, value = _batched_poll(EDGE, [one]) if one.frames else (b"", {"batches": [], "messages": []})
+        made, value = batched_poll(EDGE, [one]) if one.frames else (b"", {"batches": [], "messages": []})
         records = made[40:]
         table += packed(wire.SECTION, {"messages_count": len(one.frames), "records_len": len(records), **one.top})
         data += records
@@ -345,27 +350,27 @@ def _fetched(sections: Sequence[Batched]) -> Made:
 
 def _sections(state: str) -> Made:
     """Return a section with a batch, and one that failed, whose status is in the state."""
-    rows = _batched(EDGE, wire.SECTION, state)
+    rows = batched(EDGE, wire.SECTION, state)
     failed = Batched(rows.top, {}, [])
     read = Batched({**rows.top, "status": 0}, rows.head, rows.frames)
-    return _fetched([read, failed] if state != "pairs" else [read])
+    return fetched([read, failed] if state != "pairs" else [read])
 
 
 # --- requests, frames and replies ---
 
 SECOND = 1_000_000
 LIMITS: Mapping[str, Mapping[str, int]] = {
-    "every-byte-differs": {"wait_us": 0x01020304, "request_timeout_us": 0x11121314, "min_count": 0x61626364, "count": 0x71727374},
+    DISTINCT: {"wait_us": 0x01020304, "request_timeout_us": 0x11121314, "min_count": 0x61626364, "count": 0x71727374},
     "greatest": {"wait_us": 600 * SECOND, "request_timeout_us": 630 * SECOND},
     "least": {"request_timeout_us": SECOND, "min_count": 1, "count": 1, "max_bytes": 344},
 }
 """Numbers of requests that their limits change: iggy.md §6.2. A count is never 0."""
 KINDS = {
-    "every-byte-differs": {"consumer.kind": "group", "strategy.kind": "timestamp", "auto_commit": True},
+    DISTINCT: {"consumer.kind": "group", "strategy.kind": "timestamp", "auto_commit": True},
     "greatest": {"consumer.kind": "consumer", "strategy.kind": "offset", "auto_commit": True},
     "least": {"consumer.kind": "consumer", "strategy.kind": "next", "auto_commit": False},
 }
-FILLED = ("every-byte-differs", "greatest", "least")
+FILLED = (DISTINCT, "greatest", "least")
 
 
 def asked(fields: Layout, state: str) -> dict[str, Any]:
@@ -409,7 +414,7 @@ def vsr(revision: str, command: int, state: str, **odd: Any) -> Made:
         fixed |= {"operation": 150, "request_checksum": row["request_checksum"]}
     if command == 5 and state == "least":
         fixed["operation"] = 2
-    row |= fixed | {"command": command, "body": LONG if state == "every-byte-differs" and command == 5 else b""} | odd
+    row |= fixed | {"command": command, "body": LONG if state == DISTINCT and command == 5 else b""} | odd
     row["size"] = row.get("size", 256 + len(row["body"]))
     header = wire.shown(fields, row)
     body = header.pop("body", "")
@@ -431,11 +436,11 @@ def singles() -> Iterator[Single]:
     """Yield the other formats and revisions."""
     for revision, made in (("0.11", "batch"), (EDGE, "producer")):
         doc = "iggy.md §6" if revision == "0.11" else "iggy.md §6.1"
-        sent = {state: _batched_send(revision, _batched(revision, wire.DESTINATION, state, is_sent=True)) for state in BATCHED}
+        sent = {state: batched_send(revision, batched(revision, wire.DESTINATION, state, is_sent=True)) for state in BATCHED}
         yield Single("iggy.send", revision, doc, (f"iggy.send.{made}.layout", "iggy.send.batch.id", "iggy.send.batch.origin"), sent)
-        polled = {state: _batched_poll(revision, [_batched(revision, wire.PREFIXES[revision], state)]) for state in BATCHED}
+        polled = {state: batched_poll(revision, [batched(revision, wire.PREFIXES[revision], state)]) for state in BATCHED}
         yield Single("iggy.poll", revision, doc, (f"iggy.poll.{made}.layout", "iggy.poll.batch.offsets"), polled)
-        logged = {state: _batched_log(revision, _batched(revision, (), state)) for state in BATCHED}
+        logged = {state: batched_log(revision, batched(revision, (), state)) for state in BATCHED}
         yield Single("iggy.log", revision, f"{doc}, §7", (f"iggy.log.{made}.layout",), logged)
     fetched = {state: _sections(state) for state in BATCHED}
     yield Single("iggy.fetch", EDGE, "iggy.md §6.2", ("iggy.fetch.layout", "iggy.fetch.records", "iggy.fetch.status"), fetched)
