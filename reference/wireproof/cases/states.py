@@ -231,21 +231,21 @@ def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
             return
 
 
-def empty_texts(value: Json, path: str = "") -> Iterator[str]:
-    """Yield the path of each empty text of a value. An entry of a map is an array of its key and its value."""
+def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the path and the bytes of each hex text of a value. A row of a map is its key and its value."""
     match value:
         case dict():
             for key, part in value.items():
-                yield from empty_texts(part, f"{path}.{key}" if path else key)
+                yield from text_sizes(part, f"{path}.{key}" if path else key)
         case [[_, _], *_] if path.endswith("headers"):
             for key, part in value:
-                yield from (f"{path}[].key" for _ in empty_texts(key))
-                yield from (f"{path}[].value" for _ in empty_texts(part))
+                yield from ((f"{path}[].key", size) for _, size in text_sizes(key))
+                yield from ((f"{path}[].value", size) for _, size in text_sizes(part))
         case list():
             for part in value:
-                yield from empty_texts(part, f"{path}[]")
-        case "":
-            yield path
+                yield from text_sizes(part, f"{path}[]")
+        case str() if re.fullmatch("(?:[0-9a-f]{2})*", value):
+            yield path, len(value) // 2
 
 
 @frozen
@@ -283,12 +283,12 @@ def state_table(suite: Suite) -> StateTable:
         for direction, states in _states(kind, measures.get(key, ""), key in written, key[0] in encoded):
             filled |= {Cell(key[0], direction, key[1], state): [] for state in states}
     lengths = {(one.format_id, one.text): one for _, one in seen if one.measures == "bytes"}
-    seen += [
-        (case, evolve(lengths[case.format_id, path], direction="write", value=0))
+    seen += [  # a text that is refused for its size, empty or too long
+        (case, evolve(lengths[case.format_id, path], direction="write", value=size))
         for case in suite.cases
         if isinstance(case.input, Value) and isinstance(case.expect, Reject)
-        for path in empty_texts(case.input.value)
-        if (case.format_id, path) in lengths
+        for path, size in text_sizes(case.input.value)
+        if size != 1 and (case.format_id, path) in lengths
     ]
     for case, one in seen:
         number = types.get((one.format_id, one.path))

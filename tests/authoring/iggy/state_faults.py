@@ -102,7 +102,6 @@ def faults() -> Iterator[Fault]:
     yield from _faults("iggy.poll", "0.11", "head", "bad-length", "iggy.poll.batch.truncated", batch_length=(1,))
     yield from _faults("iggy.poll", "0.11", "message", "reserved-nonzero", "iggy.poll.batch.reserved", reserved=(MAX64,))
     yield from _faults("iggy.poll", EDGE, "head", "reserved-nonzero", "iggy.poll.producer.refused", flags=(MAX8,))
-    yield from _faults("iggy.log", "0.0.30", "message", "truncated", "iggy.log.headers", headers=(ONE_BYTE,))
     yield from _faults("iggy.log", "0.2.7", "top", "length-past-end", "iggy.log.retained.length", length=(1,))
     yield from _faults("iggy.log", "0.2.7", "message", "length-past-end", "iggy.log.retained.length", length=(1,), headers_len=(MAX32,))
     yield from _faults("iggy.log", "0.2.7", "message", "truncated", "iggy.log.headers", headers=(ONE_BYTE,))
@@ -311,6 +310,8 @@ def _texts(writer: FixtureWriter) -> None:
     for revision, made, shown, rule in (("0.0.30", tlv(wide), map_value(wide), "iggy.headers.layout"), ("0.9", keyed("string", *wide), keyed_value(("string", *wide)), "iggy.headers.keyed.layout")):
         CaseBuilder(writer, "iggy.headers", revision).writes("states/wide-written", "A key and a value of 255 bytes, written", {"headers": shown}, made, doc="iggy.md §2.4", why=states.WHY["greatest"], rules=(rule,))
     CaseBuilder(writer, "iggy.headers", "0.9").rejects("states/val-len-greatest", "A value of 2^32 − 1 bytes", keyed("string", b"k", "raw", b"v", val_len=MAX32), "bad-length", also=("truncated", "length-past-end", "limit-exceeded", "negative-length"), twin="text/raw-key", doc="iggy.md §2.4", flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why=LENGTH_WHY, rules=("iggy.headers.value-length",))
+    long = keyed_value(("string", b"k", "raw", b"v" * 256))
+    CaseBuilder(writer, "iggy.headers", "0.9").refuses("states/value-256-written", "A value of 256 bytes, to write", {"headers": long}, twin="states/wide-written", doc="iggy.md §2.4", why="Every reader refuses it.", rules=("iggy.headers.encode",), also=("bad-length", "limit-exceeded"))
     CaseBuilder(writer, "iggy.reply", "0.0.30").writes("states/body-of-one-byte-written", "A body of one byte, written", {"status": "0", "body": "61"}, u32(0) + u32(1) + b"a", doc="iggy.md §2.1", why="Its length counts the byte, whatever a client makes of it.", rules=("iggy.reply.classic.layout",))
     data = little(256, 4) + states.confirmed(DISTINCT)[0][4:]
     answers = {"refused": {"reject": {"class": "truncated", "also": ["count-mismatch", "length-past-end", "trailing-data"]}}, "none": {"accept": {"value": {"confirmations": []}}}}
