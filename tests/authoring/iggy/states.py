@@ -113,8 +113,8 @@ class Form:
         top = _numbers(self.top, state) | _names(self.top, state)
         message = _numbers(self.message, state, len(_numbers(self.top, state)))
         one = {
-            DISTINCT: (b"Payload", self.headers((b"Key", "uint64", little(0x0102030405060708, 8)))),
-            "greatest": (LONG, self.headers((b"K" * 255, "raw", KEY))),
+            DISTINCT: (b"Payload", self.headers((b"key", "uint64", little(0x0102030405060708, 8)))),
+            "greatest": (LONG, self.headers((b"k" * 255, "raw", KEY))),
         }.get(state, (b"p", ()))
         message |= {"payload": one[0], "headers": one[1]}
         if state == "greatest":
@@ -132,7 +132,7 @@ class Form:
         }
         has_crc = ("checksum", "crc") in self.message
         payloads = [*([] if self.is_filled else [b""]), b"p", LONG, *([GREATEST_CRC] if has_crc else [])]
-        headers = [(), self.headers((b"k", "bool", b"\1")), self.headers((b"K" * 255, "raw", KEY))]
+        headers = [(), self.headers((b"k", "bool", b"\1")), self.headers((b"k" * 255, "raw", KEY))]
         rows = covering({**numbers, "payload": payloads, "headers": headers})
         return sorted(rows, key=lambda row: row.get("offset", 0))
 
@@ -378,6 +378,8 @@ def asked(fields: Layout, state: str) -> dict[str, Any]:
     paths = {path for path, _ in fields}
     row = _numbers(fields, state) | _names(fields, state) | KINDS[state]
     row |= {path: number for path, number in LIMITS[state].items() if path in paths}
+    if state == "least":
+        row["stream"] = ("numeric", little(1, 4))  # servers to 0.9 refuse a body of less than 29 or 30 bytes
     if state == "least" and "partition_flag" in paths:
         row["partition_id"] = None
     return row
