@@ -162,8 +162,8 @@ def note_files(suite: Suite) -> list[Path]:
 class Seen:
     """What one golden case shows of a number: its type and value, and what it measures.
 
-    `measures` is `bytes` for the length of one text, `length` or `count` of other bytes, else empty; `text` is
-    the path of the text. `type` is empty for a number of a value to write.
+    `measures` is `bytes` for the length of one text, whose path is `text`; `length` or `count` of other
+    bytes; else empty. `type` is empty for a number of a value to write.
     """
 
     format_id: str
@@ -237,10 +237,9 @@ def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
         case dict():
             for key, part in value.items():
                 yield from text_sizes(part, f"{path}.{key}" if path else key)
-        case [[_, _], *_] if path.endswith("headers"):
-            for key, part in value:
-                yield from ((f"{path}[].key", size) for _, size in text_sizes(key))
-                yield from ((f"{path}[].value", size) for _, size in text_sizes(part))
+        case [key, part] if path.endswith("headers[]"):
+            yield from ((f"{path}.key", size) for _, size in text_sizes(key))
+            yield from ((f"{path}.value", size) for _, size in text_sizes(part))
         case list():
             for part in value:
                 yield from text_sizes(part, f"{path}[]")

@@ -5,7 +5,8 @@ fields by path. No code of the codec under test.
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import xxhash
@@ -98,7 +99,8 @@ REQUESTS = {
     "0.0.30": layout(f"consumer.kind consumer, consumer.id u32, {PLACE}, partition_id u32, {_ASKED}"),
     "0.0.92": layout(f"{_NAMED}, partition_id u32, {_ASKED}"),
     **dict.fromkeys(
-        ("0.8", "0.10", "0.11.1-edge"), layout(f"{_NAMED}, partition_flag present, partition_id u32, {_ASKED}")
+        ("0.8", "0.10", "0.11.1-edge"),
+        layout(f"{_NAMED}, partition_flag present, partition_id u32, {_ASKED}"),
     ),
 }
 DEFERRED = (
@@ -183,37 +185,41 @@ def little(number: int, size: int) -> bytes:
     return number.to_bytes(size, "little")
 
 
-SIZES = {"len": 4, "size": 4, "crc": 4, "wide-crc": 8, "xxh3": 8}
+SIZES = {**NUMBERS, "len": 4, "size": 4, "crc": 4, "wide-crc": 8, "xxh3": 8}
 
 
 def _part(kind: str, row: Row, path: str) -> bytes:
-    name, _, detail = kind.partition(":")
     value = row.get(path)
+    name, _, detail = kind.partition(":")
     if isinstance(value, bytes):
         return value
-    if kind in NUMBERS:
-        return little(value or 0, NUMBERS[kind])
-    if name == "gap":
-        return little(value or 0, int(detail))
-    if name in SIZES:
-        return little(value or 0, SIZES[name])
-    match kind:
-        case "flag":
-            return little(int(value or 0), 1)
-        case "present":
-            return little(row.get(path, row.get("partition_id") is not None), 1)
-        case "state":
-            return little(value if isinstance(value, int) else STATES[value or "available"], 1)
-        case "consumer" | "strategy":
-            return little(value if isinstance(value, int) else KINDS[kind].index(value or KINDS[kind][0]) + 1, 1)
-        case "id" | "key":
-            code = KINDS[kind].index(value[0]) + 1
-            return little(code, 1) + little(len(value[1]), 1) + bytes(value[1])
-        case "map":
-            return tlv(*(value or ()))
-        case "keyed":
-            return block(*(value or ()))
-    return b""
+    if name == "gap" or name in SIZES:
+        return little(value or 0, int(detail) if name == "gap" else SIZES[name])
+    if kind == "present":
+        return little(row.get(path, row.get("partition_id") is not None), 1)
+    return _OTHERS[kind](value)
+
+
+def _kind(kind: str, value: Any) -> bytes:
+    """Return the code of a kind by name, the first one where there is none; a number stands for itself."""
+    code = value if isinstance(value, int) else KINDS[kind].index(value or KINDS[kind][0]) + 1
+    return little(code, 1)
+
+
+def _named(kind: str, value: tuple[str, bytes]) -> bytes:
+    return _kind(kind, value[0]) + little(len(value[1]), 1) + value[1]
+
+
+_OTHERS: Mapping[str, Callable[[Any], bytes]] = {
+    "flag": lambda value: little(int(value or 0), 1),
+    "state": lambda value: little(value if isinstance(value, int) else STATES[value or "available"], 1),
+    **{kind: partial(_kind, kind) for kind in ("consumer", "strategy")},
+    **{kind: partial(_named, kind) for kind in ("id", "key")},
+    "map": lambda value: tlv(*(value or ())),
+    "keyed": lambda value: block(*(value or ())),
+    "data": lambda _: b"",
+}
+"""The bytes of what is no number, by its type."""
 
 
 def shown(fields: Layout, row: Row) -> dict[str, Any]:
@@ -233,22 +239,22 @@ def shown(fields: Layout, row: Row) -> dict[str, Any]:
 def _shown(kind: str, value: Any, made: bytes) -> Any:
     if isinstance(value, bytes):
         return value.hex()
-    if kind in NUMBERS or kind in SIZES:
+    if kind in SIZES:
         return None if value is None and kind == "u32" else str(int.from_bytes(made, "little"))
-    match kind:
-        case "flag":
-            return bool(value)
-        case "state":
-            return value or "available"
-        case "consumer" | "strategy":
-            return value or KINDS[kind][0]
-        case "id" | "key":
-            return kind_value(*value)
-        case "map":
-            return map_value(*(value or ()))
-        case "keyed":
-            return keyed_value(*(value or ()))
-    return made.hex()
+    return _VALUES[kind](value)
+
+
+_VALUES: Mapping[str, Callable[[Any], Any]] = {
+    "flag": bool,
+    "state": lambda value: value or "available",
+    "consumer": lambda value: value or "consumer",
+    "strategy": lambda value: value or "offset",
+    **{kind: lambda value: kind_value(*value) for kind in ("id", "key")},
+    "map": lambda value: map_value(*(value or ())),
+    "keyed": lambda value: keyed_value(*(value or ())),
+    "data": lambda _: "",
+}
+"""The value of what is no number, by its type."""
 
 
 def batch(revision: str, row: Row, frames: Sequence[bytes]) -> bytes:

@@ -188,7 +188,8 @@ def _made(fault: Fault) -> Made:
         if fault.form == "iggy.fetch":
             top["status"] = 0
         changed = Batched({**rows_.top, **top}, {**rows_.head, **head}, [{**rows_.frames[0], **message}, *rows_.frames[1:]])
-        return made(fault.revision, changed)
+        body: Made = made(fault.revision, changed)
+        return body
     if fault.form == "iggy.fetch-request":
         row, target = states.fetch_rows(DISTINCT)
         return states.fetch_request({**row, **top}, {**target, **message})

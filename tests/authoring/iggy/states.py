@@ -13,10 +13,10 @@ from attrs import field, frozen
 from tests.authoring.covering import covering
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.iggy import state_bytes as wire
-from tests.authoring.iggy.batches_0_11_1_edge import ProvisionalCases
 from tests.authoring.iggy.batches_0_11_1_edge import REVISION as EDGE
+from tests.authoring.iggy.batches_0_11_1_edge import ProvisionalCases
 from tests.authoring.iggy.case_builder import CaseBuilder
-from tests.authoring.iggy.state_bytes import Layout, Made, Row, little, packed, shown
+from tests.authoring.iggy.state_bytes import Layout, Made, Row, little, packed
 
 NAME = "Ünï Code 漢字".encode()
 """A name with upper case, a space, and bytes above 127."""
@@ -65,7 +65,9 @@ def _names(fields: Layout, state: str) -> dict[str, Any]:
         DISTINCT: {"stream": NUMBER, "topic": ("string", NAME), "consumer.id": ("string", NAME)},
         "greatest": dict.fromkeys(("stream", "topic", "consumer.id"), ("string", LONG_NAME)),
     }
-    names = rows.get(state, {"stream": ("string", b"S"), "topic": ("string", b"t"), "consumer.id": ("string", b"C")})
+    names = rows.get(
+        state, {"stream": ("string", b"S"), "topic": ("string", b"t"), "consumer.id": ("string", b"C")}
+    )
     keys = {
         DISTINCT: ("partition_id", NUMBER[1]),
         "greatest": ("messages_key", KEY),
@@ -110,8 +112,8 @@ class Form:
 
     def filled(self, state: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the row of the top and of a message in a state."""
-        top = _numbers(self.top, state) | _names(self.top, state)
-        message = _numbers(self.message, state, len(_numbers(self.top, state)))
+        top: dict[str, Any] = _numbers(self.top, state) | _names(self.top, state)
+        message: dict[str, Any] = _numbers(self.message, state, len(_numbers(self.top, state)))
         one = {
             DISTINCT: (b"Payload", self.headers((b"key", "uint64", little(0x0102030405060708, 8)))),
             "greatest": (LONG, self.headers((b"k" * 255, "raw", KEY))),
@@ -137,6 +139,13 @@ class Form:
         return sorted(rows, key=lambda row: row.get("offset", 0))
 
 
+LOG_RULES = {
+    "0.0.30": "iggy.log.layout",
+    "0.0.40": "iggy.log.polled-layout",
+    "0.2.7": "iggy.log.retained.layout",
+}
+
+
 def forms() -> Iterator[Form]:
     """Yield every format and revision whose messages have their own numbers."""
     for revision, section in (("0.0.30", "§3.1"), ("0.7", "§5"), ("0.8", "§5"), ("0.9", "§5")):
@@ -148,12 +157,13 @@ def forms() -> Iterator[Form]:
         rule = "iggy.poll.layout" if revision in ("0.0.30", "0.0.40", "0.0.60") else "iggy.poll.headed.layout"
         section = "§3.3" if rule == "iggy.poll.layout" else "§5"
         top = wire.PREFIXES[revision]
-        yield Form("iggy.poll", revision, f"iggy.md {section}", (rule,), top, fields, partial(_poll, top, fields))
+        yield Form(
+            "iggy.poll", revision, f"iggy.md {section}", (rule,), top, fields, partial(_poll, top, fields)
+        )
     for revision, fields in wire.STORED.items():
-        rule = {"0.0.30": "iggy.log.layout", "0.0.40": "iggy.log.polled-layout", "0.2.7": "iggy.log.retained.layout"}
-        top = wire.RETAINED if revision == "0.2.7" else ()
-        made = _retained if revision == "0.2.7" else _records
-        yield Form("iggy.log", revision, "iggy.md §7", (rule.get(revision, "iggy.log.headed.layout"),), top, fields, partial(made, fields))  # fmt: skip
+        rule = LOG_RULES.get(revision, "iggy.log.headed.layout")
+        top, put = (wire.RETAINED, _retained) if revision == "0.2.7" else ((), _records)
+        yield Form("iggy.log", revision, "iggy.md §7", (rule,), top, fields, partial(put, fields))
 
 
 def write(writer: FixtureWriter) -> None:
@@ -196,7 +206,9 @@ def _remarks(form: Form) -> tuple[str, ...]:
     return ("iggy-empty-payload",) if early and not form.is_filled else ()
 
 
-def _both(s: CaseBuilder, form: "Form | Single", state: str, made: Made, remarks: tuple[str, ...] = ()) -> None:
+def _both(
+    s: CaseBuilder, form: "Form | Single", state: str, made: Made, remarks: tuple[str, ...] = ()
+) -> None:
     data, value = made
     more: dict[str, Any] = {"doc": form.doc, "why": WHY[state], "rules": form.rules}
     s.accepts(f"states/{state}", TITLES[state], data, value, remarks=remarks, **more)
@@ -234,7 +246,9 @@ def _poll(top_fields: Layout, fields: Layout, top: Row, rows: Sequence[Row]) -> 
 
 
 def _records(fields: Layout, _: Row, rows: Sequence[Row]) -> Made:
-    return b"".join(packed(fields, row) for row in rows), {"messages": [wire.shown(fields, row) for row in rows]}
+    return b"".join(packed(fields, row) for row in rows), {
+        "messages": [wire.shown(fields, row) for row in rows]
+    }
 
 
 def _retained(fields: Layout, top: Row, rows: Sequence[Row]) -> Made:
@@ -286,7 +300,9 @@ def batched(revision: str, top: Layout, state: str, *, is_sent: bool = False) ->
     if is_sent:
         head |= dict.fromkeys(("partition_id", "base_offset", "base_timestamp"), 0)
     form = Form("", revision, "", (), top, wire.FRAME, _no_body, most=MOST, is_filled=is_sent)
-    frame = form.filled(state)[1] | _numbers(wire.FRAME, state, len(before) + len(_numbers(wire.BATCHES[revision], state)))
+    frame = form.filled(state)[1] | _numbers(
+        wire.FRAME, state, len(before) + len(_numbers(wire.BATCHES[revision], state))
+    )
     rows = [frame]
     if state == "greatest":
         head |= {path: most for path, most in MOST.items() if path in head}
@@ -313,7 +329,9 @@ def batched_send(revision: str, rows: Batched) -> Made:
     data = wire.batch(revision, rows.head, [packed(wire.FRAME, row) for row in rows.frames])
     shown = [wire.frame_shown(rows.head, row) for row in rows.frames]
     names = ("id", "origin_timestamp", "headers", "payload")
-    value = wire.shown(wire.DESTINATION, rows.top) | {"messages": [{name: row[name] for name in names} for row in shown]}
+    value = wire.shown(wire.DESTINATION, rows.top) | {
+        "messages": [{name: row[name] for name in names} for row in shown]
+    }
     if revision == EDGE:
         value["producer"] = wire.batch_shown(revision, rows.head, data)["producer"]
     return metadata(rows.top, len(rows.frames)) + data, value
@@ -342,9 +360,13 @@ def fetched(sections: Sequence[Batched]) -> Made:
     for one in sections:
         made, value = batched_poll(EDGE, [one]) if one.frames else (b"", {"batches": [], "messages": []})
         records = made[40:]
-        table += packed(wire.SECTION, {"messages_count": len(one.frames), "records_len": len(records), **one.top})
+        table += packed(
+            wire.SECTION, {"messages_count": len(one.frames), "records_len": len(records), **one.top}
+        )
         data += records
-        values.append(wire.shown(wire.SECTION, one.top) | {name: value[name] for name in ("batches", "messages")})
+        values.append(
+            wire.shown(wire.SECTION, one.top) | {name: value[name] for name in ("batches", "messages")}
+        )
     return little(len(sections), 4) + table + data, {"sections": values}
 
 
@@ -360,7 +382,12 @@ def _sections(state: str) -> Made:
 
 SECOND = 1_000_000
 LIMITS: Mapping[str, Mapping[str, int]] = {
-    DISTINCT: {"wait_us": 0x01020304, "request_timeout_us": 0x11121314, "min_count": 0x61626364, "count": 0x71727374},
+    DISTINCT: {
+        "wait_us": 0x01020304,
+        "request_timeout_us": 0x11121314,
+        "min_count": 0x61626364,
+        "count": 0x71727374,
+    },
     "greatest": {"wait_us": 600 * SECOND, "request_timeout_us": 630 * SECOND},
     "least": {"request_timeout_us": SECOND, "min_count": 1, "count": 1, "max_bytes": 344},
 }
@@ -400,14 +427,16 @@ def fetch_rows(state: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def fetch_request(row: Row, *targets: Row) -> Made:
     data = packed(wire.FETCH_REQUEST, row) + b"".join(packed(wire.TARGET, one) for one in targets)
-    return data, wire.shown(wire.FETCH_REQUEST, row) | {"targets": [wire.shown(wire.TARGET, one) for one in targets]}
+    return data, wire.shown(wire.FETCH_REQUEST, row) | {
+        "targets": [wire.shown(wire.TARGET, one) for one in targets]
+    }
 
 
 def vsr(revision: str, command: int, state: str, **odd: Any) -> Made:
     """Return a frame in a state."""
     fields = wire.VSR[revision][command]
-    row = _numbers(fields, state)
-    fixed = {
+    row: dict[str, Any] = _numbers(fields, state)
+    fixed: dict[str, Any] = {
         5: {"operation": 160, "request_checksum": 0, "client": row["client"] or 1},
         8: {"operation": 0 if state == "least" else 160},
         13: {"reason": 15 if state == "greatest" else 14, "client": row["client"] or 1},
@@ -438,25 +467,63 @@ def singles() -> Iterator[Single]:
     """Yield the other formats and revisions."""
     for revision, made in (("0.11", "batch"), (EDGE, "producer")):
         doc = "iggy.md §6" if revision == "0.11" else "iggy.md §6.1"
-        sent = {state: batched_send(revision, batched(revision, wire.DESTINATION, state, is_sent=True)) for state in BATCHED}
-        yield Single("iggy.send", revision, doc, (f"iggy.send.{made}.layout", "iggy.send.batch.id", "iggy.send.batch.origin"), sent)
-        polled = {state: batched_poll(revision, [batched(revision, wire.PREFIXES[revision], state)]) for state in BATCHED}
-        yield Single("iggy.poll", revision, doc, (f"iggy.poll.{made}.layout", "iggy.poll.batch.offsets"), polled)
+        sent = {
+            state: batched_send(revision, batched(revision, wire.DESTINATION, state, is_sent=True))
+            for state in BATCHED
+        }
+        yield Single(
+            "iggy.send",
+            revision,
+            doc,
+            (f"iggy.send.{made}.layout", "iggy.send.batch.id", "iggy.send.batch.origin"),
+            sent,
+        )
+        polled = {
+            state: batched_poll(revision, [batched(revision, wire.PREFIXES[revision], state)])
+            for state in BATCHED
+        }
+        yield Single(
+            "iggy.poll", revision, doc, (f"iggy.poll.{made}.layout", "iggy.poll.batch.offsets"), polled
+        )
         logged = {state: batched_log(revision, batched(revision, (), state)) for state in BATCHED}
         yield Single("iggy.log", revision, f"{doc}, §7", (f"iggy.log.{made}.layout",), logged)
     fetched = {state: _sections(state) for state in BATCHED}
-    yield Single("iggy.fetch", EDGE, "iggy.md §6.2", ("iggy.fetch.layout", "iggy.fetch.records", "iggy.fetch.status"), fetched)
+    yield Single(
+        "iggy.fetch",
+        EDGE,
+        "iggy.md §6.2",
+        ("iggy.fetch.layout", "iggy.fetch.records", "iggy.fetch.status"),
+        fetched,
+    )
     sections = {"0.0.30": "§3.2", "0.0.92": "§4", "0.8": "§5", "0.10": "§5", EDGE: "§6.1"}
     for revision, section in sections.items():
         requests = {state: _asked(wire.REQUESTS[revision], state) for state in FILLED}
-        yield Single("iggy.poll-request", revision, f"iggy.md {section}", ("iggy.poll-request.layout", "iggy.poll-request.place"), requests)
+        yield Single(
+            "iggy.poll-request",
+            revision,
+            f"iggy.md {section}",
+            ("iggy.poll-request.layout", "iggy.poll-request.place"),
+            requests,
+        )
     deferred = {state: _asked(wire.DEFERRED, state) for state in FILLED}
-    yield Single("iggy.deferred-poll-request", EDGE, "iggy.md §6.2", ("iggy.deferred-poll-request.layout",), deferred)
+    yield Single(
+        "iggy.deferred-poll-request", EDGE, "iggy.md §6.2", ("iggy.deferred-poll-request.layout",), deferred
+    )
     wanted = {state: fetch_request(*fetch_rows(state)) for state in FILLED}
-    yield Single("iggy.fetch-request", EDGE, "iggy.md §6.2", ("iggy.fetch-request.layout", "iggy.fetch-request.targets"), wanted)
-    classic = {state: _flat(wire.CLASSIC_FRAME, LONG if state == "greatest" else b"", state) for state in FILLED}
+    yield Single(
+        "iggy.fetch-request",
+        EDGE,
+        "iggy.md §6.2",
+        ("iggy.fetch-request.layout", "iggy.fetch-request.targets"),
+        wanted,
+    )
+    classic = {
+        state: _flat(wire.CLASSIC_FRAME, LONG if state == "greatest" else b"", state) for state in FILLED
+    }
     yield Single("iggy.frame", "0.0.30", "iggy.md §2.1", ("iggy.frame.classic.layout",), classic)
-    replies = {state: _flat(wire.CLASSIC_REPLY, LONG if state == "greatest" else b"", state) for state in FILLED}
+    replies = {
+        state: _flat(wire.CLASSIC_REPLY, LONG if state == "greatest" else b"", state) for state in FILLED
+    }
     yield Single("iggy.reply", "0.0.30", "iggy.md §2.1", ("iggy.reply.classic.layout",), replies)
     confirmations = {state: confirmed(state) for state in FILLED}
     yield Single("iggy.reply", "0.11", "iggy.md §6", ("iggy.reply.confirmations.layout",), confirmations)
