@@ -91,6 +91,7 @@ class FieldType:
     """The type of fields that a trace does not tell: of a JSON number, or `none` for no number.
 
     `computed` is true for a number that a reader makes of several fields: it has no edges of its own.
+    `value` is true for a path of values that a trace names otherwise, such as the elements of a packed array.
     """
 
     formats: tuple[str, ...]
@@ -98,6 +99,7 @@ class FieldType:
     type: str
     reason: str = ""
     computed: bool = False
+    value: bool = False
 
 
 @frozen
@@ -321,7 +323,8 @@ def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, NumberTyp
         if (key in types and not one.type) or (kind := _type_of(notes, one)) is None:
             continue
         types.setdefault(key, kind)
-        if one.measures or not one.type:
+        row = _row_of(notes, one)
+        if one.measures or (row and row.computed):
             measures[key] = one.measures or "computed"
     return types, measures
 
@@ -333,9 +336,13 @@ def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
     """
     if any(_names(row.formats, row.paths, one) for row in notes.same):
         return None
-    rows = (row for row in notes.types if row.computed is not bool(one.type))
-    stated = next((row.type for row in rows if _names(row.formats, row.paths, one)), one.type)
-    return NUMBERS.get(stated)
+    row = _row_of(notes, one)
+    return NUMBERS.get(row.type if row else one.type)
+
+
+def _row_of(notes: StateNotes, one: Seen) -> FieldType | None:
+    rows = (row for row in notes.types if (row.computed or row.value) is not bool(one.type))
+    return next((row for row in rows if _names(row.formats, row.paths, one)), None)
 
 
 def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:
