@@ -149,6 +149,7 @@ class JsonPollRevision:
         poll: up to 0.6.x, the binary revision with the same fields.
         headed: since 0.7.0, the form of the messages.
         context: whether a body has a context.
+        counted: whether a count of other than the messages is refused.
     """
 
     value: type[Any]
@@ -157,6 +158,7 @@ class JsonPollRevision:
     poll: PollRevision | None = None
     headed: JsonMessageForm | None = None
     context: bool = False
+    counted: bool = False
 
 
 def decode(revision: JsonPollRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -287,6 +289,11 @@ def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> 
         messages.append(_read_message(headed, reader, node))
         reader.leave()
     if count != len(messages):
+        if revision.counted:
+            text = f"{count} for {len(messages)}"
+            raise reader.reject(
+                "count-mismatch", "count", text, at=count_node.start, detail="InvalidMessagesCount"
+            )
         reader.remark("iggy-message-count", "count", at=count_node.start)
     return revision.value(**prefix, messages=tuple(messages))
 
@@ -347,8 +354,9 @@ def _plain(revision: str) -> JsonPollRevision:
     return JsonPollRevision(poll.value, _read_plain, _tree_plain, poll=poll)
 
 
-def _headed(value: type[Any], headed: JsonMessageForm, *, context: bool = False) -> JsonPollRevision:
-    return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed, context=context)
+def _headed(value: type[Any], headed: JsonMessageForm, *, edge: bool = False) -> JsonPollRevision:
+    """Return the row of a revision since 0.7.0. `edge`: of 0.11.1-edge, with a context and a right count."""
+    return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed, context=edge, counted=edge)
 
 
 _FORM_100: Final = JsonMessageForm(
@@ -367,6 +375,6 @@ REVISIONS: Final[dict[str, JsonPollRevision]] = {
         JsonMessageForm(JsonPolledMessage90, reserved=True, forms=FORMS_90, none=[], tlv=TLV_WIRE_10),
     ),
     "0.10": _headed(JsonPoll100, _FORM_100),
-    "0.11.1-edge": _headed(JsonPoll111, _FORM_100, context=True),
+    "0.11.1-edge": _headed(JsonPoll111, _FORM_100, edge=True),
 }
 """Revision to its row."""

@@ -8,7 +8,6 @@ from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.iggy.batches_0_11_1_edge import ProvisionalCases
 from tests.authoring.iggy.case_builder import CaseBuilder
 from tests.authoring.iggy.headers_from_0_9 import KEY1, OPAQUE, block, keyed_value
-from tests.authoring.iggy.json_from_0_7 import listed
 from tests.authoring.iggy.json_send import PID7, PID7_VALUE
 from tests.authoring.iggy.message_bytes import HELLO, b64, text
 
@@ -37,7 +36,7 @@ def _sent(context: Any = None, headers: Any = ()) -> dict[str, Any]:
 
 def _sends(s: CaseBuilder) -> None:
     rule = ("iggy.json.send.context", "iggy.json.send.shape")
-    one, shape = "context/send", ("iggy.json.send.shape",)
+    one = "context/send"
     s.accepts(one, "A send for the partition that the sender knows", _send(context=CONTEXT), _sent(SHOWN), doc=SEND, rules=rule, why="Sent again, it must not land in another life of the partition.")
     s.accepts("context/absent", "Without a context", _send(), _sent(), doc=SEND, rules=rule, why="The partition as it is when the send arrives.")
     s.accepts("context/null", "A context of null", _send(context=None), _sent(), doc=SEND, rules=rule, why="null is none.")
@@ -45,11 +44,9 @@ def _sends(s: CaseBuilder) -> None:
     first = _send(context=CONTEXT)
     _faults(s, one, first, SEND, "iggy.json.send.context")
     s.rejects("context/twice", "Two contexts", first[:-1] + b',"context":null}', "duplicate-field", at=len(first) , also=("bad-json",), twin=one, doc=SEND, rules=("iggy.json.send.context",), why="Two readers may take another one each.")
-    s.accepts("headers/array", "A header", _send(message={"user_headers": listed(KEY1)}), _sent(headers=keyed_value(KEY1)), doc=SEND, rules=("iggy.json.headers.array", "iggy.json.headers.keyed"), why="As in 0.10.")
     s.accepts("headers/packed", "A base64 text of a block that is a map", _send(message={"user_headers": b64(block(KEY1))}), _sent(headers=keyed_value(KEY1)), doc=SEND, rules=("iggy.json.headers.packed",), why="As in 0.10.")
     s.writes("encode/context", "A send for the partition that the sender knows", _sent(SHOWN), doc=SEND, rules=rule, why="Without it the send lands in another life of the partition.")
     s.writes("encode/no-context", "A send without a context", _sent(), doc=SEND, rules=rule, why="Written as null or as nothing; servers before it refuse the member.")
-    s.writes("encode/encrypted", "An encrypted block", _sent(headers=OPAQUE.hex()), doc=SEND, rules=(*shape, "iggy.json.headers.packed"), why="As a text.")
 
 
 def _faults(s: CaseBuilder, twin: str, data: bytes, doc: str, rule: str) -> None:
@@ -61,13 +58,13 @@ def _faults(s: CaseBuilder, twin: str, data: bytes, doc: str, rule: str) -> None
     whole = text(CONTEXT)
     said = data.replace(whole, text(whole.decode()))
     s.rejects("context/text", "The context as a text", said, "type-mismatch", at=at, also=("bad-json",), twin=twin, doc=doc, rules=(rule,), why="So it stands in the query of a poll alone.")
-    for label, number in (("minus-1", -1), ("65-bits", 1 << 64)):
+    for label, number in (("minus-1", -1),) if doc == POLL else (("65-bits", 1 << 64),):
         where = at + len(b'{"incarnation":')
         s.rejects(f"context/incarnation-{label}", f"An incarnation of {number}", data.replace(b'"incarnation":7', b'"incarnation":%d' % number), "type-mismatch" if number < 0 else "invalid-value", at=where, also=("type-mismatch", "invalid-value", "bad-json", "limit-exceeded"), twin=twin, doc=doc, rules=(rule,), why="Wrapped around, it is another life of the partition.")
 
 
 def _page(*rows: Any, context: Any = CONTEXT, partition: int = 1, **more: Any) -> bytes:
-    return text({"context": context, "partition_id": partition, "current_offset": 5, "count": len(rows), "messages": list(rows), **more})
+    return text({"context": context, "partition_id": partition, "current_offset": 5, "count": len(rows), "messages": list(rows)} | more)
 
 
 def _row(payload: bytes = HELLO, **more: Any) -> dict[str, Any]:
@@ -88,8 +85,6 @@ def _polls(s: CaseBuilder) -> None:
     one = "context/poll"
     s.accepts(one, "A message, and the partition that it comes from", _page(_row()), _polled(_told()), doc=POLL, rules=rule, why="The next poll names it, so that it does not go on in another partition of the same number.")
     s.accepts("context/none", "No messages", _page(), _polled(), doc=POLL, rules=rule, why="A consumer that is up to date goes on from the same place.")
-    s.accepts("context/last", "The context behind the messages", text(dict(reversed({"messages": [_row()], "count": 1, "current_offset": 5, "partition_id": 1, "context": CONTEXT}.items()))), _polled(_told()), doc=POLL, rules=rule, why="An object has no order.")
-    s.accepts("context/unknown-member", "A member of the context that nobody knows", _page(_row(), context={**CONTEXT, "epoch": 1}), _polled(_told()), doc=POLL, remarks=("iggy-json-unknown-field",), rules=rule, why="The next pre-release may add one.")
     _faults(s, one, _page(_row()), POLL, "iggy.json.poll.context")
     s.rejects("context/null", "A context of null", _page(_row(), context=None), "type-mismatch", at=len(b'{"context":'), also=("bad-json", "missing-field"), twin=one, doc=POLL, rules=("iggy.json.poll.context",), why="In a poll it is no option.")
     for label, partition in (("resync", RESYNC), ("unassigned", NONE)):
@@ -98,10 +93,11 @@ def _polls(s: CaseBuilder) -> None:
     old = _page(_row())
     old = b"{" + old[old.index(b'"partition_id"') :]
     s.rejects("editions/0-11", "A response of 0.11.0, without a context", old, "missing-field", at=0, also=("bad-json", "type-mismatch"), twin=one, doc=POLL, rules=("iggy.json.poll.context",), why="The client of the pre-release cannot read the server of the release.")
+    for label, number in (("0", 0), ("2", 2), ("greatest", RESYNC)):
+        data = _page(_row(), count=number)
+        s.rejects(f"messages/count-{label}", f"A message, and a count of {number}", data, "count-mismatch", at=data.index(b'"count":') + 8, also=("invalid-value", "limit-exceeded"), twin=one, doc=POLL, rules=("iggy.json.poll.count",), why="A message is missing, or one was not to be there.")
     s.accepts("messages/empty-payload", "An empty payload", _page(_row(b"")), _polled(_told(b"")), doc=POLL, rules=shape, why="Delivered as in the binary form.")
-    s.accepts("headers/array", "A header", _page(_row(user_headers=listed(KEY1))).replace(b'"user_headers_length":0', b'"user_headers_length":%d' % len(block(KEY1))), _polled(_told(HELLO, keyed_value(KEY1))), doc=POLL, rules=("iggy.json.poll.headed.forms",), why="As in 0.10.")
     s.accepts("headers/encrypted", "An encrypted block", _page(_row(user_headers=b64(OPAQUE))).replace(b'"user_headers_length":0', b'"user_headers_length":%d' % len(OPAQUE)), _polled(_told(HELLO, OPAQUE.hex())), doc=POLL, remarks=("iggy-opaque-headers",), rules=("iggy.json.poll.headed.forms",), why="As in 0.10.")
-    s.writes("encode/one", "A message, and the partition that it comes from", _polled(_told()), doc=POLL, rules=rule, why="Judged by decoding back.")
 
 
 def _at_0_11(sends: CaseBuilder, polls: CaseBuilder) -> None:

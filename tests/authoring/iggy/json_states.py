@@ -115,12 +115,13 @@ def _poll(revision: str, wrong: slice, first: int, beyond: Sequence[str]) -> Bod
     bits = {"checksum": 64, "id": 128, "offset": 64, "timestamp": 64, "origin_timestamp": 64}
     prefix, context = {"partition_id": 32, "current_offset": 64}, CONTEXT_BITS if revision == EDGE else {}
     reserved = {} if revision == "0.7" else {"reserved": 64}
-    unsaid = {"count": 32, "user_headers_length": 32, "payload_length": 32, **reserved}
+    count = {"count": 32}
+    unsaid = {**({} if context else count), "user_headers_length": 32, "payload_length": 32, **reserved}
     plain = {"count": 1, "user_headers_length": 0, "payload_length": len(HELLO), "reserved": 0}
 
     def tree(numbers: Numbers) -> Any:
         whole = {**plain, **numbers}
-        header = {name: whole[name] for name in (*bits, *list(unsaid)[1:])}
+        header = {name: whole[name] for name in (*bits, *[name for name in unsaid if name != "count"])}
         row = {"header": header, "payload": b64(HELLO)} | ({"user_headers": []} if reserved else {})
         return {**({"context": _context(whole)} if context else {}), **{name: whole[name] for name in prefix}, "count": whole["count"], "messages": [row]}
 
@@ -134,7 +135,7 @@ def _poll(revision: str, wrong: slice, first: int, beyond: Sequence[str]) -> Bod
         form="iggy.json.poll", revision=revision, bits={**context, **bits, **prefix}, unsaid=unsaid, tree=tree, value=value,
         rules=(*rules, "iggy.json.poll.context") if context else rules,
         lengths=(*lengths, "iggy.json.poll.headed.reserved") if reserved else lengths,
-        wrong=[*context, *bits, *prefix, *unsaid][wrong], first=first, beyond=beyond,
+        wrong=[*context, *bits, *prefix, *{**count, **unsaid}][wrong], first=first, beyond=beyond,
     )  # fmt: skip
 
 
@@ -204,8 +205,8 @@ def _read(s: CaseBuilder, body: Body) -> None:
             s.accepts(f"states/{state}", title, text(body.tree(numbers)), body.value(numbers), doc=body.doc, rules=body.rules, why=why)
         if body.unsaid and state != "zero":
             lengths = made(body.unsaid)
-            remarks = ("iggy-message-count", "iggy-json-length", *["iggy-json-reserved"] * ("reserved" in lengths))
-            s.accepts(f"states/lengths-{state}", f"The count and the lengths: {title[0].lower()}{title[1:]}", text(body.tree({**plain, **lengths})), body.value(plain), doc=body.doc, remarks=remarks, rules=body.lengths, why="They tell nothing that the arrays and texts do not, and must not be taken for sizes.")
+            remarks = (*["iggy-message-count"] * ("count" in lengths), "iggy-json-length", *["iggy-json-reserved"] * ("reserved" in lengths))
+            s.accepts(f"states/lengths-{state}", f"What arrays and texts tell: {title[0].lower()}{title[1:]}", text(body.tree({**plain, **lengths})), body.value(plain), doc=body.doc, remarks=remarks, rules=body.lengths, why="They tell nothing that the arrays and texts do not, and must not be taken for sizes.")
 
 
 def _wrong(s: CaseBuilder, body: Body) -> None:
