@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from wireproof.cases.case import Accept, Case, Data, Level, Reject, Value
+from wireproof.cases.case import Accept, Case, Data, Either, Expect, Level, Reject, Value
 from wireproof.cases.fixtures import cases_of_format
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
@@ -75,6 +75,29 @@ def with_refusal_level(case: Case) -> Case:
     return evolve(case, level=level, flags=tuple(flag for flag in case.flags if flag != "security"))
 
 
+def is_left_open(case: Case) -> bool:
+    """Return whether golden cases leave open if inputs are refused as this class in this field.
+
+    Which of the values of the field they mean, the class and the field do not say.
+    """
+    if not isinstance(case.expect, Reject):
+        return False
+    fields = _open_fields(case.format_id).get((case.op == "encode", case.expect.cls), frozenset())
+    return bool(fields) and any(_ends_with(_path(case), known) for known in fields)
+
+
+@lru_cache(maxsize=256)
+def _open_fields(format_id: str) -> dict[Kind, frozenset[str]]:
+    """Return the fields in which the reference refuses what golden cases leave open."""
+    found: dict[Kind, set[str]] = {}
+    for case in _cases_with(format_id, Either):
+        if isinstance(case.input, Data | Value):
+            outcome = reference_answer(case).outcome
+            if isinstance(outcome, Refused):
+                found.setdefault((case.op == "encode", outcome.cls), set()).add(_path(case))
+    return {kind: frozenset(paths) for kind, paths in found.items()}
+
+
 def load_levels(format_id: str) -> None:
     """Read the golden cases of a format now, so that no later case has the time and coverage of that."""
     _levels(format_id)
@@ -84,7 +107,7 @@ def load_levels(format_id: str) -> None:
 def _levels(format_id: str) -> RefusalLevels:
     """Return the levels of a format's golden cases; those of the entries of a stream are its own too."""
     found = RefusalLevels()
-    for case in _refused_cases(format_id):
+    for case in _cases_with(format_id, Reject):
         assert isinstance(case.expect, Reject)
         key = case.op == "encode", case.expect.cls
         found.by_class[key] = _stronger(found.by_class.get(key), case.level)
@@ -95,9 +118,9 @@ def _levels(format_id: str) -> RefusalLevels:
     return found
 
 
-def _refused_cases(format_id: str) -> Iterator[Case]:
+def _cases_with(format_id: str, expect: type[Expect]) -> Iterator[Case]:
     for name in (format_id, *_entry_formats(format_id)):
-        yield from (case for case in cases_of_format(name) if isinstance(case.expect, Reject))
+        yield from (case for case in cases_of_format(name) if isinstance(case.expect, expect))
 
 
 def _stronger(known: Level | None, level: Level) -> Level:
