@@ -286,11 +286,16 @@ def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
 
     A number of a value that no trace has is `computed` from others: only the notes have its type.
     """
-    if any(_names(row.formats, row.paths, one) for row in notes.same):
+    if is_of_another(notes, one.format_id, one.path):
         return None
     rows = (row for row in notes.types if row.computed is not bool(one.type))
     stated = next((row.type for row in rows if _names(row.formats, row.paths, one)), one.type)
     return NUMBERS.get(stated)
+
+
+def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
+    """Return whether a part of a format is that of another one, which has its states."""
+    return any(_any(row.formats, format_id) and _any(row.paths, path) for row in notes.same)
 
 
 def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:
