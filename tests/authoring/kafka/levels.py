@@ -132,7 +132,8 @@ SHOULD: Final = """
     kafka.batch/v2/states/header-key-length-greatest
     kafka.batch/v2/states/header-value-length-greatest
     kafka.batch/v2/states/header-value-length-least
-    kafka.batch/v2/states/magic-greatest
+    kafka.batch/v2/states/lz4-content-checksum-greatest
+    kafka.batch/v2/states/timestamp-least
     kafka.batch/v2/states/record-length-1
     kafka.batch/v2/states/record-length-least
     kafka.batch/v2/states/records-count-least

@@ -142,7 +142,7 @@ def _old_parts(s: CaseBuilder, magic: int, row: Row) -> None:
     title = f"{row['codec']}: key {row['key']}, value {row['value']}"
     why = "Two rare states beside each other, plain and in a wrapper of each codec."
     if row["direction"] == "read":
-        read(s, f"pairs/{name}", title, data, value, why, ("kafka.legacy.null",))
+        read(s, f"pairs/{name}", title, data, value, why, ("kafka.legacy.null", *(("kafka.lz4.kip57",) if row["codec"] == "lz4" else ())))
     else:
         written(s, f"pairs/write-{name}", f"{title}, to write", None if number else data, value, why, ("kafka.legacy.encode.null", *(("kafka.legacy.encode.codec",) if number else ())))
 
@@ -160,8 +160,11 @@ PROPERTIES: Final[Mapping[str, Sequence[Any]]] = {
 
 
 def possible_properties(row: Row) -> bool:
-    """Return whether a batch under CreateTime has the time of its last record: any under LogAppendTime."""
-    return bool(row["append"] or row["records"] == "none" or row["most"] == row["base"] or (row["records"] == "two" and row["base"] >= 0 and row["most"] > row["base"]))
+    """Return whether a batch under CreateTime has the time of its last record: any under LogAppendTime.
+
+    A delete horizon of -1 is none, with which Kafka's builder leaves the bit out.
+    """
+    return bool(not (row["horizon"] and row["base"] < 0)) and bool(row["append"] or row["records"] == "none" or row["most"] == row["base"] or (row["records"] == "two" and row["base"] >= 0 and row["most"] > row["base"]))
 
 
 def _remarks(row: Row) -> Iterator[str]:
