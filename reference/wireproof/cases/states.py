@@ -303,11 +303,11 @@ def state_table(suite: Suite) -> StateTable:
 
 
 def is_computed(format_id: str, path: str) -> bool:
-    """Return whether a writer computes a number, so that it ignores the one of the value."""
-    name = path.rpartition(".")[2]
+    """Return whether a writer computes a number, or what it stands in, so that it ignores the one of the value."""
+    steps = set(path.replace("[]", "").split("."))
     layout = FORMATS[format_id].layout
     values = (one.value for one in all_layouts(layout)) if layout is not None else ()
-    return any(name in computed_fields().get(value, ()) for value in values if value is not None)
+    return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 
 Key: TypeAlias = tuple[str, str]
@@ -334,7 +334,7 @@ def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
 
     A number of a value that no trace has is `computed` from others: only the notes have its type.
     """
-    if any(_names(row.formats, row.paths, one) for row in notes.same):
+    if is_of_another(notes, one.format_id, one.path):
         return None
     row = _row_of(notes, one)
     return NUMBERS.get(row.type if row else one.type)
@@ -343,6 +343,11 @@ def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
 def _row_of(notes: StateNotes, one: Seen) -> FieldType | None:
     rows = (row for row in notes.types if (row.computed or row.value) is not bool(one.type))
     return next((row for row in rows if _names(row.formats, row.paths, one)), None)
+
+
+def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
+    """Return whether a part of a format is that of another one, which has its states."""
+    return any(_any(row.formats, format_id) and _any(row.paths, path) for row in notes.same)
 
 
 def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:
