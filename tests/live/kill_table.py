@@ -129,7 +129,7 @@ KILLED_BY: Final[Mapping[str, str]] = {
     "trusts-count": f"{APPEND}/last-offset-delta-2",
     "trusts-last-offset-delta": f"{APPEND}/last-offset-delta-2",
     "unpacks-for-old-fetch": f"{OLD_FETCH}/compressed-v1",
-    "waits-for-first-byte": f"{FETCH}/wait-bytes",
+    "waits-for-first-byte": f"{FETCH}/wait-bytes-apart",
     "waits-for-nothing": f"{FETCH}/wait",
     "waits-for-open-transaction": f"{FETCH}/wait-committed",
     "waits-past-end": f"{FETCH}/past-end",
