@@ -5,6 +5,7 @@ from itertools import combinations, product
 import pytest
 
 from tests.authoring.covering import Row, covering_rows, pairs_of
+from tests.authoring.iggy.states import forms
 
 PARTS = {
     "key": ("absent", "empty", "one"),
@@ -40,3 +41,9 @@ def test_a_row_that_exists_needs_no_other() -> None:
 def test_pairs_that_no_whole_row_can_have_are_an_error() -> None:
     with pytest.raises(ValueError, match="no row is allowed that has"):
         covering_rows(PARTS, lambda row: len(row) < len(PARTS))
+
+
+def test_the_messages_of_each_form_have_every_pair_of_payload_and_id() -> None:
+    for form in forms():
+        pairs = {(row["id"], row["payload"]) for row in form.pairs()}
+        assert len(pairs) == len({one for one, _ in pairs}) * len({other for _, other in pairs})
