@@ -99,9 +99,9 @@ def _other_options(
     """Yield a line if a damaged place is an entry under other options, as in a stream of snappy messages."""
     plain = {place.display_name: place for place in places if not place.compression}
     listing = listing_of(source.framing.fmt)
-    for row in rows[:MAX_TRIED] if listing and listing.also_read else ():
+    for row in rows[:MAX_TRIED]:
         size = row["length"]
-        if row["path"] not in plain or size > HEAD_BYTES:
+        if listing is None or row["path"] not in plain or size > HEAD_BYTES:
             continue
         data = bytes_of(plain[row["path"]], row["position"], size)
         if found := read_by_other_options(source.framing.fmt, listing, data, source.options):
