@@ -4,7 +4,7 @@
 
 A case is needed if it is the twin of another one or of a covering array, or if a bug, a vector, a sentence, a
 known failure, a found fault or a document names it. Else it is needed while it alone has one of its rules
-with its kind of answer, fills a cell of the table of states, or kills a mutant, as the `kill.json` in DIR has it
+with its kind of answer, fills a cell of the table of states, or kills a mutant by the `kill.json` in DIR
 (`python -m tests.mutants --table golden --out DIR`). The cases that are printed could go all together. They
 stay, because their ids are promised.
 """
