@@ -91,6 +91,7 @@ class FieldType:
     """The type of fields that a trace does not tell: of a JSON number, or `none` for no number.
 
     `computed` is true for a number that a reader makes of several fields: it has no edges of its own.
+    `value` is true for a path of values that a trace names otherwise, such as the elements of a packed array.
     """
 
     formats: tuple[str, ...]
@@ -98,6 +99,7 @@ class FieldType:
     type: str
     reason: str = ""
     computed: bool = False
+    value: bool = False
 
 
 @frozen
@@ -301,11 +303,11 @@ def state_table(suite: Suite) -> StateTable:
 
 
 def is_computed(format_id: str, path: str) -> bool:
-    """Return whether a writer computes a number, so that it ignores the one of the value."""
-    name = path.rpartition(".")[2]
+    """Return whether a writer computes a number, or what it stands in, so that it ignores the one of the value."""
+    steps = set(path.replace("[]", "").split("."))
     layout = FORMATS[format_id].layout
     values = (one.value for one in all_layouts(layout)) if layout is not None else ()
-    return any(name in computed_fields().get(value, ()) for value in values if value is not None)
+    return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 
 Key: TypeAlias = tuple[str, str]
@@ -321,7 +323,8 @@ def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, NumberTyp
         if (key in types and not one.type) or (kind := _type_of(notes, one)) is None:
             continue
         types.setdefault(key, kind)
-        if one.measures or not one.type:
+        row = _row_of(notes, one)
+        if one.measures or (row and row.computed):
             measures[key] = one.measures or "computed"
     return types, measures
 
@@ -331,11 +334,20 @@ def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
 
     A number of a value that no trace has is `computed` from others: only the notes have its type.
     """
-    if any(_names(row.formats, row.paths, one) for row in notes.same):
+    if is_of_another(notes, one.format_id, one.path):
         return None
-    rows = (row for row in notes.types if row.computed is not bool(one.type))
-    stated = next((row.type for row in rows if _names(row.formats, row.paths, one)), one.type)
-    return NUMBERS.get(stated)
+    row = _row_of(notes, one)
+    return NUMBERS.get(row.type if row else one.type)
+
+
+def _row_of(notes: StateNotes, one: Seen) -> FieldType | None:
+    rows = (row for row in notes.types if (row.computed or row.value) is not bool(one.type))
+    return next((row for row in rows if _names(row.formats, row.paths, one)), None)
+
+
+def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
+    """Return whether a part of a format is that of another one, which has its states."""
+    return any(_any(row.formats, format_id) and _any(row.paths, path) for row in notes.same)
 
 
 def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:

@@ -5,12 +5,12 @@ The forms are data: the layouts of `state_bytes`, the rows of `_numbers`, and wh
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from itertools import count as counted
 from typing import Any
 
 from attrs import field, frozen
 
-from tests.authoring.covering import covering
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.iggy import state_bytes as wire
 from tests.authoring.iggy.batches_0_11_1_edge import REVISION as EDGE
@@ -527,3 +527,37 @@ def singles() -> Iterator[Single]:
     yield Single("iggy.reply", "0.0.30", "iggy.md §2.1", ("iggy.reply.classic.layout",), replies)
     confirmations = {state: confirmed(state) for state in FILLED}
     yield Single("iggy.reply", "0.11", "iggy.md §6", ("iggy.reply.confirmations.layout",), confirmations)
+
+
+# --- pairs: the rows of these cases are those of this function ---
+
+Choice = tuple[str, int]
+"""A factor, and the place of one of its values."""
+
+
+def covering(factors: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return rows, each with a value for every factor, so that any two values of two factors share a row."""
+    open_pairs = {
+        frozenset(((one, first), (other, second)))
+        for one, other in combinations(factors, 2)
+        for first in range(len(factors[one]))
+        for second in range(len(factors[other]))
+    }
+    rows: list[dict[str, Any]] = []
+    while open_pairs:
+        row = dict(min(tuple(sorted(pair)) for pair in open_pairs))
+        for name in factors:
+            if name not in row:
+                row[name] = _best(name, len(factors[name]), row, open_pairs)
+        open_pairs -= {frozenset(pair) for pair in combinations(row.items(), 2)}
+        rows.append({name: factors[name][row[name]] for name in factors})
+    return rows
+
+
+def _best(name: str, size: int, row: Mapping[str, int], open_pairs: set[frozenset[Choice]]) -> int:
+    """Return the value of a factor that closes the most pairs with what a row has; the first of equals."""
+
+    def closed(value: int) -> int:
+        return sum(frozenset(((name, value), choice)) in open_pairs for choice in row.items())
+
+    return max(range(size), key=closed)

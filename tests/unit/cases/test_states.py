@@ -50,6 +50,13 @@ def test_a_number_has_the_edges_of_its_type(
     assert found == set(states)
 
 
+def test_the_elements_of_a_packed_array_have_edges_to_read_and_to_write(table: StateTable) -> None:
+    path = "fields[].value_integer[]"
+    found = {(cell.direction, cell.state) for cell in table.filled if cell.path == path}
+    states = ("zero", "minus-one", "least", "greatest", "distinct")
+    assert found == {(direction, state) for direction in ("read", "write") for state in states}
+
+
 def test_a_case_fills_the_cells_of_its_values(table: StateTable) -> None:
     name = f"{BATCH}/batch/two-records"
     assert name in table.filled[Cell(BATCH, "read", "producerId", "minus-one")]
