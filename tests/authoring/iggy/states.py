@@ -18,10 +18,10 @@ from tests.authoring.iggy.batches_0_11_1_edge import ProvisionalCases
 from tests.authoring.iggy.case_builder import CaseBuilder
 from tests.authoring.iggy.state_bytes import Layout, Made, Row, little, packed
 
-NAME = b"Orders And More"
-"""A name with upper case and spaces."""
+NAME = "Ünï Code 漢字".encode()
+"""A name with upper case, a space, and bytes above 127."""
 LONG_NAME = ("Ab é漢🐱 " * 19 + "Zz Zz Zz").encode()
-"""A name of 255 bytes with upper case, spaces and bytes above 127."""
+"""A name of 255 bytes with all of them."""
 KEY = bytes(range(1, 256))
 """A key of a partitioning with every byte but 0."""
 LONG = bytes(range(256)) + b"end"
@@ -39,8 +39,8 @@ WHY = {
     "least": "A zero is a number, and no missing one.",
 }
 TITLES = {
-    DISTINCT: "Every byte of every number differs; names have upper case and spaces",
-    "greatest": "Every number is its greatest; names have 255 bytes, some above 127",
+    DISTINCT: "Every byte of every number differs; names have upper case, a space and bytes above 127",
+    "greatest": "Every number is its greatest; names have 255 bytes",
     "pairs": "Messages in which any two values of two parts meet",
     "least": "Every number is its least; names have one byte",
 }
