@@ -303,7 +303,7 @@ def state_table(suite: Suite) -> StateTable:
 
 
 def is_computed(format_id: str, path: str) -> bool:
-    """Return whether a writer computes a number, or what it stands in, so that it ignores the one of the value."""
+    """Return whether a writer computes a number, or what it stands in: it ignores the one of the value."""
     steps = set(path.replace("[]", "").split("."))
     row = FORMATS[format_id]
     same = (one.layout for one in FORMATS.values() if one.value is row.value)  # a JSON body has no layout
