@@ -93,7 +93,7 @@ def _polls(s: CaseBuilder) -> None:
     old = _page(_row())
     old = b"{" + old[old.index(b'"partition_id"') :]
     s.rejects("editions/0-11", "A response of 0.11.0, without a context", old, "missing-field", at=0, also=("bad-json", "type-mismatch"), twin=one, doc=POLL, rules=("iggy.json.poll.context",), why="The client of the pre-release cannot read the server of the release.")
-    for label, number in (("0", 0), ("2", 2), ("greatest", RESYNC)):
+    for label, number in (("0", 0), ("greatest", RESYNC)):
         data = _page(_row(), count=number)
         s.rejects(f"messages/count-{label}", f"A message, and a count of {number}", data, "count-mismatch", at=data.index(b'"count":') + 8, also=("invalid-value", "limit-exceeded"), twin=one, doc=POLL, rules=("iggy.json.poll.count",), why="A message is missing, or one was not to be there.")
     s.accepts("messages/empty-payload", "An empty payload", _page(_row(b"")), _polled(_told(b"")), doc=POLL, rules=shape, why="Delivered as in the binary form.")
