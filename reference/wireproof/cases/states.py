@@ -303,7 +303,7 @@ def state_table(suite: Suite) -> StateTable:
 
 
 def is_computed(format_id: str, path: str) -> bool:
-    """Return whether a writer computes a number, or what it stands in, so that it ignores the one of the value."""
+    """Return whether a writer computes a number, or what it stands in: it ignores the one of the value."""
     steps = set(path.replace("[]", "").split("."))
     layout = FORMATS[format_id].layout
     values = (one.value for one in all_layouts(layout)) if layout is not None else ()
