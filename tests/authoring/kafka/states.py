@@ -234,7 +234,7 @@ def _magics(s: CaseBuilder) -> None:
         if name == "least":  # the others are in framing and magic
             s.rejects(f"states/magic-{name}", f"Magic {magic}", batch(record(b"k", b"v"), 1, magic=magic), "bad-magic", at=16, twin="batch/one-record", doc="kafka.md §1.4", why="No batch has it.", rules=("kafka.v2.magic",))
         unwritten(s, f"states/write-magic-{name}", f"Magic {magic}, to write as v2", {**good, "magic": str(magic)}, "encode/one-record", "The format that was asked for is the one that is written.", ("kafka.v2.encode.range",), also=("bad-magic",))
-    for field, bits in (("partitionLeaderEpoch", 31), ("baseTimestamp", 63), ("maxTimestamp", 63), ("producerId", 63), ("baseSequence", 31)):
+    for field, bits in (("baseTimestamp", 63), ("maxTimestamp", 63), ("producerId", 63), ("baseSequence", 31)):
         unwritten(s, f"states/write-{field.lower()}-over", f"{field} 2^{bits}", {**good, field: str(1 << bits)}, "encode/one-record", "It does not fit its field, and wraps round to the least number.", ("kafka.v2.encode.range",))
     for name, bits in (("greatest", HIGH16), ("minus-1", -1)):
         s.rejects(f"states/attributes-{name}", f"Attributes {bits}: codec 7", batch(record(b"k", b"v"), 1, attributes=bits), "unknown-codec", at=21, twin="batch/one-record", doc="kafka.md §1.2", why="All bits of the codec are set.", rules=("kafka.v2.codec",))
