@@ -14,13 +14,10 @@ from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.cases.case import Accept, Case, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.mutate.layout_facts import computed_fields
-from wireproof.cases.states import numbers_of, state_table
-from wireproof.formats import FORMATS
+from wireproof.cases.states import is_computed, numbers_of, state_table
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import all_layouts
 
 
 @frozen
@@ -97,24 +94,13 @@ class ChangingCodec(ReferenceCodec):
 def halves(suite: Suite) -> Iterator[Half]:
     """Yield both halves of each number of more than eight bits that a value has, to read and to write."""
     values = {op: _numbers(suite, op) for op in ("decode", "encode")}
-    values["encode"] -= {
-        (name, path)
-        for name, path in values["encode"]
-        if any(is_computed(name, step) for step in path.replace("[]", "").split("."))
-    }
+    values["encode"] -= {(name, path) for name, path in values["encode"] if is_computed(name, path)}
     for (format_id, path), kind in sorted(state_table(suite).types.items(), key=lambda row: row[0]):
         for op, known in values.items():
             if kind.bits > 8 and (format_id, path) in known:
                 yield from (
                     Half(format_id, op, path, kind.bits, kind.signed, keeps) for keeps in ("lower", "upper")
                 )
-
-
-def is_computed(format_id: str, name: str) -> bool:
-    """Return whether a writer computes a field, so that it ignores the one of the value."""
-    layout = FORMATS[format_id].layout
-    values = (one.value for one in all_layouts(layout)) if layout is not None else ()
-    return any(name in computed_fields().get(value, ()) for value in values if value is not None)
 
 
 def _numbers(suite: Suite, op: str) -> set[tuple[str, str]]:
