@@ -97,7 +97,9 @@ def _case_rows(name: str, run: Path) -> Rows:
     with run.open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["event"] == "case":
-                parts = (row.get(part, "") for part in ("verdict", "kind", "class", "path", "at", "behaviour"))
+                parts = (
+                    row.get(part, "") for part in ("verdict", "kind", "class", "path", "at", "behaviour")
+                )
                 shown = digest([row.get("want"), row.get("got"), row.get("text"), row.get("remarks")])
                 yield f"{name} {row['id']}", " ".join([*map(str, parts), shown])
 
@@ -235,9 +237,16 @@ def _lines(paths: list[Path]) -> int:
 ENTERED: Final = """
 import sys
 entered = set()
+def importing(frame):
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and "/wireproof/" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 def profile(frame, event, _):
-    if event == "call" and frame.f_code.co_name != "<module>" and "wireproof" in frame.f_code.co_filename:
-        entered.add(frame.f_code.co_filename)
+    name = frame.f_code.co_filename
+    if event == "call" and "/wireproof/" in name and name not in entered and not importing(frame):
+        entered.add(name)
 from wireproof.cli import main
 sys.argv = ["wireproof", "check", "kafka-python", "--run", "kafka.batch/v2/crc/zero-records",
             "--no-families", "--in-process", "--jobs", "1"]
