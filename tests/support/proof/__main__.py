@@ -1,8 +1,8 @@
 """Prove that a change loses nothing: `python -m tests.support.proof COMMIT` in a checkout.
 
 It records what COMMIT does and what HEAD does, each in a checkout and an environment of its own, prints what
-differs, and ends with 1 if something that was there is lost or is another. A record is kept for its commit; one
-that was interrupted goes on. Without `--whole` it takes about ten minutes on two cores for a new commit.
+differs, and ends with 1 if something that was there is lost or is another. A record is kept for its commit;
+one that was interrupted goes on. Without `--whole` it takes about ten minutes on two cores for a new commit.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+
 from tests.support.proof.compare import compare, missing
 from tests.support.proof.record import QUICK, WHOLE
 

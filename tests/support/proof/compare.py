@@ -34,8 +34,8 @@ class Difference:
 
     def lines(self, shown: int = SHOWN) -> Iterator[str]:
         """Yield the counts, and the first differences of each kind."""
-        counts = f"{self.same:,} same, {len(self.changed):,} changed, {len(self.gone):,} gone, {len(self.new):,} new"
-        yield f"{self.part}: {counts}"
+        counts = f"{self.same:,} same, {len(self.changed):,} changed"
+        yield f"{self.part}: {counts}, {len(self.gone):,} gone, {len(self.new):,} new"
         if self.part == FIGURES:
             yield from (f"  {key}: {before} -> {now}" for key, before, now in self.changed)
             return

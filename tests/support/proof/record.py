@@ -1,4 +1,4 @@
-"""Record what a checkout does: `PYTHON record.py CHECKOUT FOLDER PART…`, run by the Python of its environment.
+"""Record what a checkout does: `PYTHON record.py CHECKOUT FOLDER PART…`, with the Python of its environment.
 
 This file is run by itself, so that it also records commits that do not have it: it imports nothing of the
 project but its public API, and reads what commands print. Each part is a file of lines `key TAB value` in
@@ -75,7 +75,7 @@ def cases(_: Path) -> Rows:
     """Yield the bytes of each golden case, and what is expected."""
     with tempfile.TemporaryDirectory() as room:
         command("wireproof", "export", "--out", f"{room}/cases")
-        with open(f"{room}/cases/cases.ndjson", encoding="utf-8") as lines:
+        with Path(room, "cases/cases.ndjson").open(encoding="utf-8") as lines:
             for row in map(json.loads, lines):
                 given = {name: row.get(name) for name in ("sha256", "value", "chunks", "generate", "steps")}
                 yield f"{row['id']} input", digest(given)
@@ -107,6 +107,7 @@ def _case_rows(name: str, run: Path) -> Rows:
 def traces(_: Path) -> Rows:
     """Yield the trace and the answer of the reference to each golden input, cut and with a flipped bit."""
     from attrs import evolve  # noqa: PLC0415 - of the recorded environment
+
     from wireproof.cases.case import Data, Value  # noqa: PLC0415
     from wireproof.cases.fixtures import load  # noqa: PLC0415
     from wireproof.cases.reference_answers import reference_answer  # noqa: PLC0415
@@ -137,7 +138,7 @@ def _inputs(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield f" flip {at}", bytes([*data[:at], data[at] ^ (1 << at % 8), *data[at + 1 :]])
 
 
-def _fields(value: Any) -> Any:  # noqa: ANN401 - any value of the API
+def _fields(value: Any) -> Any:
     """Return a value of the API as its public parts, in whatever class they stand."""
     match value:
         case bytes():
@@ -248,7 +249,7 @@ def profile(frame, event, _):
     if event == "call" and "/wireproof/" in name and name not in entered and not importing(frame):
         entered.add(name)
 from wireproof.cli import main
-sys.argv = ["wireproof", "check", "kafka-python", "--run", "kafka.batch/v2/crc/zero-records",
+sys.argv = ["wireproof", "check", "kafka-python", "--run", "kafka.batch/v2/crc/zero",
             "--no-families", "--in-process", "--jobs", "1"]
 sys.setprofile(profile)
 try:
@@ -280,7 +281,7 @@ def _load_seconds() -> float:
 
 
 def servers(checkout: Path) -> Rows:
-    """Yield the outcome of each test of a faulty server or client: it names the cases that notice the fault."""
+    """Yield the outcome of each test of a faulty server or client, which names the cases that notice it."""
     yield from _outcomes(checkout, "live")
 
 
@@ -323,12 +324,13 @@ def main(checkout: Path, folder: Path, parts: list[str]) -> int:
         try:
             rows = sorted(WHOLE[part](checkout))
         except RecordError as error:
-            print(f"{part}: {error}", flush=True)
+            sys.stdout.write(f"{part}: {error}\n")
             failed = 1
             continue
         text = "".join(f"{key}\t{value}\n" for key, value in rows)
         path.write_bytes(gzip.compress(text.encode("utf-8", "surrogateescape"), mtime=0))
-        print(f"{part}: {len(rows):,} rows in {time.monotonic() - start:.0f} s", flush=True)
+        sys.stdout.write(f"{part}: {len(rows):,} rows in {time.monotonic() - start:.0f} s\n")
+        sys.stdout.flush()
     return failed
 
 
