@@ -58,7 +58,6 @@ def test_an_interrupt_leaves_a_stream_that_can_be_read(wireproof: Command, tmp_p
     seen = wireproof("report", out)
     assert seen.code == 4, "a run that was broken off is no result"
     assert "incomplete" in seen.out
-    assert wireproof("verify", out, "--sample", 0).code == 1
 
 
 # --- colours ---
