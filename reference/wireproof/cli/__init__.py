@@ -42,7 +42,7 @@ VERBS: Final[Mapping[str, str]] = {
     "docs": "write HTML pages: rules, cases, fields, open questions of the formats",
     "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
-    "export": "write the cases as JSON lines and raw files, with readers in five languages",
+    "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",
     "formats": "list the formats and revisions, and what an adapter can claim for each",
     "fuzz": "fuzz a codec, guided by coverage; store its failures",
     "history": "name the first version that failed a case, over many runs",
