@@ -148,7 +148,8 @@ class PytestRun:
 
     def _run_examples(self, name: str) -> list[CaseEvent]:
         """Run one item of generated examples and return its events."""
-        ask = PropertySettings(self.examples, self.seed, known=self.known)
+        held = tuple(entry for entry in self.known_failures if entry.of_examples)
+        ask = PropertySettings(self.examples, self.seed, known=self.known, held=held)
         with Engine(self.spec, seed=self.seed) as engine:
             return list(
                 property_run.target_events(engine, self.targets[name], ask, RedrawCounts(), self.level)
@@ -170,10 +171,10 @@ class PytestRun:
 
     def failing(self, name: str) -> list[CaseEvent]:
         """Return the events that fail an item: failures at or above the level that are not known failures."""
-        today = datetime.now(tz=UTC).date()
-        known = (
-            baseline.apply(self.stream, self.known_failures, today).overlays if self.known_failures else {}
-        )
+        stream, today = self.stream, datetime.now(tz=UTC).date()
+        if name in self.targets:
+            stream = EventStream(stream.run, tuple(self.events(name)))
+        known = baseline.apply(stream, self.known_failures, today).overlays
         return [
             event
             for event in self.events(name)

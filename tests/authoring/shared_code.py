@@ -13,7 +13,7 @@ SHARED_CODE = (
     ("platformatic-kafka", "platformatic-kafka-client"),
     ("rskafka", "rskafka-client"),
     ("iggy-java", "iggy-java-resend"),
-    ("iggy-binary-protocol", "iggy-rust-0.11", "apache-iggy-0.9"),
+    ("iggy-binary-protocol", "iggy-rust-0.11", "iggy-rust-edge", "apache-iggy-0.9"),
     (
         "iggy-rust-0.10", "iggy-rust-0.9", "iggy-rust-0.8", "iggy-rust-0.7", "iggy-rust-0.0.60", "iggy-rust-0.0.40",
         "iggy-rust-0.0.30", "apache-iggy-0.8", "apache-iggy-0.7", "apache-iggy-0.6", "apache-iggy-0.5", "iggy-py",

@@ -115,7 +115,7 @@ def listening(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
     try:
         yield f"127.0.0.1:{port}"
     finally:
-        _stop(child)
+        stop(child)
 
 
 def started(command: Sequence[str], port: int, log: Path) -> "subprocess.Popen[bytes]":
@@ -129,12 +129,12 @@ def started(command: Sequence[str], port: int, log: Path) -> "subprocess.Popen[b
     try:
         _await(port, child)
     except BaseException:
-        _stop(child)
+        stop(child)
         raise
     return child
 
 
-def _stop(child: "subprocess.Popen[bytes]") -> None:
+def stop(child: "subprocess.Popen[bytes]") -> None:
     child.terminate()
     try:
         child.wait(STOP_SECONDS)

@@ -1,7 +1,7 @@
 """The suite finds the fault of each faulty broker, by a case with a name: `kill_table.KILLED_BY`."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import cache
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from tests.live.judging import FINDINGS, Judged, judged
 from tests.live.kill_table import KILLED_BY
 from tests.live.mock_broker.faults import FAULTS
-from tests.live.mock_broker.server import PLAIN, Kind, running
+from tests.live.mock_broker.server import PLAIN, Kind, restartable, running
 
 pytestmark = pytest.mark.live
 
@@ -40,13 +40,17 @@ Runs = Callable[[str], Judged]
 
 
 @pytest.fixture(scope="module")
-def addresses() -> Iterator[Addresses]:
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    folder = tmp_path_factory.mktemp("properties")
+
+    def started(topic: str, fault: str) -> AbstractContextManager[str]:
+        if topic == "restart":
+            return restartable(folder, fault or None)
+        return running(fault or None, kind=KINDS.get(topic, PLAIN))
+
     with ExitStack() as stack:
         yield {
-            topic: {
-                fault: stack.enter_context(running(fault or None, kind=KINDS.get(topic, PLAIN)))
-                for fault in (NO_FAULT, *faults)
-            }
+            topic: {fault: stack.enter_context(started(topic, fault)) for fault in (NO_FAULT, *faults)}
             for topic, faults in FAULTS_OF.items()
         }
 

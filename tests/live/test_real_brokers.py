@@ -8,8 +8,10 @@ from kafka.admin import KafkaAdminClient
 from machine import needs
 
 from tests.broker import ground
+from tests.live.brokers import kafka
 from tests.live.brokers.table import BROKERS
 from tests.live.judging import judged, judged_and_interrupted
+from tests.live.restarting import restarted_kafka
 
 pytestmark = pytest.mark.brokers
 
@@ -20,11 +22,21 @@ EVERY_CASE = ("kafka.batch/v*/produce/**", "kafka.log/mixed/produce/**", "kafka.
 
 SEQUENCES = tuple(
     f"kafka.log/mixed/{topic}/*"
-    for topic in ("idempotence", "transaction", "transaction-v2", "fetch", "expiry", "down-conversion")
+    for topic in (
+        "idempotence",
+        "transaction",
+        "transaction-v2",
+        "fetch",
+        "list-offsets",
+        "restart",
+        "expiry",
+        "down-conversion",
+    )
 )
 """The cases with steps."""
 
 EXPIRY = "kafka.log/mixed/expiry/*"
+RESTART = "kafka.log/mixed/restart/*"
 
 LEGACY = frozenset({"kafka-3.9", "kafka-3.9-zookeeper"})
 """The brokers that take v0 and v1: with KRaft they store them as v2, with ZooKeeper as they are."""
@@ -70,8 +82,8 @@ def test_a_broker_departs_only_where_it_is_known_to(name: str, tmp_path: Path) -
     [
         pytest.param(name, topics, id=name, marks=needs("java", "mvn", "[peers]"))
         for name, topics in (
-            ("kafka-4.4", {"expiry", "down-conversion"}),
-            ("kafka-3.9", {"expiry", "transaction-v2"}),
+            ("kafka-4.4", {"expiry", "down-conversion", "restart"}),
+            ("kafka-3.9", {"expiry", "transaction-v2", "restart"}),
         )
     ],
 )
@@ -92,6 +104,22 @@ def test_kafka_forgets_what_is_idle_as_its_settings_say(name: str, tmp_path: Pat
         run = judged([address], tmp_path, cases=[EXPIRY])
     assert run.code == 0, run.output
     assert set(run.verdicts[address].values()) == {"pass", "info"}
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        pytest.param(release, id=name, marks=needs("java", "mvn", "[peers]"))
+        for name, release in (("kafka-4.4", ground.NEWEST), ("kafka-3.9", kafka.KAFKA_39))
+    ],
+)
+def test_kafka_knows_after_a_restart_what_it_knew_before(release: ground.Release, tmp_path: Path) -> None:
+    with restarted_kafka(tmp_path, release) as (address, command):
+        file = tmp_path / "client.properties"
+        file.write_text(f"wireproof.broker.restart={command}\n")
+        run = judged([f"{address}:{file}"], tmp_path, cases=[RESTART])
+    assert run.code == 0, run.output
+    assert set(run.verdicts[f"{address}:{file}"].values()) == {"pass"}
 
 
 @pytest.mark.parametrize("name", [of_broker("kfake", "go")])

@@ -6,20 +6,18 @@ message.
 
 from collections.abc import Iterator
 from copy import deepcopy
+from typing import Protocol
 
 from attrs import frozen
 
 from tests.mutants.base import ReferenceCodec
-from wireproof.adapters.contract import Request
+from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.cases.case import Accept, Case, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.mutate.layout_facts import computed_fields
-from wireproof.cases.states import numbers_of, state_table
-from wireproof.formats import FORMATS
+from wireproof.cases.states import is_computed, numbers_of, state_table
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
 from wireproof.wire.json_values import Json
-from wireproof.wire.layout import all_layouts
 
 
 @frozen
@@ -58,30 +56,45 @@ class Half:
         return value
 
 
-class HalfCodec(ReferenceCodec):
-    """The reference, which keeps one half of one number."""
+class ValueChange(Protocol):
+    """A fault in the values of one format that are read, or in those that are written."""
 
-    def __init__(self, half: Half) -> None:
-        """Store the number and the half."""
-        self.half = half
+    @property
+    def format_id(self) -> str:
+        """The format and its revision."""
+
+    @property
+    def op(self) -> str:
+        """`decode` or `encode`."""
+
+    def of_value(self, value: Json) -> Json:
+        """Return what such a codec makes of a value."""
+
+
+class ChangingCodec(ReferenceCodec):
+    """The reference with one such fault."""
+
+    def __init__(self, change: ValueChange) -> None:
+        """Store the fault."""
+        self.change = change
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Cut the number in what was read."""
+        """Change what was read."""
         del data
-        return self.half.of_value(value) if self._is_about(request, "decode") else value
+        return self.change.of_value(value) if self._is_about(request, "decode") else value
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Cut the number in what is written."""
-        return self.half.of_value(value) if self._is_about(request, "encode") else value
+        """Change what is written."""
+        return self.change.of_value(value) if self._is_about(request, "encode") else value
 
     def _is_about(self, request: Request, op: str) -> bool:
-        return self.half.op == op and f"{request.format}/{request.revision}" == self.half.format_id
+        return self.change.op == op and f"{request.format}/{request.revision}" == self.change.format_id
 
 
 def halves(suite: Suite) -> Iterator[Half]:
     """Yield both halves of each number of more than eight bits that a value has, to read and to write."""
     values = {op: _numbers(suite, op) for op in ("decode", "encode")}
-    values["encode"] -= {(name, path) for name, path in values["encode"] if _is_computed(name, path)}
+    values["encode"] -= {(name, path) for name, path in values["encode"] if is_computed(name, path)}
     for (format_id, path), kind in sorted(state_table(suite).types.items(), key=lambda row: row[0]):
         for op, known in values.items():
             if kind.bits > 8 and (format_id, path) in known:
@@ -90,35 +103,31 @@ def halves(suite: Suite) -> Iterator[Half]:
                 )
 
 
-def _is_computed(format_id: str, path: str) -> bool:
-    """Return whether a writer computes a number, so that it ignores the one of the value."""
-    name = path.rpartition(".")[2]
-    layout = FORMATS[format_id].layout
-    values = (one.value for one in all_layouts(layout)) if layout is not None else ()
-    return any(name in computed_fields().get(value, ()) for value in values if value is not None)
-
-
 def _numbers(suite: Suite, op: str) -> set[tuple[str, str]]:
     """Return the format and the path of each number of a value of an accepted case."""
-    return {(case.format_id, path) for case in suite.cases for path, _ in numbers_of(_value(case, op))}
+    return {(case.format_id, path) for case in suite.cases for path, _ in numbers_of(value_of(case, op))}
 
 
-def _value(case: Case, op: str) -> Json:
+def value_of(case: Case, op: str) -> Json:
     """Return the value that an accepted case reads or writes; None for any other case."""
     if case.op != op or not isinstance(case.expect, Accept) or case.level == "may":
         return None
     return case.input.value if isinstance(case.input, Value) else case.expect.value
 
 
-def killer(half: Half, suite: Suite) -> str:
-    """Return the id of the first golden case that fails a codec with this half; empty if none does."""
-    codec = HalfCodec(half)
+def killer(change: ValueChange, suite: Suite, observes: tuple[str, ...] = ()) -> str:
+    """Return the id of the first golden case that fails a codec with this fault; empty if none does.
+
+    `observes` are the parts that it names as its own: derived ones are compared only then.
+    """
+    codec = ChangingCodec(change)
+    hello = Hello("changed", "", {change.format_id: Claim(observes=observes)})
     for case in suite.cases:
-        value = _value(case, half.op) if case.format_id == half.format_id else None
-        if value is None or half.of_value(value) == value:
+        value = value_of(case, change.op) if case.format_id == change.format_id else None
+        if value is None or change.of_value(value) == value:
             continue
         request = request_for(case, case.id)
-        outcome = codec.decode(request) if half.op == "decode" else codec.encode(request)
-        if not judge(case, outcome).passing:
+        outcome = codec.decode(request) if change.op == "decode" else codec.encode(request)
+        if not judge(case, outcome, hello=hello).passing:
             return case.id
     return ""

@@ -12,11 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from wireproof.cases.case import Accept, Case, Chunks, Data, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.mutate.layout_facts import computed_fields
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.sources import resolve
@@ -25,6 +26,7 @@ from wireproof.formats import FORMATS, decode_with_trace
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 from wireproof.strict_converter import strict_converter, structure
 from wireproof.wire.json_values import Json
+from wireproof.wire.layout import all_layouts
 from wireproof.wire.trace import FieldSpan
 
 STATES_FILE: Final = "states.toml"
@@ -62,12 +64,16 @@ NUMBERS: Final[Mapping[str, NumberType]] = {
         for bits in (8, 16, 32, 64, 128)
         for order in ("", "le")
     },
+    **{f"uint{bits}": NumberType(bits, signed=False) for bits in (15, 31, 63)},
     "varint": NumberType(32, signed=True, wide=64),
     "varlong": NumberType(64, signed=True, wide=64),
     "uvarint": NumberType(32, signed=False, wide=128),
     "uvarint64": NumberType(64, signed=False, wide=128),
 }
-"""The types of numbers that have edge values, by the name that a trace gives them."""
+"""The types of numbers that have edge values, by the name that a trace gives them.
+
+No layout has those of 15, 31 and 63 bits: in their fields the last bit is never set.
+"""
 
 
 @frozen(order=True)
@@ -85,6 +91,7 @@ class FieldType:
     """The type of fields that a trace does not tell: of a JSON number, or `none` for no number.
 
     `computed` is true for a number that a reader makes of several fields: it has no edges of its own.
+    `value` is true for a path of values that a trace names otherwise, such as the elements of a packed array.
     """
 
     formats: tuple[str, ...]
@@ -92,6 +99,7 @@ class FieldType:
     type: str
     reason: str = ""
     computed: bool = False
+    value: bool = False
 
 
 @frozen
@@ -156,8 +164,8 @@ def note_files(suite: Suite) -> list[Path]:
 class Seen:
     """What one golden case shows of a number: its type and value, and what it measures.
 
-    `measures` is `bytes` for the length of one text, `length` or `count` of other bytes, else empty.
-    `type` is empty for a number of a value to write.
+    `measures` is `bytes` for the length of one text, whose path is `text`; `length` or `count` of other
+    bytes; else empty. `type` is empty for a number of a value to write.
     """
 
     format_id: str
@@ -166,6 +174,7 @@ class Seen:
     type: str
     value: int
     measures: str = ""
+    text: str = ""
 
 
 def _seen(case: Case) -> Iterator[Seen]:
@@ -189,18 +198,20 @@ def _seen(case: Case) -> Iterator[Seen]:
         case _:  # made from a recipe, or sent in steps
             return
     spans = decode_with_trace(row, data, case.effective_options).spans
-    texts = {(span.space, span.start, span.end) for span in spans if isinstance(span.value, bytes)}
+    texts = {(span.space, span.start, span.end): span.path for span in spans if isinstance(span.value, bytes)}
     for span in spans:
         if isinstance(span.value, int):
-            measures = _measures(span, texts)
-            yield Seen(case.format_id, direction, pattern_of(span.path), span.type, span.value, measures)
+            measures, text = _measures(span, texts)
+            path = pattern_of(span.path)
+            yield Seen(case.format_id, direction, path, span.type, span.value, measures, pattern_of(text))
 
 
-def _measures(span: FieldSpan, texts: set[tuple[str, int, int]]) -> str:
+def _measures(span: FieldSpan, texts: Mapping[tuple[str, int, int], str]) -> tuple[str, str]:
+    """Return what a number measures, and the path of the text if it is the length of one."""
     if span.cover is None or span.cover.kind not in ("length", "count"):
-        return ""
-    is_text = (span.space, span.cover.start, span.cover.end) in texts and not span.cover.bias
-    return "bytes" if is_text else span.cover.kind
+        return "", ""
+    text = texts.get((span.space, span.cover.start, span.cover.end))
+    return ("bytes", text) if text is not None and not span.cover.bias else (span.cover.kind, "")
 
 
 MAX_DIGITS: Final = 40
@@ -220,6 +231,22 @@ def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
             yield path, int(value)
         case _:
             return
+
+
+def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the path and the bytes of each hex text of a value. A row of a map is its key and its value."""
+    match value:
+        case dict():
+            for key, part in value.items():
+                yield from text_sizes(part, f"{path}.{key}" if path else key)
+        case [key, part] if path.endswith("headers[]"):
+            yield from ((f"{path}.key", size) for _, size in text_sizes(key))
+            yield from ((f"{path}.value", size) for _, size in text_sizes(part))
+        case list():
+            for part in value:
+                yield from text_sizes(part, f"{path}[]")
+        case str() if re.fullmatch("(?:[0-9a-f]{2})*", value):
+            yield path, len(value) // 2
 
 
 @frozen
@@ -246,12 +273,24 @@ def state_table(suite: Suite) -> StateTable:
     notes = read_notes(note_files(suite))
     seen = [(case, number) for case in suite.cases if case.format_id in FORMATS for number in _seen(case)]
     types, measures = _types([number for _, number in seen], notes)
-    written = {(one.format_id, one.path) for _, one in seen if not one.type and one.direction == "write"}
+    written = {
+        (one.format_id, one.path)
+        for _, one in seen
+        if not one.type and one.direction == "write" and not is_computed(one.format_id, one.path)
+    }
     encoded = {format_id for format_id, _ in written}
     filled: dict[Cell, list[str]] = {}
     for key, kind in types.items():
         for direction, states in _states(kind, measures.get(key, ""), key in written, key[0] in encoded):
             filled |= {Cell(key[0], direction, key[1], state): [] for state in states}
+    lengths = {(one.format_id, one.text): one for _, one in seen if one.measures == "bytes"}
+    seen += [  # a text that is refused for its size, empty or too long
+        (case, evolve(lengths[case.format_id, path], direction="write", value=size))
+        for case in suite.cases
+        if isinstance(case.input, Value) and isinstance(case.expect, Reject)
+        for path, size in text_sizes(case.input.value)
+        if size != 1 and (case.format_id, path) in lengths
+    ]
     for case, one in seen:
         number = types.get((one.format_id, one.path))
         accepted = isinstance(case.expect, Accept)
@@ -261,6 +300,14 @@ def state_table(suite: Suite) -> StateTable:
                 filled[cell].append(case.id)
     cells = {cell: tuple(ids) for cell, ids in filled.items()}
     return StateTable(cells, _reasons(notes, cells), types)
+
+
+def is_computed(format_id: str, path: str) -> bool:
+    """Return whether a writer computes a number, or what it stands in: it ignores the one of the value."""
+    steps = set(path.replace("[]", "").split("."))
+    layout = FORMATS[format_id].layout
+    values = (one.value for one in all_layouts(layout)) if layout is not None else ()
+    return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
 
 Key: TypeAlias = tuple[str, str]
@@ -276,7 +323,8 @@ def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, NumberTyp
         if (key in types and not one.type) or (kind := _type_of(notes, one)) is None:
             continue
         types.setdefault(key, kind)
-        if one.measures or not one.type:
+        row = _row_of(notes, one)
+        if one.measures or (row and row.computed):
             measures[key] = one.measures or "computed"
     return types, measures
 
@@ -286,11 +334,20 @@ def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
 
     A number of a value that no trace has is `computed` from others: only the notes have its type.
     """
-    if any(_names(row.formats, row.paths, one) for row in notes.same):
+    if is_of_another(notes, one.format_id, one.path):
         return None
-    rows = (row for row in notes.types if row.computed is not bool(one.type))
-    stated = next((row.type for row in rows if _names(row.formats, row.paths, one)), one.type)
-    return NUMBERS.get(stated)
+    row = _row_of(notes, one)
+    return NUMBERS.get(row.type if row else one.type)
+
+
+def _row_of(notes: StateNotes, one: Seen) -> FieldType | None:
+    rows = (row for row in notes.types if (row.computed or row.value) is not bool(one.type))
+    return next((row for row in rows if _names(row.formats, row.paths, one)), None)
+
+
+def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
+    """Return whether a part of a format is that of another one, which has its states."""
+    return any(_any(row.formats, format_id) and _any(row.paths, path) for row in notes.same)
 
 
 def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:
@@ -333,7 +390,7 @@ def _states_of(value: int, kind: NumberType, *, accepted: bool) -> Iterator[str]
         yield "one"
     if (kind.wide or (128 if kind.bits == 8 else 256)) <= value < 1 << 20:
         yield "wide"
-    size = kind.bits // 8
+    size = -(-kind.bits // 8)
     if accepted and 0 <= value < 1 << kind.bits:
         data = set(value.to_bytes(size, "big"))
         if len(data) == size and 0 not in data:  # a byte of 0 would not be missed

@@ -52,15 +52,9 @@ def command() -> None:
     "--issue", default="", show_default=False, metavar="URL", help="the issue in which it is discussed"
 )
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
-    """Print a baseline of every failure of RUN, which `check --out` wrote, but for those of --property."""
+    """Print a baseline of every failure of RUN, which `check --out` wrote."""
     stream = only_run(run_file)
     click.echo(baseline_writing.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
-    if count := baseline_writing.property_failures(stream):
-        click.echo(
-            f"wireproof: {count} failures of --property are left out, because another seed has other cases: "
-            "make a fixture of each with `wireproof promote`",
-            err=True,
-        )
 
 
 @command.command("fix")
@@ -101,10 +95,11 @@ def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
 
 
 def _entry_lines(entry: KnownFailure, cases: list[Case], suite: Suite) -> Iterator[str]:
-    """Yield the lines of an entry; none if it is about none of the cases."""
-    if not cases:
+    """Yield the lines of an entry; none if it is about none of the cases, and about no examples."""
+    if not (cases or entry.of_examples):
         return
-    yield f"{entry.id}  {entry.kind}  {'/'.join(sorted({case.level for case in cases}))}"
+    levels = "/".join(sorted({case.level for case in cases}))
+    yield "  ".join(filter(None, (entry.id, entry.path, entry.kind, levels)))
     yield f"  reason  {entry.reason}"
     if entry.fault:
         yield f"  fault   {entry.fault}"

@@ -21,8 +21,9 @@ from wireproof.cli.output_files import output_options
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each golden case"
 )
-@click.option("--property", "examples", default=0, type=click.IntRange(min=0), metavar="N",
-              help="also check N generated examples of each format and op that the codec claims")  # fmt: skip
+@click.option("--property", "examples", type=click.IntRange(min=0), metavar="N",
+              help="check N generated examples of each format and op that the codec claims; by default 4 "
+              "of the release's seed, none with --run, --requirements, --shard or --no-golden")  # fmt: skip
 @click.option("--requirements", "required", metavar="DATE:NAME",
               help="only the cases of a set of `wireproof requirements`, at its levels")  # fmt: skip
 @click.option("--golden/--no-golden", default=True,
@@ -34,7 +35,7 @@ from wireproof.cli.output_files import output_options
     help="lowest level whose failures set exit code 1",
 )
 @click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
-@click.option("--seed", default=0, help="random seed of the order of the cases and of the examples")
+@click.option("--seed", default=0, help="random seed of the order of the cases and of --property")
 @click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",
               show_default="one per core",
               help="number of processes")  # fmt: skip

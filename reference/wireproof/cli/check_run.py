@@ -27,15 +27,17 @@ from wireproof.cli.options import selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
 from wireproof.cli.run_end import PrintedRun, numbered_findings, print_end
+from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_line, print_run
 from wireproof.runner import baseline, conclusion
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import Requirements
+from wireproof.runner.events import Examples, Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.families import Families, FamilyStore
 from wireproof.runner.known_failures import read_baseline
+from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
     TaskEnded,
@@ -175,9 +177,24 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     if more["in_process"] and recording != Recording():
         raise click.UsageError("--trace and --keep-stderr record a process: leave out --in-process")
     more["shard"] = _shard(more)
+    more["examples"] = _examples(more, whole=not (patterns or required or more["shard"]) and more["golden"])
     named = Requirements(required.id, required.title, required.corrected) if required else None
     return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
                         recording=recording, requirements=named, **more)  # fmt: skip
+
+
+def _examples(more: dict[str, Any], *, whole: bool) -> Examples | None:
+    """Return the examples of `--property`, or those of the release for a whole run; None for no examples."""
+    count, installed = more["examples"], hypothesis_version()
+    if count is not None:  # if Hypothesis is missing, drawing the first example says so
+        return Examples(count, more["seed"], installed) if count else None
+    if not whole:
+        return None
+    if not installed:
+        more_of_it = f"{install_command('property')}, or --property 0 without this line"
+        click.echo(f"wireproof: no generated examples, which need Hypothesis: {more_of_it}", err=True)
+        return None
+    return Examples(DEFAULT_EXAMPLES, release_seed(), installed, by_default=True)
 
 
 def _shard(more: dict[str, Any]) -> Shard | None:

@@ -22,10 +22,10 @@ from wireproof.files import open_locked
 from wireproof.fuzz import property_run
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, EventWriter
-from wireproof.runner.events import CaseEvent, Footer, Requirements, Run, run_event
+from wireproof.runner.events import CaseEvent, Examples, Footer, Requirements, Run, run_event
 from wireproof.runner.families import Families
 from wireproof.runner.known_failures import KnownFailure
-from wireproof.runner.property_suite import PropertySettings
+from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
 from wireproof.runner.run import Selection, run
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.shard import Shard
@@ -48,7 +48,7 @@ class CheckOptions:
     suite: Suite
     cases: tuple[Case, ...]
     families: bool
-    examples: int
+    examples: Examples | None
     golden: bool
     in_process: bool
     seed: int
@@ -113,7 +113,7 @@ class CheckTask:
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
                 filters=asked.filters, requirements=asked.requirements,
-                shard=str(asked.shard or ""), **manifest_fields(),
+                shard=str(asked.shard or ""), examples=asked.examples, **manifest_fields(),
             )  # fmt: skip
             yield head
             plan = self._plan(engine)
@@ -142,12 +142,21 @@ class CheckTask:
             yield evolve(event, seq=asked.shard.place(event.seq)) if asked.shard else event
         if not asked.examples:
             return
-        today = datetime.now(tz=UTC).date()
-        known = property_run.known_signatures(
-            engine.hello, EventStream(head, tuple(seen)), asked.known_failures or (), today
-        )
-        ask = PropertySettings(asked.examples, asked.seed, asked.rows, known)
+        today, listed = datetime.now(tz=UTC).date(), asked.known_failures or ()
+        known = property_run.known_signatures(engine.hello, EventStream(head, tuple(seen)), listed, today)
+        ask = PropertySettings(
+            asked.examples.count, asked.examples.seed, asked.rows, known,
+            tuple(entry for entry in listed if entry.of_examples),
+            _most_candidates(engine, asked.examples),
+        )  # fmt: skip
         yield from property_run.run(engine, ask, len(seen), asked.level)
+
+
+def _most_candidates(engine: Engine, examples: Examples) -> int:
+    """Return how many candidates may be tried to shrink a failure; a run that asked for none stays short."""
+    if not examples.by_default:
+        return MAX_CANDIDATES
+    return 0 if engine.hello.cost == "slow" else FEW_CANDIDATES
 
 
 def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:

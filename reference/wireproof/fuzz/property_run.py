@@ -33,11 +33,8 @@ from wireproof.runner.property_suite import (
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import gates
 
-MAX_CANDIDATES: Final = 600
-"""Candidates that are tried to shrink one failure."""
-
 MAX_CANDIDATES_ALONE: Final = 32
-"""The same if each candidate may end a process or take all of its time."""
+"""Candidates that are tried to shrink a failure if each may end a process or take all of its time."""
 
 
 def run(
@@ -75,12 +72,13 @@ def target_events(
     """Yield the events of one target, numbered from 0."""
     seen: set[Signature] = set()
     for number, judged in enumerate(list(run_target(engine, target, ask, tally))):
-        level_of = judged.verdict.level or judged.case.level
-        if not gates(judged.verdict.name, level_of, hold=level) or judged.signature in seen:
-            yield case_event(number, judged.case, judged.verdict, judged.ns)
+        event = case_event(number, judged.case, judged.verdict, judged.ns)
+        fails = gates(event.verdict, event.level, hold=level)
+        if not fails or judged.signature in seen or any(entry.covers(event) for entry in ask.held):
+            yield event
             continue
         seen.add(judged.signature)
-        yield _shrunk_event(number, judged, shrink_failure(engine, judged))
+        yield _shrunk_event(number, judged, shrink_failure(engine, judged, ask.candidates))
 
 
 def _shrunk_event(number: int, judged: JudgedCase, small: JudgedCase) -> CaseEvent:
@@ -92,7 +90,7 @@ def _shrunk_event(number: int, judged: JudgedCase, small: JudgedCase) -> CaseEve
     return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)
 
 
-def shrink_failure(engine: Engine, judged: JudgedCase) -> JudgedCase:
+def shrink_failure(engine: Engine, judged: JudgedCase, candidates: int) -> JudgedCase:
     """Return the failure with the smallest case found, or unchanged if it does not fail a second time.
 
     The case is run outside of its family, which may be closed because of crashes.
@@ -103,9 +101,8 @@ def shrink_failure(engine: Engine, judged: JudgedCase) -> JudgedCase:
         return judged
     if shrinker.signature != judged.signature:
         return judged
-    shrunk = shrinker.run(
-        inf, MAX_CANDIDATES_ALONE if judged.verdict.name in ONE_AT_A_TIME else MAX_CANDIDATES
-    )
+    alone = judged.verdict.name in ONE_AT_A_TIME
+    shrunk = shrinker.run(inf, min(candidates, MAX_CANDIDATES_ALONE) if alone else candidates)
     if weight(shrunk.case.input) >= weight(judged.case.input):
         return judged
     case = evolve(shrunk.case, id=judged.case.id, parent=judged.case.parent)

@@ -169,6 +169,9 @@ RESERVED: Final = 0
 
 EVICTION_REASONS: Final = frozenset(range(1, 16))
 
+INCOMPATIBLE_PROTOCOL: Final = 14
+"""The reason of an eviction that has the versions of the protocol; with any other they are 0."""
+
 
 def _request(operations: frozenset[int]) -> tuple[Part, ...]:
     return (
@@ -350,6 +353,10 @@ class VsrCodec:
         header = layout.value(**fields)
         if cls := _checksum_remark(header, body):
             reader.remark(cls, "header.request_checksum", at=start + layout.offset("request_checksum"))
+        if isinstance(header, EvictionHeader) and header.reason != INCOMPATIBLE_PROTOCOL:
+            for name in ("server_protocol_version", "server_protocol_version_min"):
+                if fields[name]:
+                    reader.remark("iggy-unset-field", f"header.{name}", at=start + layout.offset(name))
         return header, body
 
     def write(self, writer: Writer, value: VsrFrame | VsrFrame111) -> None:

@@ -11,6 +11,8 @@ from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
+from attrs import asdict, fields, frozen
+
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, SIZES, HeaderValue
 from wireproof.iggy.headers import (
     TLV_WIRE_10,
@@ -135,6 +137,43 @@ def open_base64(reader: Reader, node: JsonNode, name: str) -> Reader:
 def array_items(reader: Reader, node: JsonNode, name: str) -> list[JsonNode]:
     """Return the items of an array."""
     return require_type(reader, node, name, "array").items
+
+
+# --- the context of a poll or a send, since 0.11.1-edge ---
+
+
+@frozen(kw_only=True)
+class PartitionContext:
+    """The partition that a poll came from, or that a send is for: iggy.md, sections 6.1 and 8.1."""
+
+    incarnation: int
+    owner_generation: int
+    metadata_op: int
+
+
+CONTEXT_NUMBERS: Final = tuple(one.name for one in fields(PartitionContext))
+"""Its members, numbers of 64 bits."""
+
+
+def read_context(reader: Reader, node: JsonNode) -> PartitionContext:
+    """Read a context, whose members are all required."""
+    reader.enter("context")
+    found = object_members(reader, node, "", CONTEXT_NUMBERS)
+    members = {name: required_member(reader, node, found, name) for name in CONTEXT_NUMBERS}
+    numbers = {name: read_uint(reader, member, name, 64) for name, member in members.items()}
+    reader.leave()
+    return PartitionContext(**numbers)
+
+
+def context_json(writer: Writer, context: PartitionContext) -> dict[str, int]:
+    """Return the JSON form of a context."""
+    writer.enter("context")
+    numbers = asdict(context)
+    for name, number in numbers.items():
+        if number >> 64:
+            raise writer.invalid(name, f"{number} does not fit 64 bits")
+    writer.leave()
+    return numbers
 
 
 # --- headers: `{"key": {"kind", "value"}}`, since 0.9.0 `[{"key": {...}, "value": {...}}]`, or base64 ---

@@ -2,7 +2,8 @@
 
 Up to 0.6.x the fields are those of the binary response, so this module uses the revisions of `poll`. The body
 is an array of messages, or an object if it has more fields than the messages. Since 0.7.0 the fields of a
-message header are in an object `header`, and the headers are called `user_headers`.
+message header are in an object `header`, and the headers are called `user_headers`. Since 0.11.1-edge the
+body begins with `context`.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,12 +19,15 @@ from wireproof.iggy.json_common import (
     FORMS_90,
     FORMS_100,
     HeadersForm,
+    PartitionContext,
     array_items,
     base64_of,
+    context_json,
     header_map,
     headers_json,
     object_members,
     read_base64,
+    read_context,
     read_uint,
     read_word,
     required_member,
@@ -105,6 +109,16 @@ class JsonPoll100:
     messages: tuple[JsonPolledMessage100, ...]
 
 
+@frozen(kw_only=True)
+class JsonPoll111:
+    """The value of an HTTP poll since 0.11.1-edge."""
+
+    context: PartitionContext
+    partition_id: int
+    current_offset: int
+    messages: tuple[JsonPolledMessage100, ...]
+
+
 @frozen
 class JsonMessageForm:
     """The JSON form of messages since 0.7.0.
@@ -134,6 +148,8 @@ class JsonPollRevision:
         tree: returns the JSON tree of a value.
         poll: up to 0.6.x, the binary revision with the same fields.
         headed: since 0.7.0, the form of the messages.
+        context: whether a body has a context.
+        counted: whether a count of other than the messages is refused.
     """
 
     value: type[Any]
@@ -141,6 +157,8 @@ class JsonPollRevision:
     tree: Callable[["JsonPollRevision", Writer, Any], Any]
     poll: PollRevision | None = None
     headed: JsonMessageForm | None = None
+    context: bool = False
+    counted: bool = False
 
 
 def decode(revision: JsonPollRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
@@ -253,8 +271,14 @@ _PREFIX: Final = POLLS["0.7"].numbers
 def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     headed = revision.headed
     assert headed is not None
-    found = object_members(reader, root, "", [*(part.name for part in _PREFIX), "count", "messages"])
-    prefix = {
+    names = [*["context"] * revision.context, *(part.name for part in _PREFIX), "count", "messages"]
+    found = object_members(reader, root, "", names)
+    prefix: dict[str, Any] = (
+        {"context": read_context(reader, required_member(reader, root, found, "context"))}
+        if revision.context
+        else {}
+    )
+    prefix |= {
         part.name: _fixed(reader, required_member(reader, root, found, part.name), part) for part in _PREFIX
     }
     count_node = required_member(reader, root, found, "count")
@@ -265,6 +289,11 @@ def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> 
         messages.append(_read_message(headed, reader, node))
         reader.leave()
     if count != len(messages):
+        if revision.counted:
+            text = f"{count} for {len(messages)}"
+            raise reader.reject(
+                "count-mismatch", "count", text, at=count_node.start, detail="InvalidMessagesCount"
+            )
         reader.remark("iggy-message-count", "count", at=count_node.start)
     return revision.value(**prefix, messages=tuple(messages))
 
@@ -304,7 +333,8 @@ def _tree_headed(revision: JsonPollRevision, writer: Writer, value: Any) -> Any:
         writer.enter("messages", index)
         messages.append(_headed_json(headed, writer, message))
         writer.leave()
-    prefix = {part.name: _fixed_json(writer, value, part) for part in _PREFIX}
+    context = {"context": context_json(writer, value.context)} if revision.context else {}
+    prefix = {**context, **{part.name: _fixed_json(writer, value, part) for part in _PREFIX}}
     return {**prefix, "count": len(messages), "messages": messages}
 
 
@@ -324,8 +354,14 @@ def _plain(revision: str) -> JsonPollRevision:
     return JsonPollRevision(poll.value, _read_plain, _tree_plain, poll=poll)
 
 
-def _headed(value: type[Any], headed: JsonMessageForm) -> JsonPollRevision:
-    return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed)
+def _headed(value: type[Any], headed: JsonMessageForm, *, edge: bool = False) -> JsonPollRevision:
+    """Return the row of a revision since 0.7.0. `edge`: of 0.11.1-edge, with a context and a right count."""
+    return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed, context=edge, counted=edge)
+
+
+_FORM_100: Final = JsonMessageForm(
+    JsonPolledMessage100, reserved=True, forms=FORMS_100, none=[], tlv=TLV_WIRE_10
+)
 
 
 REVISIONS: Final[dict[str, JsonPollRevision]] = {
@@ -338,9 +374,7 @@ REVISIONS: Final[dict[str, JsonPollRevision]] = {
         JsonPoll90,
         JsonMessageForm(JsonPolledMessage90, reserved=True, forms=FORMS_90, none=[], tlv=TLV_WIRE_10),
     ),
-    "0.10": _headed(
-        JsonPoll100,
-        JsonMessageForm(JsonPolledMessage100, reserved=True, forms=FORMS_100, none=[], tlv=TLV_WIRE_10),
-    ),
+    "0.10": _headed(JsonPoll100, _FORM_100),
+    "0.11.1-edge": _headed(JsonPoll111, _FORM_100, edge=True),
 }
 """Revision to its row."""

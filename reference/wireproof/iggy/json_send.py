@@ -1,8 +1,8 @@
 """The body of an HTTP send: iggy.md, section 8.1.
 
 The layout is `{"partitioning": {"kind", "value"}, "messages": [{"id", "payload", "headers"}]}`. `id` (default
-0) and `headers` may be omitted; `headers` are called `user_headers` since 0.9.0. The stream and the topic are
-in the path of the HTTP request.
+0) and `headers` may be omitted; `headers` are called `user_headers` since 0.9.0. Since 0.11.1-edge a third
+member, `context`, may follow. The stream and the topic are in the path of the HTTP request.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,12 +17,15 @@ from wireproof.iggy.json_common import (
     FORMS_90_NULL,
     FORMS_100,
     HeadersForm,
+    PartitionContext,
     array_items,
     base64_of,
+    context_json,
     header_map,
     headers_json,
     object_members,
     read_base64,
+    read_context,
     read_id,
     read_id_number,
     read_word,
@@ -99,6 +102,15 @@ class JsonSend100:
     messages: tuple[JsonSentMessage100, ...]
 
 
+@frozen(kw_only=True)
+class JsonSend111:
+    """The value of an HTTP send since 0.11.1-edge. `context` is the partition that it is for, if known."""
+
+    partitioning: Partitioning
+    messages: tuple[JsonSentMessage100, ...]
+    context: PartitionContext | None
+
+
 @frozen
 class JsonSendRevision:
     """A revision of the body.
@@ -112,6 +124,7 @@ class JsonSendRevision:
         field: the member that has the headers.
         forms: the forms of the headers.
         id: the function that reads an id, and the largest width of an id that is a number, in bits.
+        context: whether a send may have a context.
     """
 
     value: type[Any]
@@ -122,6 +135,7 @@ class JsonSendRevision:
     field: str
     forms: Mapping[str, HeadersForm]
     id: tuple[Callable[[Reader, JsonNode, int], int], int]
+    context: bool = False
 
     @property
     def kinds(self) -> Mapping[str, Tag]:
@@ -147,6 +161,9 @@ REVISIONS: Final[dict[str, JsonSendRevision]] = {
     "0.10": JsonSendRevision(
         JsonSend100, JsonSentMessage100, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_100, _TEXT
     ),
+    "0.11.1-edge": JsonSendRevision(
+        JsonSend111, JsonSentMessage100, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_100, _TEXT, context=True
+    ),
 }
 """Revision to its row. An id of over 64 bits is refused; the server of 0.7 reads it as 0 (§11.1, R13)."""
 
@@ -155,7 +172,7 @@ def decode(revision: JsonSendRevision, reader: Reader, _: Options) -> Any:  # no
     """Read a whole body, and check the limits of the binary format."""
     root = parse_json(reader)
     reader.region("", "json", root.start, root.end)
-    found = object_members(reader, root, "", ("partitioning", "messages"))
+    found = object_members(reader, root, "", ("partitioning", "messages", *["context"] * revision.context))
     reader.enter("partitioning")
     partitioning = _partitioning(revision, reader, required_member(reader, root, found, "partitioning"))
     reader.leave()
@@ -166,7 +183,13 @@ def decode(revision: JsonSendRevision, reader: Reader, _: Options) -> Any:  # no
         messages.append(_message(revision, reader, node))
         reader.leave()
     check_read(reader, messages, array.start, revision.limits, revision.tlv)
-    return revision.value(partitioning=partitioning, messages=tuple(messages))
+    more = _context(reader, found.get("context")) if revision.context else {}
+    return revision.value(partitioning=partitioning, messages=tuple(messages), **more)
+
+
+def _context(reader: Reader, node: JsonNode | None) -> dict[str, PartitionContext | None]:
+    """Return the context by its name: None for one that is absent or null."""
+    return {"context": None if node is None or node.kind == "null" else read_context(reader, node)}
 
 
 def _partitioning(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Partitioning:
@@ -203,7 +226,9 @@ def encode(revision: JsonSendRevision, writer: Writer, value: Any, _: Options) -
         messages.append(_message_json(revision, writer, message))
         writer.leave()
     partitioning = _partitioning_json(revision, writer, value.partitioning)
-    write_json(writer, {"partitioning": partitioning, "messages": messages})
+    context = value.context if revision.context else None
+    more = {} if context is None else {"context": context_json(writer, context)}
+    write_json(writer, {"partitioning": partitioning, "messages": messages, **more})
 
 
 def _partitioning_json(revision: JsonSendRevision, writer: Writer, value: Partitioning) -> dict[str, Any]:

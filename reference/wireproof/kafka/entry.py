@@ -50,18 +50,27 @@ def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
         _trace_header(reader, magic)
         raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
     if prefix.magic != magic:
+        _trace_header(reader, magic)
         text = f"magic {prefix.magic}, expected {magic}"
         raise reader.reject("bad-magic", "magic", text, at=reader.pos + MAGIC_AT, detail="BAD_MAGIC")
     return read(reader, prefix, options)
 
 
 def _trace_header(reader: Reader, magic: int) -> None:
-    """Record the fields of a header whose size is wrong, as far as they are there, and do not move."""
+    """Record the fields of a header whose size is wrong, as far as they are there, and do not move.
+
+    Of an entry of another magic only that is recorded: what stands around it is not known.
+    """
     start = reader.pos
-    if reader.tracing and reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
-        with suppress(Rejected):
+    if not reader.tracing:
+        return
+    with suppress(Rejected):
+        if reader.data[start + MAGIC_AT : start + MAGIC_AT + 1] == bytes([magic]):
             _HEADERS[magic].read(reader)
-        reader.pos = start
+        else:
+            reader.pos += MAGIC_AT
+            reader.int8("magic")
+    reader.pos = start
 
 
 def max_entry_size(options: Options) -> int:

@@ -4,6 +4,7 @@
 message, inner ones too, but not the CRC of a wrapper: a wrong one gets a remark (L27).
 """
 
+from contextlib import suppress
 from typing import Final
 
 from attrs import field, frozen
@@ -11,10 +12,11 @@ from attrs import field, frozen
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, wrap64
 from wireproof.kafka.entry_remarks import EntryRemarks, with_default_detail
 from wireproof.kafka.layouts import MESSAGE_FLAGS, MESSAGE_V0, MESSAGE_V1
-from wireproof.kafka.size_and_magic import SizeAndMagic, is_inner_entry_cut, peek_whole_entry
+from wireproof.kafka.size_and_magic import SIZE_AT, SizeAndMagic, is_inner_entry_cut, peek_whole_entry
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32
 from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
+from wireproof.wire.cursor import Scope
 from wireproof.wire.layout import named_bits
 from wireproof.wire.layout_codec import patch_computed, runs
 from wireproof.wire.reader import Reader
@@ -204,7 +206,7 @@ def _set(
     rejected: Rejected | None = None
     offsets: list[int] = []
     scope = inner.scope
-    while (prefix := _next_size(inner, head, defect)) is not None:
+    while (prefix := _next_size(inner, head, defect, (scope, "messages", len(offsets)))) is not None:
         inner.scope = (scope, "messages", len(offsets))
         window = inner.window("message", prefix.total)
         message = _head(window)
@@ -223,12 +225,20 @@ def _set(
     return tuple(_effective(message, head, base) for message in messages), rejected
 
 
-def _next_size(inner: Reader, head: MessageHeader, defect: Rejected | None) -> SizeAndMagic | None:
-    """Return size and magic of the next inner entry, or None at the end of the set.
+def _next_size(
+    inner: Reader, head: MessageHeader, defect: Rejected | None, scope: Scope
+) -> SizeAndMagic | None:
+    """Return size and magic of the next inner entry, which has this scope, or None at the end of the set.
 
     An entry that is cut ends the set (L24, L25); if the compressed stream has a defect, that is raised.
     """
-    prefix = None if is_inner_entry_cut(inner) else peek_whole_entry(inner)
+    try:
+        prefix = None if is_inner_entry_cut(inner) else peek_whole_entry(inner)
+    except Rejected:
+        if inner.tracing:
+            inner.scope = scope
+            _trace_size_and_magic(inner)
+        raise
     if prefix is not None:
         return prefix
     if defect is not None:
@@ -237,6 +247,17 @@ def _next_size(inner: Reader, head: MessageHeader, defect: Rejected | None) -> S
         head.remarks.add(inner, "inner-truncated", "messages", inner.pos)
         inner.region("truncated", "ignored", inner.pos, inner.end)
     return None
+
+
+def _trace_size_and_magic(inner: Reader) -> None:
+    """Record size and magic of an inner entry that is refused for them, as far as they are there."""
+    start = inner.pos
+    with suppress(Rejected):
+        inner.pos = start + SIZE_AT
+        inner.int32("size")
+        inner.pos = start + _MAGIC_AT
+        inner.int8("magic")
+    inner.pos = start
 
 
 def _check_nesting(window: Reader, inner: MessageHeader) -> None:

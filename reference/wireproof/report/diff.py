@@ -32,6 +32,7 @@ class RunDiff:
         changed: another verdict, class or field; passes in both runs or in neither.
         added, removed: cases that one of the runs does not have.
         partial: True if a run is incomplete, so that `added` and `removed` are uncertain.
+        examples: False if the runs have other generated examples, which were therefore left out.
     """
 
     fixed: tuple[CaseChange, ...] = ()
@@ -40,26 +41,31 @@ class RunDiff:
     added: tuple[CaseChange, ...] = ()
     removed: tuple[CaseChange, ...] = ()
     partial: bool = False
+    examples: bool = True
 
     def lines(self) -> list[str]:
         """Return the changes as lines of text, the worst first."""
         parts = ("broken", "removed", "changed", "fixed", "added")
         rows = [f"{name:<8} {change}" for name in parts for change in getattr(self, name)]
         note = ["incomplete: a case that is missing may only not have been run"] if self.partial else []
-        return [*rows, *note]
+        apart = [] if self.examples else ["generated examples are left out: the runs have other ones"]
+        return [*rows, *note, *apart]
 
 
 def diff(before: EventStream, after: EventStream) -> RunDiff:
     """Compare two runs of an adapter."""
-    old = {event.id: event for event in before.cases}
-    new = {event.id: event for event in after.cases}
+    alike = before.run.examples == after.run.examples
+    old, new = (
+        {event.id: event for event in stream.cases if alike or not event.is_property}
+        for stream in (before, after)
+    )
     rows: dict[str, list[CaseChange]] = {}
     for name in sorted({**old, **new}):
         change = CaseChange(name, old.get(name), new.get(name))
         rows.setdefault(_side(change), []).append(change)
     rows.pop("same", None)
     found = {side: tuple(changes) for side, changes in rows.items()}
-    return RunDiff(**found, partial=not (before.complete and after.complete))
+    return RunDiff(**found, partial=not (before.complete and after.complete), examples=alike)
 
 
 def _side(change: CaseChange) -> str:

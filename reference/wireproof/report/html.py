@@ -15,7 +15,7 @@ from wireproof.report.page_data import data_element, page_data_of
 from wireproof.report.page_model import Board, Column, Page, verdict_class
 from wireproof.report.provisional import provisional_lines
 from wireproof.report.uncompared_fields import uncompared_lines
-from wireproof.runner.conclusion import conclusion_sentence
+from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.event_files import EventStream
 
 __all__ = ["Board", "Column", "Page", "about_runs", "html", "render_board"]
@@ -35,7 +35,8 @@ def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
         if stream.run.requirements
     ]
     below = [f"{stream.run.adapter}: {line}" for stream in streams for line in below_level_lines(stream)]
-    notes = (*met, *provisional, *hidden, *corrected, *below)
+    drawn = [f"{stream.run.adapter}: {line}" for stream in streams if (line := examples_line(stream))]
+    notes = (*met, *provisional, *hidden, *corrected, *below, *drawn)
     return render_board(Board(columns, matrix(streams), about_runs(streams), notes=notes), page or Page())
 
 

@@ -10,6 +10,7 @@ from wireproof.report.failure_groups import sets_exit_code
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.uncompared_fields import uncompared_in_format
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
+from wireproof.runner.conclusion import examples_line
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 
@@ -59,6 +60,7 @@ def _suite(
     rows = (
         ("not compared", ", ".join(uncompared_in_format(stream.run, events[0].format_id))),
         ("below the level", ", ".join(f"{count} of {name}" for name, count in below.most_common())),
+        ("generated examples", examples_line(stream) if events[0].is_property else ""),
     )
     if any(text for _, text in rows):
         properties = ET.Element("properties")

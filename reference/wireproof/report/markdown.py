@@ -13,7 +13,7 @@ from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.terminal import total_failure
 from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
-from wireproof.runner.conclusion import conclusion_sentence
+from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.summaries import MAX_TEXT, shorten
 
@@ -67,7 +67,8 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     lines += [f"- {escape(line)}" for line in provisional]
     for one, known in runs:
         below = below_level_lines(one, known.overlays)
-        lines += [f"- {escape(line)}" for line in (*uncompared_lines(one), *corrected_lines(one.run), *below)]
+        more = (*uncompared_lines(one), *corrected_lines(one.run), *below, examples_line(one))
+        lines += [f"- {escape(line)}" for line in more if line]
     return ["", *lines]
 
 

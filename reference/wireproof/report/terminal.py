@@ -30,7 +30,7 @@ from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.report.verdict_table import WIDEST, VerdictTable
 from wireproof.runner.baseline import AppliedBaseline
-from wireproof.runner.conclusion import conclusion_sentence
+from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.verdicts import PASSING
 
@@ -199,6 +199,7 @@ def closing_lines(stream: EventStream, applied: AppliedBaseline | None) -> list[
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
     lines += below_level_lines(stream, applied.overlays if applied else None)
+    lines += filter(None, [examples_line(stream)])
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
     if applied is None:
         return lines

@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from attrs import frozen
 
+from wireproof.formats import FORMATS
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import EXAMPLE_OPS, PROPERTY, CaseEvent
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.verdicts import gates
 
@@ -101,7 +102,12 @@ def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
 
 
 def _is_seen(entry: KnownFailure, stream: EventStream) -> bool:
-    """Return whether a run can prove an entry stale: for families only if all of them ran."""
+    """Return whether a run can prove an entry stale: for families only if all of them ran.
+
+    That no example fails proves nothing, because another seed draws others.
+    """
+    if entry.of_examples:
+        return False
     derived = ("~" in event.id and not event.is_property for event in stream.cases)
     return "~" not in entry.id or (not stream.sampled and any(derived))
 
@@ -116,7 +122,7 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: EventStream) -> bool:
 
 def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: date) -> tuple[str, ...]:
     """Return the faults of a baseline without a run, one line each: unknown ids, dates in the past."""
-    ids = set(known)
+    ids = {*known, *(f"{row.format_id}/{PROPERTY}/{op}" for row in FORMATS.values() for op in EXAMPLE_OPS)}
     problems = []
     for entry in known_failures:
         if entry.fixture not in ids and not any(map(entry.selects, ids)):

@@ -10,33 +10,27 @@ from attrs import frozen
 from wireproof.runner.baseline import AppliedBaseline, apply
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, fails_run
-from wireproof.runner.known_failures import FIELDS, LINKS, BaselineError, KnownFailure, parse_baseline
+from wireproof.runner.known_failures import FIELDS, PATH, BaselineError, KnownFailure, parse_baseline
 
 
 def write(stream: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """Return a baseline of every failure of a run that would fail it; the user improves the reasons.
-
-    Examples of `--property` are left out (`property_failures`).
-    """
-    gating = [event for event in _failures(stream) if not event.is_property]
-    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(gating))
-    return "\n".join(_block(KnownFailure(*name, reason, owner, expires, issue)) for name in sorted(names))
-
-
-def property_failures(stream: EventStream) -> int:
-    """Count the failures of a run that no entry can name: the cases of another seed have other ids."""
-    return sum(event.is_property for event in _failures(stream))
-
-
-def _failures(stream: EventStream) -> Iterator[CaseEvent]:
-    return (event for event in stream.cases if fails_run(event, stream.run))
+    """Return a baseline of every failure of a run that would fail it; the user improves the reasons."""
+    gating = [event for event in stream.cases if fails_run(event, stream.run)]
+    names = {
+        (pattern, event.label, event.cls, event.signature_path if event.is_property else "")
+        for event, pattern in _folded(gating)
+    }
+    return "\n".join(
+        _block(KnownFailure(name, kind, cls, reason, owner, expires, issue, path=path))
+        for name, kind, cls, path in sorted(names)
+    )
 
 
 def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
-    family in no other way, else of the whole topic.
+    family in no other way, else of the whole topic. Generated examples are named without seed and number.
     """
     alike: dict[tuple[str, ...], set[str]] = {}
     kinds: dict[tuple[str, str], set[tuple[str, str]]] = {}
@@ -46,6 +40,9 @@ def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
         kinds.setdefault((parent, family), set()).add((event.label, event.cls))
     for event in gating:
         parent, family = _parts(event)
+        if event.is_property:
+            yield event, f"{parent}~*"
+            continue
         one = len(alike[event.suite, family, event.label, event.cls]) == len(kinds[parent, family]) == 1
         fixture = parent if one else f"{event.suite}/*"
         yield event, f"{fixture}~{family}:*" if family else event.id
@@ -67,8 +64,8 @@ def _block(entry: KnownFailure) -> str:
     )
     lines = [f"{name} = {_quoted(text)}" for name, text in zip(FIELDS, pairs, strict=False)]
     lines.append(f"expires = {entry.expires.isoformat()}")
-    links = {"issue": entry.issue, "fault": entry.fault}
-    lines += [f"{name} = {_quoted(links[name])}" for name in LINKS if links[name]]
+    optional = {PATH: entry.path, "issue": entry.issue, "fault": entry.fault}
+    lines += [f"{name} = {_quoted(text)}" for name, text in optional.items() if text]
     return "\n".join(("[[known-failure]]", *lines, ""))
 
 

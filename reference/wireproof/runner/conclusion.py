@@ -38,6 +38,16 @@ def why_nothing_judged(stream: EventStream) -> str:
     return f"no case was judged: {shown}{rest}"
 
 
+def examples_line(stream: EventStream) -> str:
+    """Describe the generated examples of a run; empty for a run without any."""
+    drawn = stream.run.examples
+    if drawn is None:
+        return ""
+    found = sum(event.is_property for event in stream.cases)
+    each = f"{drawn.count} of each format and op"
+    return f"generated examples: {found:,}, {each}, of seed {drawn.seed}, by Hypothesis {drawn.hypothesis}"
+
+
 def exit_code(
     stream: EventStream,
     applied: AppliedBaseline | None = None,

@@ -24,6 +24,9 @@ SCHEMA: Final = 1
 PROPERTY: Final = "property"
 """The topic, and the family, of the cases of `--property`: `kafka.batch/v2/property/decode~s0:7`."""
 
+EXAMPLE_OPS: Final = ("decode", "encode", "scan", "read-back")
+"""The last part of the topic: the op, or `read-back` of the bytes that the adapter itself wrote."""
+
 MAX_LINE: Final = 1024 * 1024
 """Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
 
@@ -48,6 +51,23 @@ class Requirements:
 
 
 @frozen
+class Examples:
+    """The generated examples of a run.
+
+    Attributes:
+        count: of each format and op that the adapter claims.
+        seed: of all of them.
+        hypothesis: the version of Hypothesis, which decides with the seed what is drawn.
+        by_default: whether the run has them because nobody gave another number.
+    """
+
+    count: int
+    seed: int
+    hypothesis: str
+    by_default: bool = False
+
+
+@frozen
 class Run:
     """The manifest of one run.
 
@@ -65,6 +85,7 @@ class Run:
         not_compared: by format and revision, the patterns of the fields that the adapter does not show.
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
         requirements: the requirement set; None for a run on its own choice of cases.
+        examples: the generated examples; None for a run without any.
     """
 
     suite: str
@@ -82,6 +103,7 @@ class Run:
     not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
     started: str = ""
     requirements: Requirements | None = None
+    examples: Examples | None = None
     schema: int = SCHEMA
 
 
@@ -150,7 +172,7 @@ class CaseEvent:
 
     @property
     def is_property(self) -> bool:
-        """Return True for an example of `--property`, whose id depends on the seed."""
+        """Return True for a generated example, whose id depends on the seed."""
         return self.suite.endswith(f"/{PROPERTY}")
 
     @property
@@ -161,8 +183,12 @@ class CaseEvent:
     def signature(self, implementation: str) -> Signature:
         """Return the signature that groups findings."""
         kind = self.verdict if self.verdict == "blocked" else self.label
-        path = self.broken or without_indices(self.path)
-        return Signature(implementation, self.format_id, self.op, kind, self.cls, path)
+        return Signature(implementation, self.format_id, self.op, kind, self.cls, self.signature_path)
+
+    @property
+    def signature_path(self) -> str:
+        """Return the rule that the answer breaks, or the field without its indices."""
+        return self.broken or without_indices(self.path)
 
 
 @frozen

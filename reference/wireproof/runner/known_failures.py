@@ -23,6 +23,13 @@ time (`timeout`), memory or output (`resource:…`), or the end of its process (
 these kinds covers all of them. `exact = true` is for a codec that does not run away, such as one that a
 failed assertion ends: it fails the same way on every machine, so another way is a change.
 
+A generated example has another id with every release of the cases. So an entry for examples ends in `~*`,
+such as `kafka.batch/v2/property/decode~*`, and covers those that fail as written at `path`: the field without
+its indices, or the rule that the answer breaks; without `path`, any. It is not stale if no example fails,
+because another seed may draw others.
+
+    path = "records[].headers"
+
 `flaky = true` marks an implementation that carries state from one input to another, as the reason
 explains: such an entry is not stale if its case passes.
 """
@@ -69,6 +76,7 @@ class KnownFailure:
     fault: str = ""
     flaky: bool = False
     exact: bool = False
+    path: str = ""
 
     @property
     def fixture(self) -> str:
@@ -77,8 +85,13 @@ class KnownFailure:
 
     @property
     def broad(self) -> bool:
-        """Return True if it covers the families of more than one fixture."""
-        return "*" in self.fixture
+        """Return True if it covers examples, or the families of more than one fixture."""
+        return "*" in self.fixture or self.of_examples
+
+    @property
+    def of_examples(self) -> bool:
+        """Return True if it covers generated examples."""
+        return self.id.endswith("~*")
 
     def selects(self, golden: str) -> bool:
         """Return whether the entry is about a golden case, or about cases derived from it."""
@@ -105,7 +118,7 @@ class KnownFailure:
             parent, _, derived = event.id.partition("~")
             family = self.id.removeprefix(self.fixture)[1:-1]
             known = derived.startswith(family) and fixture_pattern(self.fixture).fullmatch(parent)
-            return bool(known) and self.fails_as_recorded(event)
+            return bool(known) and self.fails_as_recorded(event) and self.path in ("", event.signature_path)
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def fails_as_recorded(self, event: CaseEvent) -> bool:
@@ -121,6 +134,9 @@ def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
 FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 LINKS: Final = ("issue", "fault")
 """Links of an entry, each of which may be missing."""
+
+PATH: Final = "path"
+"""The field or rule of an entry for examples, which may be missing too."""
 
 _SECURE: Final = "https://"
 MARKS: Final = ("flaky", "exact")
@@ -141,7 +157,9 @@ def parse_baseline(text: str, name: str = "baseline") -> tuple[KnownFailure, ...
     known_failures = tuple(
         _known_failure(row, f"{name}: known failure {number}") for number, row in enumerate(entries, 1)
     )
-    written = Counter((entry.id, *(entry.failure if entry.broad else ())) for entry in known_failures)
+    written = Counter(
+        (entry.id, *((*entry.failure, entry.path) if entry.broad else ())) for entry in known_failures
+    )
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
@@ -164,7 +182,8 @@ def baseline_text(path: Path) -> str:
 def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
         raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
-    if unexpected := set(row) - {*LINKS, *MARKS} ^ set(FIELDS):
+    optional = {*LINKS, *MARKS, *([PATH] if str(row.get("id")).endswith("~*") else ())}
+    if unexpected := set(row) - optional ^ set(FIELDS):
         raise BaselineError(
             f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))}"
         )
@@ -183,7 +202,10 @@ def _known_failure(row: object, where: str) -> KnownFailure:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if error := bracket_error(row["id"].partition("~")[0]):
         raise BaselineError(f"{where}: {error}")
-    if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
-        raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
+    if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*|[^~]+/property/\w[\w-]*~\*", row["id"]):
+        raise BaselineError(
+            f"{where}: a pattern ends in ~<family>:*, or in /property/<op>~* for generated examples; "
+            "golden cases are named one by one"
+        )
     entry = KnownFailure(*(row.get(name, "") for name in (*FIELDS, *LINKS)))
-    return evolve(entry, flaky="flaky" in row, exact="exact" in row)
+    return evolve(entry, flaky="flaky" in row, exact="exact" in row, path=row.get(PATH, ""))

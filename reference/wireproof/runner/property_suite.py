@@ -7,27 +7,30 @@ campaign (`fuzz.seeded_cases`) are not, because its tasks do not know one anothe
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from itertools import islice
 from typing import Final
 
 from attrs import define, evolve, field, frozen
 
-from wireproof import formats
+from wireproof import __version__, formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Chunks, Data, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
-from wireproof.cases.reference_answers import reference_expectation
-from wireproof.cases.refusal_levels import with_refusal_level
+from wireproof.cases.reference_answers import open_to_refusal, reference_answer, reference_expectation
+from wireproof.cases.refusal_levels import is_left_open, with_refusal_level
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import PROPERTY
 from wireproof.runner.judge import judge
+from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.pending_cases import CaseResult
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
@@ -43,11 +46,23 @@ _EXAMPLE: Final = re.compile(r"s([0-9]{1,18}):([0-9]{1,6})")
 BLOCK_SIZE: Final = 64
 """Cases that are run at once."""
 
+MAX_LISTED: Final = 3
+"""Formats and ops that a note names."""
+
 MAX_DRAWS_FACTOR: Final = 4
 """Maximum examples drawn, as a multiple of those wanted: some are outside the claims, or known failures."""
 
 MAX_STALE_SAMPLES: Final = 64
 """Consecutive samples without a new example, after which a format has no more."""
+
+DEFAULT_EXAMPLES: Final = 4
+"""Examples of each format and op in a run that asks for none: they cost less than a tenth of its time."""
+
+MAX_CANDIDATES: Final = 600
+"""Candidates that are tried to shrink one failure."""
+
+FEW_CANDIDATES: Final = 32
+"""The same for the examples that nobody asked for."""
 
 FIRST_BLOCK_SIZE: Final = 8
 """Examples after which an adapter without claims has shown whether it supports an op at all."""
@@ -55,6 +70,20 @@ FIRST_BLOCK_SIZE: Final = 8
 
 class PropertyError(ValueError):
     """No cases can be generated; the message has the next step."""
+
+
+def release_seed(release: str = __version__) -> int:
+    """Return the seed of the examples that every run has: 1002003 for the release 1.2.3 of the cases."""
+    major, minor, patch, *_ = (*map(int, re.findall("[0-9]+", release)), 0, 0, 0)
+    return (major * 1000 + minor) * 1000 + patch
+
+
+def hypothesis_version() -> str:
+    """Return the version of Hypothesis; empty if it is not installed."""
+    try:
+        return version("hypothesis") if find_spec("hypothesis") else ""
+    except PackageNotFoundError:
+        return ""
 
 
 # --- the cases ---
@@ -114,7 +143,16 @@ class CasePool:
             parent=f"{topic}-{example.kind}",
             family=PROPERTY,
         )
-        return with_refusal_level(evolve(case, expect=reference_expectation(case)))
+        case = with_refusal_level(evolve(case, expect=reference_expectation(case)))
+        if is_left_open(case):
+            return evolve(case, level="may")
+        return evolve(case, level="should") if _is_open_to_refusal(case) else case
+
+
+def _is_open_to_refusal(case: Case) -> bool:
+    """Return whether a reader may refuse the input: then its value is no 'must' either."""
+    remarks = case.expect.remarks if isinstance(case.expect, Accept) else ()
+    return bool(remarks) and open_to_refusal(case, reference_answer(case).remarks) is not None
 
 
 def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
@@ -180,12 +218,16 @@ class PropertySettings:
             and counted, and fails nothing; the known failure's own case checks the bug. Findings with one
             signature are one finding, so a second bug is hidden only where every report would show it as the
             first one.
+        held: the known failures that examples alone show. They are not shrunk.
+        candidates: maximum candidates that are tried to shrink one failure.
     """
 
     count: int
     seed: int = 0
     rows: frozenset[str] | None = None
     known: frozenset[Signature] = frozenset()
+    held: tuple[KnownFailure, ...] = ()
+    candidates: int = MAX_CANDIDATES
 
 
 @frozen
@@ -218,13 +260,16 @@ class RedrawCounts:
     short: dict[str, int] = field(factory=dict)
 
     def notes(self) -> list[str]:
-        """Return one line for each target with replaced or missing examples."""
-        again = "examples with a known failure were replaced by others"
-        less = "examples only: few others are within the claims and without a known failure"
-        return [
-            *(f"{target}: {number} {again}" for target, number in self.known.items()),
-            *(f"{target}: {number} {less}" for target, number in self.short.items()),
-        ]
+        """Return a line about the replaced examples and one about the missing ones."""
+        again = f"{sum(self.known.values())} examples with a known failure were replaced by others"
+        less = "fewer examples are within the claims and without a known failure"
+        rows = ((again, self.known), (less, self.short))
+        return [f"{text}: {_listed(counts)}" for text, counts in rows if counts]
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    more = f" and {len(counts) - MAX_LISTED} more" if len(counts) > MAX_LISTED else ""
+    return ", ".join(f"{number} of {target}" for target, number in [*counts.items()][:MAX_LISTED]) + more
 
 
 def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[PropertyTarget]:

@@ -185,7 +185,7 @@ def _vsr(s: CaseBuilder) -> None:
         s.rejects(f"frame/operation-{number}", f"A request of operation {number}", _request(b"x", number), "bad-kind", at=176, also=("invalid-value", "not-permitted"), twin="frame/operation-129", doc=doc, level="should", rules=known, why="What it asks for is not known.")
     s.rejects("frame/reply-operation-255", "A reply to operation 255", _reply(b"", operation=255), "bad-kind", at=208, also=("invalid-value", "not-permitted"), twin="frame/reply-operation-0", doc=doc, level="should", rules=known, why="The header is cast in one piece, and this is no value of its enum.")
     told_versions = {"header": {"client": "1", "server_protocol_version": str(11 << 10), "server_protocol_version_min": str(10 << 10), "reason": "14"}, "body": ""}
-    s.accepts("frame/eviction-reason-14", "An eviction for the version of the protocol", _evicted(14), told_versions, doc=doc, level="should", rules=reason, why="The reason that has the two versions.")
+    s.accepts("frame/eviction-reason-14", "An eviction for the version of the protocol", _evicted(14), told_versions, doc=doc, rules=(*layout, *command), why="The reason that has the two versions.")
     for number in (0, 16):
         s.rejects(f"frame/eviction-reason-{number}", f"An eviction for the reason {number}", _evicted(number), "bad-kind", at=255, also=("invalid-value", "not-permitted"), twin="frame/eviction-reason-14", doc=doc, level="should", rules=reason, why="There are the reasons 1 to 15.")
     s.writes("encode/send", "A send (W29 and W25)", _request_value(W25, 160), W29 + W25, doc="iggy.md §13 W29, W25", rules=(*layout, *check), why="The worked example.")

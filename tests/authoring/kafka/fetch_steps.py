@@ -1,13 +1,19 @@
 """What a broker returns of its log: `kafka.log/mixed/fetch`, kafka.md §1.15."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from tests.authoring.fixture_writer import FixtureWriter
 from tests.authoring.kafka.steps import (
+    Answer,
     Batch,
+    Producer,
     Sequences,
     delete,
     fetch,
     idempotent,
     log,
+    marker,
     offset_of,
     plain,
     produce,
@@ -23,6 +29,10 @@ COMPACT = {"cleanup.policy": "compact", "segment.ms": "60000", "min.cleanable.di
 LATER = 3_600_000
 """Milliseconds after which a segment ends."""
 
+LIMITED, WAIT = "kafka.fetch.limits", "kafka.fetch.wait"
+LONG = "5000"
+"""Milliseconds that a broker may wait: every step that it waits for comes long before."""
+
 BIG, SMALL = plain("a" * 400, "b" * 400, "c" * 400), plain("d")
 
 
@@ -30,6 +40,8 @@ def write(writer: FixtureWriter) -> None:
     cases = Sequences(writer, "fetch", "§1.15", [])
     _offsets(cases)
     _limits(cases)
+    _limits_of_two(cases)
+    _waits(cases)
     _deleted(cases)
     _cleaned(cases)
     _sessions(cases)
@@ -77,6 +89,95 @@ def _limits(cases: Sequences) -> None:
         "limit-between", "a limit that ends inside the second batch: the first one is whole", why, [FIRST],
         *both, fetch(4, BIG.stored(0), partitionMaxBytes=str(size + 10)), fetch(4, *all_of, partitionMaxBytes=str(size + len(SMALL.bytes()))),
     )  # fmt: skip
+
+
+def _two(first: Answer, second: Answer, *, partitions: Sequence[tuple[int, int]] = ((0, 0), (1, 0)), **fields: Any) -> Answer:
+    """A fetch of two partitions without a session."""
+    rows = ({"partition": "0", **first}, {"partition": "1", **second})
+    return session(-1, *rows, partitions=partitions, alive=False, **fields)
+
+
+def _limits_of_two(cases: Sequences) -> None:
+    size, small = len(BIG.bytes()), len(SMALL.bytes())
+    both = (produce(BIG, 0), produce(SMALL, 0, partition=1))
+    filled, empty = log(3, BIG.stored(0)), log(3)
+    other, none = log(1, SMALL.stored(0)), log(1)
+    why = "A consumer with a small limit for a response has no room for more, and comes back for the rest."
+    cases.case(
+        "two-limit-of-response", "a limit that the first of two partitions fills", why, [LIMITED],
+        *both, _two(filled, none, maxBytes=str(size)), _two(filled, none, maxBytes=str(size + small - 1)), _two(filled, other, maxBytes=str(size + small)),
+    )  # fmt: skip
+    cases.case(
+        "two-limit-passed", "a limit of one byte over two partitions: the first batch of the first one comes, and no other", why, [LIMITED, FIRST],
+        *both, _two(filled, none, maxBytes="1"), _two(filled, none, partitionMaxBytes="1"),
+    )  # fmt: skip
+    cases.case(
+        "two-order", "the order of the request decides which of two partitions comes", "A consumer that turns its order around starves none of them.", [LIMITED],
+        *both, _two(empty, other, maxBytes="1", partitions=[(1, 0), (0, 0)]), _two(filled, none, maxBytes="1"),
+    )  # fmt: skip
+    cases.case(
+        "two-first-empty", "a limit of one byte, and the first partition has nothing new: the first batch of the second one comes",
+        "Else a consumer at the end of one partition would never get on in the other.", [LIMITED, FIRST],
+        *both, _two(empty, other, maxBytes="1", partitions=[(0, 3), (1, 0)]), _two(empty, other, partitionMaxBytes="1", partitions=[(0, 3), (1, 0)]),
+    )  # fmt: skip
+    one = Producer()
+    held = one.batch("t", sequence=0)
+    cases.case(
+        "two-first-open", "a limit of one byte, and all of the first partition is in an open transaction", "For a consumer of committed records it has nothing.",
+        [LIMITED, FIRST, "kafka.transaction.stable-offset"],
+        one.init(0), one.add(0), one.produce(held, 0), produce(BIG, 0, partition=1),
+        _two(log(1, stable=0), log(3, BIG.stored(0)), maxBytes="1", isolation="read_committed"),
+        _two(log(1, held.stored(0), stable=0), log(3), maxBytes="1"), one.end(commit=False), needs=["feature:transactions"],
+    )  # fmt: skip
+    cases.case(
+        "two-limit-of-partition", "a limit for each partition that fits the second one only", why, [LIMITED, FIRST],
+        *both, produce(SMALL, 3), produce(BIG, 1, partition=1), _two(log(4, BIG.stored(0)), log(4, SMALL.stored(0)), partitionMaxBytes=str(small)),
+    )  # fmt: skip
+
+
+def _waits(cases: Sequences) -> None:
+    size, small = len(BIG.bytes()), len(SMALL.bytes())
+    first = produce(SMALL, 0)
+    ends = {"minBytes": "1", "maxWaitMs": LONG, "meanwhile": "1"}
+    why = "A consumer at the end of the log waits for the next record, and gets it at once."
+    cases.case(
+        "wait", "from the end of the log, until a record comes", why, [WAIT],
+        first, fetch(2, SMALL.stored(1), offset=1, **ends), produce(SMALL, 1),
+    )  # fmt: skip
+    cases.case("wait-empty", "from a log without records, until one comes", why, [WAIT], fetch(1, SMALL.stored(0), **ends), first)
+    cases.case(
+        "wait-in-vain", "more bytes than there are: what is there comes when the time is over", "Less than it wanted is better for a consumer than nothing.", [WAIT],
+        first, fetch(1, SMALL.stored(0), minBytes="100000", maxWaitMs="300"), fetch(1, offset=1, minBytes="1", maxWaitMs="300"),
+    )  # fmt: skip
+    more = {**ends, "minBytes": str(size + small), "meanwhile": "2"}
+    cases.case(
+        "wait-bytes", "until there are as many bytes as the consumer wants", "An answer for each record would be an answer for each message of a producer.", [WAIT],
+        fetch(4, SMALL.stored(0), BIG.stored(1), **more), first, produce(BIG, 1),
+    )  # fmt: skip
+    cases.case(
+        "wait-first-batch", "a limit of one byte, and a larger batch comes: it is returned whole", "The limit is not absolute after a wait either.", [WAIT, FIRST],
+        first, fetch(4, BIG.stored(1), offset=1, maxBytes="1", **ends), produce(BIG, 1),
+    )  # fmt: skip
+    cases.case(
+        "wait-limit", "a limit over two partitions after a wait: the first one fills it", "A limit that is forgotten while a request waits is passed as soon as a consumer is idle.",
+        [WAIT, LIMITED], _two(log(3, BIG.stored(0)), log(1), maxBytes=str(size + 1), **{**more, "minBytes": str(size + 1)}),
+        produce(SMALL, 0, partition=1), produce(BIG, 0), _two(log(3, BIG.stored(0)), log(1, SMALL.stored(0))),
+    )  # fmt: skip
+    cases.case(
+        "wait-second", "two partitions, of which the second gets a record", why, [WAIT, LIMITED],
+        first, _two(log(1), log(1, SMALL.stored(0)), partitions=[(0, 1), (1, 0)], maxBytes="1", **ends), produce(SMALL, 0, partition=1),
+    )  # fmt: skip
+    one = Producer()
+    sent = one.batch("t", sequence=0)
+    for name, commit in (("committed", True), ("aborted", False)):
+        entries = (sent.stored(0), marker("commit" if commit else "abort", 1, one.number))
+        cases.case(
+            f"wait-{name}", f"for committed records, until the transaction is {name}", "A record of an open transaction ends no wait for committed ones.",
+            [WAIT, "kafka.transaction.stable-offset"],
+            one.init(0), one.add(0),
+            fetch(2, *entries, isolation="read_committed", aborted=() if commit else [("7001", "0")], **{**ends, "meanwhile": "2"}),
+            one.produce(sent, 0), one.end(commit=commit), needs=["feature:transactions"],
+        )  # fmt: skip
 
 
 def _deleted(cases: Sequences) -> None:

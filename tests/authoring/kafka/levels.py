@@ -104,6 +104,42 @@ SHOULD: Final = """
     kafka.log/mixed/segments/zeros-12
     kafka.log/mixed/segments/zeros-17
     kafka.log/mixed/segments/zeros-18
+    kafka.batch/v0/states/inner-attributes-greatest
+    kafka.batch/v0/states/inner-attributes-minus-1
+    kafka.batch/v0/states/inner-key-length-greatest
+    kafka.batch/v0/states/inner-lengths-least
+    kafka.batch/v0/states/inner-magic-greatest
+    kafka.batch/v0/states/inner-magic-least
+    kafka.batch/v0/states/inner-magic-minus-1
+    kafka.batch/v0/states/inner-timestamps
+    kafka.batch/v0/states/inner-value-length-greatest
+    kafka.batch/v0/states/key-length-least
+    kafka.batch/v0/states/value-length-greatest
+    kafka.batch/v0/states/value-length-least
+    kafka.batch/v1/states/inner-attributes-greatest
+    kafka.batch/v1/states/inner-attributes-minus-1
+    kafka.batch/v1/states/inner-key-length-greatest
+    kafka.batch/v1/states/inner-lengths-least
+    kafka.batch/v1/states/inner-magic-greatest
+    kafka.batch/v1/states/inner-magic-least
+    kafka.batch/v1/states/inner-magic-minus-1
+    kafka.batch/v1/states/inner-timestamps
+    kafka.batch/v1/states/inner-value-length-greatest
+    kafka.batch/v1/states/key-length-least
+    kafka.batch/v1/states/value-length-greatest
+    kafka.batch/v1/states/value-length-least
+    kafka.batch/v2/states/header-count-least
+    kafka.batch/v2/states/header-key-length-greatest
+    kafka.batch/v2/states/header-value-length-greatest
+    kafka.batch/v2/states/header-value-length-least
+    kafka.batch/v2/states/lz4-content-checksum-greatest
+    kafka.batch/v2/states/timestamp-least
+    kafka.batch/v2/states/record-length-1
+    kafka.batch/v2/states/record-length-least
+    kafka.batch/v2/states/records-count-least
+    kafka.batch/v2/states/value-length-greatest
+    kafka.batch/v2/states/value-length-least
+    kafka.batch/v2/states/xerial-chunk-greatest
 """
 
 MAY: Final = """

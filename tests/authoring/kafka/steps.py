@@ -18,6 +18,9 @@ FUTURE = 4_000_000_000_000
 TOO_EARLY, OLD_EPOCH = "OUT_OF_ORDER_SEQUENCE_NUMBER", "INVALID_PRODUCER_EPOCH"
 """The errors of a sequence that is not the next one, and of an epoch that is not the last one."""
 
+APPENDED = 2_000_000_000_000
+"""Stands for a time that the broker answered to a Produce."""
+
 CODECS: Mapping[int, Callable[[bytes], bytes]] = {0: bytes, 1: gzip, 4: zstd}
 GZIP, ZSTD = 1, 4
 
@@ -26,6 +29,9 @@ LOG_APPEND_TIME = 0x08
 
 LIMITS = {"ms": 60_000}
 """A case waits until its topic is created, and for the markers of its transactions."""
+
+RESTART_LIMITS = {"ms": 180_000}
+"""A restart waits until the other cases that have begun are ready."""
 
 FORMAT = "kafka.log/mixed"
 TRANSACTIONAL = 0x10
@@ -103,6 +109,10 @@ class Batch:
             head["baseTimestamp"] = str(FUTURE + self.shift + self._rows()[kept[0]][2])
         return {**head, "kind": kind, "records": records}
 
+    def stamped(self, base: int) -> Answer:
+        """Return the batch as a fetch with `times` has it in a topic with append time."""
+        return {**self.stored(base), "timestampType": "append", "maxTimestamp": str(APPENDED)}
+
 
 def _encoded(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
@@ -162,6 +172,10 @@ def old_fetch(version: int, end: int, *entries: Answer, offset: int = 0, **field
     return {"op": "fetch", "offset": str(offset), "version": str(version), **fields, "expect": expect}
 
 
+def restart() -> Step:
+    return {"op": "restart", "expect": {"restarted": True}}
+
+
 def await_expiry(of: str) -> Step:
     return {"op": "await-expiry", "of": of, "expect": {"waited": True}}
 
@@ -186,6 +200,13 @@ def delete(offset: int, expect: int | str, *, partition: int = 0) -> Step:
 
 def offset_of(timestamp: int, expect: int, **fields: Any) -> Step:
     return {"op": "list-offset", "timestamp": str(timestamp), **fields, "expect": {"offset": str(expect)}}
+
+
+def offset_at(timestamp: int, expect: tuple[int, int], **fields: Any) -> Step:
+    """ListOffsets of a time, or of -3: offset and time of the record; (-1, -1) if there is none."""
+    offset, time = expect
+    answer = {"offset": str(offset), "timestamp": str(time)}
+    return {"op": "list-offset", "timestamp": str(timestamp), **fields, "expect": answer}
 
 
 @frozen
@@ -238,5 +259,6 @@ class Sequences:
             "id": self._prefix + name, "title": title, "why": why, "op": "sequence", "profile": "produce",
             "options": {"topic": dict(topic or {})}, "level": level, "rules": list(rules), "steps": list(steps),
             "twin": self._prefix + twin if twin else None, "needs": sorted({*self._needs, *needs}),
-            "source": {"origin": "builder", "document": self._document}, "limits": LIMITS,
+            "source": {"origin": "builder", "document": self._document},
+            "limits": RESTART_LIMITS if any(step["op"] == "restart" for step in steps) else LIMITS,
         })  # fmt: skip

@@ -3,13 +3,18 @@
 from typing import Any
 
 from tests.authoring.fixture_writer import FixtureWriter
+from tests.authoring.kafka.fetch_steps import COMPACT, LATER
 from tests.authoring.kafka.steps import (
+    APPENDED,
+    GZIP,
     OLD_EPOCH,
     TOO_EARLY,
+    Batch,
     Producer,
     Sequences,
     fetch,
     marker,
+    offset_at,
     offset_of,
     plain,
     produce,
@@ -19,6 +24,7 @@ COMMITTED: dict[str, Any] = {"isolation": "read_committed"}
 A, B = Producer(7001, "a"), Producer(7002, "b")
 FENCED, BAD_STATE, WRONG_ID = "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"
 LATEST = -1
+APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 
 ATOMIC = "Either all records of a transaction are seen or none of them is."
 HELD = "A consumer of committed records must not pass a transaction whose end is open."
@@ -36,6 +42,8 @@ def write(writer: FixtureWriter) -> None:
     _stable_offset(cases)
     _states(cases)
     _fencing(cases)
+    _append_time(cases)
+    _cleaned(cases)
     newer = Sequences(writer, "transaction-v2", "§1.14", ["feature:transactions-v2"])
     _second_version(newer)
 
@@ -218,6 +226,92 @@ def _fencing(cases: Sequences) -> None:
     cases.case(
         "epoch-raised-late", "an older instance raises its epoch when a newer one has begun", ZOMBIE, [INIT, FENCING],
         A.init(0), A.init(1), A.init(2), A.init(either, epoch=0), A.init(3), twin="epoch-raised",
+    )  # fmt: skip
+
+
+def _append_time(cases: Sequences) -> None:
+    why = "The two settings meet in the attributes of a batch, and in what a broker knows of its producer."
+    times = {"times": True}
+    sent, again = A.batch("a", "b", sequence=0), A.batch("c", sequence=2)
+    begun = (A.init(0), A.add(0), A.produce(sent, 0))
+    ends = {name: {**marker(name, 2, A.number), "timestampType": "append"} for name in ("commit", "abort")}
+    rules = [END, "kafka.append.append-time"]
+    cases.case(
+        "append-time-commit", "a transaction with append time is committed", why, rules,
+        *begun, A.end(commit=True), fetch(3, sent.stamped(0), ends["commit"], until="3", **times, **COMMITTED), topic=APPEND_TIME, level="should",
+    )  # fmt: skip
+    cases.case(
+        "append-time-abort", "a transaction with append time is aborted", why, [*rules, ABORTED],
+        *begun, A.end(commit=False), fetch(3, sent.stamped(0), ends["abort"], until="3", aborted=[("7001", "0")], **times, **COMMITTED),
+        topic=APPEND_TIME, level="should",
+    )  # fmt: skip
+    cases.case(
+        "append-time-duplicate", "a batch of a transaction with append time twice", why, ["kafka.state.duplicate", "kafka.append.append-time"],
+        *begun, A.produce(sent, 0), A.produce(again, 2), A.produce(again, 2), fetch(3, sent.stamped(0), again.stamped(2), stable=0, **times),
+        A.end(commit=True), topic=APPEND_TIME,
+    )  # fmt: skip
+    packed = Batch(("a", "b"), A.number, 0, 0, transactional=True, codec=GZIP, deltas=(0, 5))
+    cases.case(
+        "append-time-gzip", "a compressed batch of a transaction with append time", why, rules,
+        A.init(0), A.add(0), A.produce(packed, 0), fetch(2, packed.stamped(0), stable=0, **times), A.end(commit=True), topic=APPEND_TIME,
+        needs=["codec:gzip"],
+    )  # fmt: skip
+    cases.case(
+        "append-time-listed", "the time of an append in a transaction: no offset for committed records before its end", why,
+        [STABLE, "kafka.list-offsets.time", "kafka.append.append-time"],
+        *begun, offset_at(0, (0, APPENDED), timestampOf="0"), offset_at(0, (-1, -1), timestampOf="0", **COMMITTED), A.end(commit=True),
+        fetch(3, sent.stored(0), marker("commit", 2, A.number), until="3"), offset_at(0, (0, APPENDED), timestampOf="0", **COMMITTED), topic=APPEND_TIME,
+    )  # fmt: skip
+
+
+def _keyed(producer: Producer, key: str, value: str, sequence: int) -> Batch:
+    return Batch((value,), producer.number, 0, sequence, transactional=True, keys=(key,))
+
+
+def _cleaned(cases: Sequences) -> None:
+    """Transactions in a compacted topic: a plain record an hour later ends the segment, which is then cleaned."""
+    end = Batch(("z",), keys=("z",), shift=LATER)
+    old, new = plain("1", keys=("x",)), plain("2", keys=("x",))
+    read = {"compacted": True, **COMMITTED}
+    topic: dict[str, Any] = {"topic": COMPACT, "needs": ["feature:compaction"]}
+    keeps = "Without its marker the records of a transaction are lost to consumers, or seem to be of one that is open."
+
+    def transaction(producer: Producer, sent: Batch, base: int, *, commit: bool, begins: bool = True) -> tuple[Any, ...]:
+        """Write one batch and its marker, and wait for that."""
+        begun = (*((producer.init(0),) if begins else ()), producer.add(0), producer.produce(sent, base))
+        last = marker("commit" if commit else "abort", base + 1, producer.number)
+        return (*begun, producer.end(commit=commit), fetch(base + 2, last, offset=base + 1, until=str(base + 2)))
+
+    one, two, three = _keyed(A, "a", "1", 0), _keyed(A, "b", "2", 1), _keyed(A, "c", "3", 2)
+    many = (*transaction(A, one, 0, commit=True), *transaction(A, two, 2, commit=True, begins=False), *transaction(A, three, 4, commit=True, begins=False))
+    marks = [marker("commit", at, A.number) for at in (1, 3, 5)]
+    entries = (one.stored(0), marks[0], two.stored(2), marks[1], three.stored(4), marks[2], new.stored(7), end.stored(8))
+    cases.case(
+        "cleaned-markers", "every transaction keeps its marker: the markers have one key, and are no records of it", keeps, [END, "kafka.fetch.cleaned"],
+        *many, produce(old, 6), produce(new, 7), produce(end, 8), fetch(9, *entries, **{**read, "compacted": "5"}), **topic,
+    )  # fmt: skip
+    other = _keyed(B, "b", "2", 0)
+    both = (*transaction(A, one, 0, commit=True), *transaction(B, other, 2, commit=True))
+    entries = (one.stored(0), marks[0], other.stored(2), marker("commit", 3, B.number), new.stored(5), end.stored(6))
+    cases.case(
+        "cleaned-markers-of-two", "the transactions of two producers keep their markers", keeps, [END, "kafka.fetch.cleaned"],
+        *both, produce(old, 4), produce(new, 5), produce(end, 6), fetch(7, *entries, **{**read, "compacted": "4"}), **topic,
+    )  # fmt: skip
+    newer, before = _keyed(A, "a", "2", 1), plain("0", keys=("y",))
+    cases.case(
+        "cleaned-newer", "a later transaction has the same key: the older record goes, the newer one stays with its marker",
+        "The newest committed record of a key is its state.", [END, "kafka.fetch.cleaned"],
+        produce(before, 0), *transaction(A, one, 1, commit=True), *transaction(A, newer, 3, commit=True, begins=False), produce(end, 5),
+        fetch(6, before.stored(0), marker("commit", 2, A.number), newer.stored(3), marker("commit", 4, A.number), end.stored(5),
+              **{**read, "compacted": "3"}), **topic, level="should",
+    )  # fmt: skip
+    first, undone, after = plain("1", keys=("a",)), _keyed(A, "a", "2", 0), _keyed(A, "c", "3", 1)
+    entries = (first.stored(0), marker("abort", 2, A.number), after.stored(3), marker("commit", 4, A.number), end.stored(5))
+    cases.case(
+        "cleaned-aborted", "an aborted record with the same key is later: the committed one stays, and the aborted one goes",
+        "An aborted record is never the state of its key; a cleaner that takes it for that loses the committed one.", [ABORTED, "kafka.fetch.cleaned"],
+        produce(first, 0), *transaction(A, undone, 1, commit=False), *transaction(A, after, 3, commit=True, begins=False), produce(end, 5),
+        fetch(6, *entries, aborted=[("7001", "1")], **{**read, "compacted": "3"}), **topic, level="should",
     )  # fmt: skip
 
 

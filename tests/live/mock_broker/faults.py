@@ -12,21 +12,31 @@ from typing import Final
 from attrs import evolve
 
 from tests.live.mock_broker import (
+    cleaning,
+    fetching_faults,
     idle_faults,
+    listing_faults,
     old_fetch_faults,
     refusal_faults,
+    restart_faults,
     sequence_faults,
     storage_faults,
+    transaction_time_faults,
 )
 from tests.live.mock_broker.batch_edits import (
     with_numbers,
 )
+from tests.live.mock_broker.cleaning import CleaningPartition
+from tests.live.mock_broker.restart_faults import RestartingPartition
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.server import Die, Hang
 from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import RecordBatch
 
 DAY_MS: Final = 86_400_000
+
+RIGHT: Final = (ServedPartition, CleaningPartition, RestartingPartition)
+"""The partitions without a fault."""
 
 LARGE: Final = 3
 """The number of records at which a broker hangs or dies."""
@@ -138,6 +148,11 @@ class Dies(ServedPartition):
 
 def _named() -> Mapping[str, type[ServedPartition]]:
     modules = (
+        cleaning,
+        fetching_faults,
+        listing_faults,
+        restart_faults,
+        transaction_time_faults,
         storage_faults,
         refusal_faults,
         sequence_faults,
@@ -146,9 +161,7 @@ def _named() -> Mapping[str, type[ServedPartition]]:
         sys.modules[__name__],
     )
     found = (member for module in modules for member in getmembers(module, isclass))
-    faulty = [
-        (name, one) for name, one in found if issubclass(one, ServedPartition) and one is not ServedPartition
-    ]
+    faulty = [(name, one) for name, one in found if issubclass(one, ServedPartition) and one not in RIGHT]
     return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in faulty}
 
 
@@ -158,4 +171,4 @@ FAULTS: Final[Mapping[str, type[ServedPartition]]] = _named()
 
 def partition_class(fault: str | None) -> type[ServedPartition]:
     """Return the partition with this fault, the right one for None; raises `KeyError`."""
-    return FAULTS[fault] if fault else ServedPartition
+    return FAULTS[fault] if fault else CleaningPartition

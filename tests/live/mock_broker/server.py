@@ -1,12 +1,15 @@
 """The loopback broker with one node, and with one fault or none."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 from kafka.protocol.consumer import FetchRequest
 
 from tests.live.mock_broker.faults import partition_class
+from tests.live.restarting import command_of
 from wireproof.kafka.family.loopback_broker import server
 from wireproof.kafka.family.loopback_broker.broker_settings import ID_AGE, PRODUCER_AGE
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
@@ -38,11 +41,31 @@ PLAIN: Final = Kind()
 
 def running(fault: str | None = None, port: int = 0, kind: Kind = PLAIN) -> AbstractContextManager[str]:
     """Run a mock broker in a thread until the block ends; it gives the address."""
+    return server.running(_cluster(fault, kind), port=port)
+
+
+@contextmanager
+def restartable(folder: Path, fault: str | None = None) -> Iterator[str]:
+    """Run a mock broker; give its address, and a properties file with the command that starts it again."""
+    cluster = _cluster(fault, PLAIN)
+
+    def restart() -> None:
+        partitions = [one for topic in cluster.topics.values() for one in topic.partitions]
+        for one in (*partitions, cluster.coordinator):
+            getattr(one, "restarted", lambda: None)()
+
+    with server.running(cluster) as address, command_of(restart) as command:
+        file = folder / f"{fault or 'right'}.properties"
+        file.write_text(f"wireproof.broker.restart={command}\n", encoding="utf-8")
+        yield f"{address}:{file}"
+
+
+def _cluster(fault: str | None, kind: Kind) -> LoopbackCluster:
     chosen = partition_class(fault)
-    cluster = LoopbackCluster(
+    return LoopbackCluster(
         chosen,
         coordinator=getattr(chosen, "coordinator_class", Coordinator)(),
         settings=EXPIRING if kind.expiring else {},
         oldest={FetchRequest.API_KEY: 0} if kind.converting else {},
+        fetching_class=getattr(chosen, "fetching_class", None),
     )
-    return server.running(cluster, port=port)

@@ -42,7 +42,7 @@ def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
 
 def test_versions_are_listed_in_their_order_and_systems_as_the_formats_are() -> None:
     listed = list(PATHS)
-    versions = ["0.0.30", "0.0.40", "0.0.60", "0.7", "0.8", "0.9", "0.10", "0.11"]
+    versions = ["0.0.30", "0.0.40", "0.0.60", "0.7", "0.8", "0.9", "0.10", "0.11", "edge"]
     assert [name for name in listed if name.startswith("iggy-rust")] == [
         f"iggy-rust-{one}" for one in versions
     ]

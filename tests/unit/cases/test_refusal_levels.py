@@ -43,6 +43,20 @@ def test_an_accepted_case_keeps_its_level() -> None:
     assert with_refusal_level(case) is case
 
 
+@pytest.mark.parametrize(
+    ("golden", "level"),
+    [("two-arrays", "should"), ("uuid-15", "should"), ("pid-32-bits", "must")],
+)
+def test_the_field_limits_the_level_of_a_value_that_is_refused_too(golden: str, level: Level) -> None:
+    case = load().by_id[f"heka.message/0.10/encode/{golden}"]
+    assert with_refusal_level(evolve(case, level="must")).level == level
+
+
+def test_a_value_whose_bytes_a_reader_may_refuse_is_no_must_to_write() -> None:
+    case = load().by_id["heka.message/0.10/encode/text-not-utf8-everywhere"]
+    assert with_refusal_level(evolve(case, level="must")).level == "should"
+
+
 def test_a_reader_that_keeps_unknown_fields_fails_no_derived_must_case() -> None:
     derived = list(derived_cases(load().by_id["heka.message/0.10/message/every-field"]))
     unknown = [case for case in derived if case.expect == Reject("unknown-field", (), *_rest(case))]

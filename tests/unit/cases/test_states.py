@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from goldens import load
@@ -15,6 +16,7 @@ from wireproof.cases.states import (
     pattern_of,
     read_notes,
     state_table,
+    text_sizes,
     wrong_reasons,
 )
 
@@ -48,6 +50,13 @@ def test_a_number_has_the_edges_of_its_type(
     assert found == set(states)
 
 
+def test_the_elements_of_a_packed_array_have_edges_to_read_and_to_write(table: StateTable) -> None:
+    path = "fields[].value_integer[]"
+    found = {(cell.direction, cell.state) for cell in table.filled if cell.path == path}
+    states = ("zero", "minus-one", "least", "greatest", "distinct")
+    assert found == {(direction, state) for direction in ("read", "write") for state in states}
+
+
 def test_a_case_fills_the_cells_of_its_values(table: StateTable) -> None:
     name = f"{BATCH}/batch/two-records"
     assert name in table.filled[Cell(BATCH, "read", "producerId", "minus-one")]
@@ -58,6 +67,22 @@ def test_a_case_fills_the_cells_of_its_values(table: StateTable) -> None:
 def test_a_part_that_another_format_has_too_has_no_cells_of_its_own(table: StateTable) -> None:
     assert not [cell for cell in table.filled if cell.format_id == "kafka.log/mixed"]
     assert not [cell for cell in table.filled if cell.path.startswith("frames[].message")]
+
+
+def test_a_number_that_a_writer_computes_has_no_cells_to_write(table: StateTable) -> None:
+    log = {(cell.direction, cell.path) for cell in table.filled if cell.format_id == "iggy.log/0.9"}
+    assert ("read", "messages[].checksum") in log
+    assert ("write", "messages[].checksum") not in log
+
+
+def test_a_text_that_is_not_written_for_its_size_fills_a_cell_of_its_length(table: StateTable) -> None:
+    cell = Cell("iggy.headers/0.0.30", "write", "headers[].key_len", "zero")
+    assert table.filled[cell] == ("iggy.headers/0.0.30/encode/key-empty",)
+
+
+def test_the_texts_of_a_map_are_those_of_its_keys_and_values() -> None:
+    value: Any = {"headers": [["6b", {"kind": "raw", "value": ""}]], "payload": "0102"}
+    assert list(text_sizes(value)) == [("headers[].key", 1), ("headers[].value", 0), ("payload", 2)]
 
 
 def test_each_reason_is_needed_and_has_its_source(table: StateTable) -> None:

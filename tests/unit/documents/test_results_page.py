@@ -10,7 +10,7 @@ from documentation import DOCS, tables, text_of, words
 
 from wireproof.runner.events import CaseEvent, Footer, Run
 from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE
-from wireproof.runner.known_failures import FIELDS, LINKS, MARKS, parse_baseline
+from wireproof.runner.known_failures import FIELDS, LINKS, MARKS, PATH, parse_baseline
 from wireproof.runner.verdicts import ROWS
 
 PAGE = text_of("results.md")
@@ -67,7 +67,7 @@ def test_the_levels_and_the_version_are_named() -> None:
 
 def test_the_fields_of_a_known_failure_are_those_of_the_file() -> None:
     shown = [word for row in tables(PAGE, "Known failures")[0] for word in words(row[0])]
-    assert sorted(shown) == sorted([*FIELDS, *LINKS, *MARKS])
+    assert sorted(shown) == sorted([*FIELDS, *LINKS, *MARKS, PATH])
     entry = "".join(f'{name} = "x"\n' for name in FIELDS if name != "expires") + "expires = 2030-01-01\n"
     (heading,) = re.findall(r"one table `([^`]+)`", PAGE)
     assert len(parse_baseline(f"{heading}\n{entry}".replace('kind = "x"', 'kind = "fail"'))) == 1

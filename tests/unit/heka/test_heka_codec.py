@@ -41,6 +41,51 @@ def test_a_stream_comes_back_as_it_was(value: FrameStream) -> None:
     assert formats.decode(STREAM, data).value == value
 
 
+FIELD = {"name": "61", "value_type": None, "representation": None}
+ARRAYS: dict[str, list[Json]] = {
+    f"value_{name}": [] for name in ("string", "bytes", "integer", "double", "bool")
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "unfit"),
+    [
+        ("uuid", ("00" * 15, "00" * 17, "", None, "0g" * 16, 5)),
+        ("timestamp", (str(2**63), str(-(2**63) - 1), str(2**64 + 1), "", "1.0", " 1", "0x1", None, 1, True)),
+        *((name, ("abc", "AB", "zz", 5, True)) for name in ("type", "logger", "payload", "hostname")),
+        *(
+            (name, (str(2**31), str(-(2**31) - 1), str(2**64), "1e3", 1.5, False))
+            for name in ("severity", "pid")
+        ),
+        ("fields[0].name", (None, "a", 5)),
+        ("fields[0].representation", ("a", 5)),
+        ("fields[0].value_type", ("FLOAT", "2", 2)),
+        ("fields[0].value_string[0]", (None, "a", 5)),
+        ("fields[0].value_bytes[0]", (None, "a", 5)),
+        ("fields[0].value_integer[0]", (str(2**63), str(-(2**63) - 1), str(2**64 + 5), "1.0", None, 5, True)),
+        ("fields[0].value_double[0]", ("", "00" * 7, "00" * 9, "1.5", None, 1.5)),
+        ("fields[0].value_bool[0]", ("true", "1", 1, None)),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_by_its_path(path: str, unfit: tuple[Json, ...]) -> None:
+    for given_value in unfit:
+        with pytest.raises(Rejected) as caught:
+            formats.encode(MESSAGE, _message_with(path, given_value))
+        assert (caught.value.cls, caught.value.path) == ("invalid-value", path)
+
+
+def _message_with(path: str, part: Json) -> Json:
+    name = path.removeprefix("fields[0].")
+    message: dict[str, Json] = dict(to_json(formats.decode(MESSAGE, MINIMAL).value))
+    if name == path:
+        return message | {path: part}
+    array = name.removesuffix("[0]")
+    named = (
+        {"value_type": array.removeprefix("value_").upper(), array: [part]} if array != name else {name: part}
+    )
+    return message | {"fields": [FIELD | ARRAYS | named]}
+
+
 @needs("[peers]")
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(messages())

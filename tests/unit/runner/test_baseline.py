@@ -11,7 +11,7 @@ from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.runner import baseline
 from wireproof.runner.baseline import apply
-from wireproof.runner.baseline_writing import fix, property_failures, write
+from wireproof.runner.baseline_writing import fix, write
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, Requirements
 from wireproof.runner.known_failures import BaselineError, parse_baseline, read_baseline
@@ -100,10 +100,44 @@ def test_examples_of_properties_are_no_family_that_could_make_an_entry_stale() -
     assert entry in apply(stream(PASS, flip), parse_baseline(FLIPS), TODAY).stale
 
 
-def test_examples_of_properties_are_not_written_for_another_seed_has_others() -> None:
-    seen = stream(FAIL, EXAMPLE)
-    assert [entry.id for entry in parse_baseline(write(seen, "me", "why", LATER))] == [FAIL.id]
-    assert property_failures(seen) == 1
+EXAMPLES = "toy.frame/v1/property/decode~*"
+
+
+def test_an_example_is_written_by_its_signature_so_that_another_seed_is_covered_too() -> None:
+    wrong = evolve(EXAMPLE, kind="wrong-value", cls="", path="records[3].key")
+    other = evolve(wrong, id="toy.frame/v1/property/decode~s0:8", path="records[1].value")
+    text = write(stream(FAIL, EXAMPLE, wrong, other), "me", "why", LATER)
+    found = [(entry.id, entry.path) for entry in parse_baseline(text)]
+    paths = ("sum", "records[].key", "records[].value")
+    assert found == [*((EXAMPLES, path) for path in paths), (FAIL.id, "")]
+    later = evolve(wrong, id="toy.frame/v1/property/decode~s1002003:0", path="records[0].key")
+    assert code(FAIL, EXAMPLE, later, text=text) == 0
+    assert code(FAIL, evolve(later, path="records[0].offset"), text=text) == 1
+    assert code(FAIL, evolve(later, cls="truncated"), text=text) == 1
+    assert code(FAIL, evolve(later, id="toy.frame/v1/property/encode~s0:0"), text=text) == 1
+    assert fix(text, stream(FAIL, later), TODAY) == text
+
+
+def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
+    text = write(stream(evolve(EXAMPLE, broken="toy.rule")), "me", "why", LATER)
+    assert parse_baseline(text)[0].path == "toy.rule"
+    assert code(evolve(EXAMPLE, broken="toy.other"), text=text) == 1
+    anywhere = text.replace('path = "toy.rule"\n', "")
+    assert code(evolve(EXAMPLE, broken="toy.other"), text=anywhere) == 0
+    with pytest.raises(BaselineError, match="path"):
+        parse_baseline(text.replace(EXAMPLES, FAIL.id))
+    with pytest.raises(BaselineError, match="/property/<op>~"):
+        parse_baseline(text.replace(EXAMPLES, "toy.frame/v1/sum/wrong~*"))
+
+
+def test_an_entry_of_examples_is_checked_and_may_not_widen() -> None:
+    text = write(stream(EXAMPLE), "me", "why", LATER)
+    assert len(baseline.check(parse_baseline(text), [], TODAY)) == 1
+    known = parse_baseline(text.replace("toy.frame/v1", "kafka.batch/v2"))
+    assert baseline.check(known, [], TODAY) == ()
+    wider = parse_baseline(text.replace('path = "sum"\n', ""))
+    assert len(baseline.growth(parse_baseline(text), wider)) == 1
+    assert baseline.growth(wider, parse_baseline(text)) == ()
 
 
 def test_an_entry_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:

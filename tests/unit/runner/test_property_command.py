@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,9 @@ from wireproof.runner import baseline_writing
 from wireproof.runner import property_suite as drawn
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, read_events
-from wireproof.runner.events import run_event
+from wireproof.runner.events import Examples, run_event
 from wireproof.runner.known_failures import parse_baseline
-from wireproof.runner.property_suite import PropertySettings
+from wireproof.runner.property_suite import DEFAULT_EXAMPLES, PropertySettings, release_seed
 from wireproof.runner.run import Selection, run
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
@@ -75,8 +76,85 @@ def test_generated_values_avoid_known_failures() -> None:
     assert len(before) == 80
     assert len(after) > 60
     assert any("with a known failure were replaced" in note for note in engine.notes)
-    assert (len(after) < 80) == any("examples only" in note for note in engine.notes)
+    assert (len(after) < 80) == any("fewer examples" in note for note in engine.notes)
     assert not expired
+
+
+FEW = (
+    "--no-families",
+    "--in-process",
+    *(word for name in FORMATS if name != IDENTIFIER.format_id for word in ("--skip", f"{name}/**")),
+)
+"""A run of `iggy.identifier/0.0.30` that is none by `--run`."""
+
+
+def test_each_run_has_the_same_few_examples_and_says_which(wireproof: Command, tmp_path: Path) -> None:
+    digests = []
+    for name in ("one", "two"):
+        drawn.case_pool.cache_clear()
+        out = tmp_path / name
+        views = [f"--{view}={tmp_path / view}" for view in ("junit", "html", "markdown")]
+        done = wireproof("check", MUTANT, *FEW, "--out", out, *views)
+        (stream,) = read_events(out)
+        assert stream.footer is not None
+        digests.append(stream.footer.previous)
+        examples = [event for event in stream.cases if event.is_property]
+        assert {event.id.partition("~")[2].partition(":")[0] for event in examples} == {f"s{release_seed()}"}
+        assert len(examples) == DEFAULT_EXAMPLES * 2
+        assert stream.run.examples == Examples(
+            DEFAULT_EXAMPLES, release_seed(), version("hypothesis"), by_default=True
+        )
+        said = f"seed {release_seed()}, by Hypothesis {version('hypothesis')}"
+        assert said in done.out
+        for view in ("junit", "html", "markdown"):
+            assert said in (tmp_path / view).read_text().replace("\\", "")
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*FEW, "--property", "0"),
+        (*FEW, "--shard", "1/1"),
+        ("--in-process", "--no-families", "--run", "iggy.identifier/0.0.30/**"),
+        ("--in-process", "--requirements", "2026.12:kafka-producer-1"),
+    ],
+)
+def test_a_run_of_chosen_cases_has_no_examples(
+    wireproof: Command, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    wireproof("check", "reference", *words, "--out", tmp_path / "run")
+    (stream,) = read_events(tmp_path / "run")
+    assert stream.cases
+    assert stream.run.examples is None
+    assert not [event.id for event in stream.cases if event.is_property]
+
+
+def test_without_hypothesis_one_line_says_that_there_are_no_examples(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    done = wireproof("check", "reference", *FEW)
+    assert (done.code, "generated examples:" in done.out) == (0, False)
+    assert install_command("property") in done.one_line()
+    assert wireproof("check", "reference", *FEW, "--property", 0).err == ""
+
+
+def test_the_seed_is_the_release() -> None:
+    assert [release_seed(text) for text in ("0.1.0", "1.2.3", "12.0.1rc2", "2.1")] == [
+        1000, 1_002_003, 12_000_001, 2_001_000
+    ]  # fmt: skip
+
+
+def test_a_baseline_holds_what_the_examples_found(wireproof: Command, tmp_path: Path) -> None:
+    out, known = tmp_path / "run", tmp_path / "known.toml"
+    words = ("check", MUTANT, *FEW)
+    assert wireproof(*words, "--out", out).code == 1
+    text = wireproof("baseline", "write", out, "--owner", "me").out
+    assert "/property/decode~*" in text
+    known.write_text(text)
+    done = wireproof(*words, "--baseline", known)
+    assert (done.code, "conforms, but for" in done.out) == (0, True)
 
 
 def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
+from wireproof.iggy.json_common import CONTEXT_NUMBERS, PartitionContext
 from wireproof.iggy.json_poll import (
     JsonPoll70,
     JsonPoll90,
     JsonPoll100,
+    JsonPoll111,
     JsonPolledMessage70,
     JsonPolledMessage90,
     JsonPolledMessage100,
@@ -26,9 +28,10 @@ _JSON_POLL: Final = {part.name: bits_of(part.kind) for part in POLLS["0.9"].numb
 
 UNSIGNED_BITS: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _JSON_MESSAGE),
-    **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100), _JSON_POLL),
+    **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100, JsonPoll111), _JSON_POLL),
     **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _JSON_MESSAGE),
     JsonSentMessage70: {"id": 64},
+    PartitionContext: dict.fromkeys(CONTEXT_NUMBERS, 64),
     JsonError: {"id": 32},
     JsonError40: {"id": 32},
 }

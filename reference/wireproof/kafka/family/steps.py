@@ -15,9 +15,15 @@ LOG: Final = formats.get("kafka.log", "mixed")
 PRODUCER: Final = frozenset({"transactionalId", "producerId", "producerEpoch"})
 """The fields of a request about a transaction."""
 
+LIMITS: Final = frozenset(
+    {"maxBytes", "partitionMaxBytes", "isolation", "minBytes", "maxWaitMs", "meanwhile"}
+)
+"""The fields of a fetch that say how much it returns, and when."""
+
 STEP_OPS: Final[Mapping[str, StepOp]] = {
     "produce": StepOp(
-        optional=frozenset({"partition", "transactionalId", "transactionVersion", "inFlight"}), data=True
+        optional=frozenset({"partition", "transactionalId", "transactionVersion", "inFlight", "afterMs"}),
+        data=True,
     ),
     "init-producer": StepOp(
         required=frozenset({"producerId"}), optional=frozenset({"transactionalId", "producerEpoch"})
@@ -26,16 +32,18 @@ STEP_OPS: Final[Mapping[str, StepOp]] = {
     "end-transaction": StepOp(required=PRODUCER | {"commit"}, optional=frozenset({"transactionVersion"})),
     "fetch": StepOp(
         required=frozenset({"offset"}),
-        optional=frozenset(
-            {"partition", "maxBytes", "partitionMaxBytes", "isolation", "until", "compacted", "version"}
-        ),
+        optional=LIMITS | {"partition", "until", "compacted", "version", "times"},
     ),
     "fetch-session": StepOp(
-        required=frozenset({"epoch"}), optional=frozenset({"partitions", "forget", "otherSession"})
+        required=frozenset({"epoch"}), optional=LIMITS | {"partitions", "forget", "otherSession"}
     ),
     "delete-records": StepOp(required=frozenset({"offset"}), optional=frozenset({"partition"})),
     "await-expiry": StepOp(required=frozenset({"of"})),
-    "list-offset": StepOp(required=frozenset({"timestamp"}), optional=frozenset({"partition", "isolation"})),
+    "list-offset": StepOp(
+        required=frozenset({"timestamp"}),
+        optional=frozenset({"partition", "isolation", "timestampOf", "version"}),
+    ),
+    "restart": StepOp(),
 }
 """The requests by name, each with its fields."""
 

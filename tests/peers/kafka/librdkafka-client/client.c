@@ -40,6 +40,18 @@ static cJSON *hexed(const void *data, size_t size) {
     return hex;
 }
 
+/* Return the name of a header, each byte that is not ASCII as U+DC00 plus the byte, for it need not be UTF-8. */
+static cJSON *named(const char *name) {
+    char *text = calloc(6 * strlen(name) + 3, 1), *end = text;
+    *end++ = '"';
+    for (const unsigned char *at = (const unsigned char *)name; *at; at++)
+        end += sprintf(end, *at < 0x20 || *at > 0x7e || *at == '"' || *at == '\\' ? "\\u%s%02x" : "%.0s%c", *at < 0x80 ? "00" : "dc", *at);
+    *end = '"';
+    cJSON *json = cJSON_CreateRaw(text);
+    free(text);
+    return json;
+}
+
 /* Return the bytes of hex, or NULL; the caller frees them. */
 static unsigned char *unhexed(const cJSON *text, size_t *size) {
     *size = cJSON_IsString(text) ? strlen(text->valuestring) / 2 : 0;
@@ -80,7 +92,7 @@ static void show_record(const rd_kafka_message_t *r) {
     cJSON_AddItemToObject(line, "value", hexed(r->payload, r->len));
     for (size_t i = 0; rd_kafka_message_headers(r, &all) == 0 && rd_kafka_header_get_all(all, i, &name, &value, &size) == 0; i++) {
         cJSON *pair = cJSON_CreateArray();
-        cJSON_AddItemToArray(pair, cJSON_CreateString(name));
+        cJSON_AddItemToArray(pair, named(name));
         cJSON_AddItemToArray(pair, hexed(value, size));
         cJSON_AddItemToArray(headers, pair);
     }

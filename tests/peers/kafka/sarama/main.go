@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/IBM/sarama"
 
@@ -68,7 +69,7 @@ func decode(r *peer.Request, log *peer.Log) error {
 		from = *r.Options.FetchOffset
 	}
 	delivered, next, err := sarama.PeerDelivered(block, from, r.Committed())
-	if err == nil && (len(delivered) > 0 || next >= 0) {
+	if err == nil && (len(delivered) > 0 || next >= 0) && slices.ContainsFunc(block.RecordsSet, isWhole) {
 		log.NextOffset = &next
 	}
 	if r.Delivered() {
@@ -98,6 +99,14 @@ func decode(r *peer.Request, log *peer.Log) error {
 		}
 	}
 	return nil
+}
+
+// isWhole tells whether some entry of a set was not cut off.
+func isWhole(records *sarama.Records) bool {
+	if records.MsgSet != nil {
+		return len(records.MsgSet.Messages) > 0
+	}
+	return records.RecordBatch != nil && !records.RecordBatch.PartialTrailingRecord
 }
 
 // kinds name the type of a timestamp by whether it is the broker's.

@@ -31,6 +31,12 @@ def test_the_end_has_the_exit_code_and_the_last_lines_of_stderr() -> None:
     assert end == Ended(7, " | ".join(map(str, range(10, 30))))
 
 
+def test_the_end_has_the_lines_of_stderr_from_a_panic_on() -> None:
+    lines = ["before", "panic: count", *map(str, range(30))]
+    (end,) = events_of(f"import sys; [print(line, file=sys.stderr) for line in {lines}]; sys.exit(2)")
+    assert end == Ended(2, " | ".join(["panic: count", *map(str, range(19))]))
+
+
 @needs("false")
 def test_a_program_that_ends_at_once_has_an_end() -> None:
     for _ in range(20):

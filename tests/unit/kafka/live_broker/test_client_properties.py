@@ -89,7 +89,12 @@ def test_the_broker_can_have_a_name_for_the_reports(tmp_path: Path) -> None:
     found = read_properties(
         write(tmp_path, "wireproof.broker.name=apache-kafka\nwireproof.broker.version=4.4.0")
     )
-    assert (found.name, found.version) == ("apache-kafka", "4.4.0")
+    assert (found.name, found.version, found.restart) == ("apache-kafka", "4.4.0", "")
+
+
+def test_the_broker_can_be_started_again_by_a_command(tmp_path: Path) -> None:
+    found = read_properties(write(tmp_path, "wireproof.broker.restart=docker restart 'my kafka'"))
+    assert found.restart == "docker restart 'my kafka'"
 
 
 def test_the_versions_of_the_requests_can_be_chosen(tmp_path: Path) -> None:

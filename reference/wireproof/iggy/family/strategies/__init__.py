@@ -50,6 +50,7 @@ from wireproof.iggy.json_poll import (
     JsonPoll70,
     JsonPoll90,
     JsonPoll100,
+    JsonPoll111,
     JsonPolledMessage70,
     JsonPolledMessage90,
     JsonPolledMessage100,
@@ -60,6 +61,7 @@ from wireproof.iggy.json_send import (
     JsonSend70,
     JsonSend90,
     JsonSend100,
+    JsonSend111,
     JsonSentMessage70,
     JsonSentMessage90,
     JsonSentMessage100,
@@ -109,6 +111,10 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.json.poll/0.7": lambda: json_polls_since_0_7(JsonPoll70, JsonPolledMessage70),
     "iggy.json.poll/0.9": lambda: json_polls_since_0_7(JsonPoll90, JsonPolledMessage90),
     "iggy.json.poll/0.10": lambda: json_polls_since_0_7(JsonPoll100, JsonPolledMessage100),
+    "iggy.json.send/0.11.1-edge": lambda: json_sends_since_0_7(JsonSend111, JsonSentMessage100, context=True),
+    "iggy.json.poll/0.11.1-edge": lambda: json_polls_since_0_7(
+        JsonPoll111, JsonPolledMessage100, context=True
+    ),
     "iggy.poll/0.0.30": lambda: polls("0.0.30"),
     "iggy.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.poll/0.0.60": lambda: polls("0.0.60"),

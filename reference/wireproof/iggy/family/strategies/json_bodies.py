@@ -11,6 +11,7 @@ from wireproof.iggy.family.strategies.destinations import partitionings
 from wireproof.iggy.family.strategies.headers import header_maps, header_maps_or_blocks, header_maps_v2
 from wireproof.iggy.family.strategies.messages import sent_lists
 from wireproof.iggy.family.strategies.scalars import octets, unsigned
+from wireproof.iggy.json_common import CONTEXT_NUMBERS, PartitionContext
 from wireproof.iggy.json_poll import JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100
 from wireproof.iggy.json_send import JsonSend, JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
 from wireproof.iggy.message import SentMessage
@@ -22,8 +23,15 @@ def json_sends() -> SearchStrategy[JsonSend]:
     return st.builds(JsonSend, partitioning=partitionings(), messages=sent_lists())
 
 
+def contexts() -> SearchStrategy[PartitionContext]:
+    """Return a strategy for the context of a send or a poll since 0.11.1-edge."""
+    return st.builds(PartitionContext, **{name: unsigned(64) for name in CONTEXT_NUMBERS})
+
+
 @cache
-def json_sends_since_0_7(value: Hashable, message: Hashable, bits: int = 128) -> SearchStrategy[Any]:
+def json_sends_since_0_7(
+    value: Hashable, message: Hashable, bits: int = 128, *, context: bool = False
+) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP send since 0.7.0, whose ids have at most `bits` bits."""
     headers = {
         JsonSentMessage70: header_maps,
@@ -38,11 +46,12 @@ def json_sends_since_0_7(value: Hashable, message: Hashable, bits: int = 128) ->
         payload=octets(300),
     )
     messages = st.lists(single, min_size=1, max_size=3).map(tuple)
-    return st.builds(cast("type[Any]", value), partitioning=partitionings(), messages=messages)
+    more = {"context": st.none() | contexts()} if context else {}
+    return st.builds(cast("type[Any]", value), partitioning=partitionings(), messages=messages, **more)
 
 
 @cache
-def json_polls_since_0_7(value: Hashable, message: Hashable) -> SearchStrategy[Any]:
+def json_polls_since_0_7(value: Hashable, message: Hashable, *, context: bool = False) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP poll response since 0.7.0."""
     headers = {
         JsonPolledMessage70: header_maps,
@@ -61,4 +70,5 @@ def json_polls_since_0_7(value: Hashable, message: Hashable) -> SearchStrategy[A
         partition_id=unsigned(32),
         current_offset=unsigned(64),
         messages=st.lists(one, max_size=3).map(tuple),
+        **({"context": contexts()} if context else {}),
     )

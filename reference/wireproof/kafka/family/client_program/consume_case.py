@@ -55,9 +55,6 @@ LONGEST: Final = 300
 
 NO_LINE: Final = "not a line of a client program"
 
-PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
-"""Words of runtimes whose program died of a fault of its own."""
-
 
 @frozen
 class Fetched:
@@ -134,7 +131,7 @@ class Consumption:
         return over, Stalled(f"{self._so_far()}, more than the log has") if over else None
 
     def _ended(self, end: Ended) -> Outcome:
-        if end.code == 0 and not has_crashed(end):
+        if end.code == 0 and not end.has_crashed:
             return Stalled(f"{self._so_far()}, then the program ended without an error{self._last_fetch()}")
         return failed(end)
 
@@ -224,14 +221,9 @@ def no_line(text: bytes, error: object) -> Faulty:
     return Faulty(f"{NO_LINE}: {error}: {one_line(text[:80].decode(errors='replace'), LONGEST)}")
 
 
-def has_crashed(end: Ended) -> bool:
-    """Return True if a program died of a fault of its own."""
-    return end.code < 0 or any(word in end.stderr for word in PANICS)
-
-
 def failed(end: Ended) -> Crashed | Refused:
     """Return the outcome for a program that ended before its answer was known."""
-    return Crashed(end.text) if has_crashed(end) else Refused(text=end.text, untyped=True)
+    return Crashed(end.text) if end.has_crashed else Refused(text=end.text, untyped=True)
 
 
 def _value(seen: Consumption, following: str | None, *, whole: bool) -> Json:

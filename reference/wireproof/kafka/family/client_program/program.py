@@ -23,6 +23,9 @@ END_SECONDS: Final = 1.0
 LAST_LINES: Final = 20
 LONGEST: Final = 300
 
+PANICS: Final = ("panic:", "panicked at", "fatal error:", "terminate called", "FATAL EXCEPTION")
+"""Words of runtimes whose program died of a fault of its own."""
+
 
 @frozen
 class LineRead:
@@ -33,7 +36,7 @@ class LineRead:
 
 @frozen
 class Ended:
-    """The program ended: its exit code, which is negative for a signal, and the end of its stderr."""
+    """The program ended: its exit code, negative for a signal, and the last lines of its stderr."""
 
     code: int
     stderr: str
@@ -44,6 +47,15 @@ class Ended:
         how = "ended with" if self.code >= 0 else "was ended by"
         rest = f": {self.stderr}" if self.stderr else " and wrote nothing to stderr"
         return f"the program {how} {how_it_ended(self.code)}{rest}"
+
+    @property
+    def has_crashed(self) -> bool:
+        """Return True if the program died of a fault of its own."""
+        return self.code < 0 or _is_panic(self.stderr)
+
+
+def _is_panic(text: str) -> bool:
+    return any(word in text for word in PANICS)
 
 
 class ClientProgram:
@@ -79,7 +91,11 @@ class ClientProgram:
     def _read_errors(self) -> None:
         assert self._process.stderr
         while line := self._process.stderr.readline(LONGEST_LINE):
-            if text := line[:LONGEST].decode(errors="replace").strip():
+            text = line[:LONGEST].decode(errors="replace").strip()
+            in_panic = bool(self._errors) and _is_panic(self._errors[0])
+            if _is_panic(text) and not in_panic:
+                self._errors.clear()  # a stack behind it is often longer than the lines that are kept
+            if text and not (in_panic and len(self._errors) == LAST_LINES):
                 self._errors.append(text)
 
     def write(self, data: bytes) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafka import errors
 from kafka.protocol.admin import CreateTopicsRequest, DeleteRecordsRequest
-from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof import formats
@@ -32,6 +32,11 @@ OLDEST_FETCH: Final = 0
 
 SESSION_FETCH: Final = 7
 """The version of Fetch from which on there are sessions: KIP-227."""
+
+LISTED_SINCE: Final = {"list-max-timestamp": 7, "list-earliest-local": 8, "list-latest-tiered": 9}
+"""The version of ListOffsets from which on it has the numbers -3, -4 and -5: KIP-734, KIP-405, KIP-1005."""
+
+LIST_OFFSETS: Final = ListOffsetsRequest.API_KEY
 
 ZSTD_PRODUCE: Final = 7
 ZSTD_FETCH: Final = 10
@@ -94,6 +99,7 @@ def hello_of_broker(
     codecs = ("none", "gzip", "snappy", "lz4", *(("zstd",) if _knows_zstd(cluster) else ()))
     transactions, note = _transactions(cluster, name)
     features = FEATURES + (LEGACY_FEATURES if legacy else ()) + _of_requests(cluster, transactions)
+    features += ("restart",) if properties.restart else ()
     none = {f"kafka.batch/v{magic}": Claim(()) for magic in LEGACY if magic not in legacy}
     observed: dict[str, tuple[str, ...]] = {f"kafka.batch/v{magic}": MESSAGE_FIELDS for magic in legacy}
     observed |= {"kafka.batch/v2": V2_FIELDS, "kafka.log/mixed": ("*",)}
@@ -140,6 +146,10 @@ def _of_requests(cluster: Cluster, transactions: int) -> tuple[str, ...]:
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
         ("down-conversion", cluster.versions[requests.FETCH][0] == OLDEST_FETCH),
         *((f"{what}-expiry", expiry.can_be_awaited(cluster, what)) for what in expiry.SETTINGS),
+        *(
+            (name, cluster.versions.get(LIST_OFFSETS, (0, 0))[1] >= version)
+            for name, version in LISTED_SINCE.items()
+        ),
         ("fetch-session", cluster.versions[requests.FETCH][1] >= SESSION_FETCH),
         ("topic-settings", CreateTopicsRequest.API_KEY in cluster.versions),
         ("producer-ids", InitProducerIdRequest.API_KEY in cluster.versions),

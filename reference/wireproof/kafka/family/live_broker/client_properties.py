@@ -21,6 +21,9 @@ MECHANISMS: Final = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 
 NAME_KEY: Final = "wireproof.broker.name"
 VERSION_KEY: Final = "wireproof.broker.version"
+RESTART_KEY: Final = "wireproof.broker.restart"
+"""A command that starts the broker again, and ends when it was started."""
+
 API_KEYS: Final = {"wireproof.produce.version": PRODUCE, "wireproof.fetch.version": FETCH}
 """Our own keys, which Kafka's tools ignore; the latter are the versions of the two requests."""
 
@@ -43,6 +46,7 @@ class ClientProperties:
         name, version: of the broker, for reports and known failures: no request asks a broker for them.
         api_versions: the version of a request, by the key of its API; without one, the newest that both know.
         fetch_wait_ms: how long a fetch lets the broker wait for records; it asks for none.
+        restart: the command that starts the broker again; empty without one.
     """
 
     settings: dict[str, Any]
@@ -50,6 +54,7 @@ class ClientProperties:
     version: str = ""
     api_versions: Mapping[int, int] = field(factory=dict)
     fetch_wait_ms: int = 0
+    restart: str = ""
 
 
 def read_properties(path: str) -> ClientProperties:
@@ -68,6 +73,7 @@ def read_properties(path: str) -> ClientProperties:
             properties.get(VERSION_KEY, ""),
             _api_versions(properties),
             _fetch_wait_ms(properties),
+            properties.get(RESTART_KEY, ""),
         )
     except ValueError as error:
         raise AdapterStartError(f"{path}: {error}") from None

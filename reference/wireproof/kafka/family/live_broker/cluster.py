@@ -33,6 +33,9 @@ RETURN_SECONDS: Final = 30.0
 """Time in which a broker that is started again answers: Apache Kafka takes one that was killed when its old
 session has ended, after nine seconds by default (`broker.session.timeout.ms`)."""
 
+LONGEST_BACKOFF_MS: Final = 1_000
+"""Between two attempts to connect to a broker that is started again; kafka-python's default is 30 seconds."""
+
 PAUSE: Final = 0.1
 LARGEST_ANSWER: Final = 128 * 1024 * 1024
 FIRST: Final = "bootstrap-0"
@@ -177,6 +180,7 @@ class Cluster:
                 client_id="wireproof",
                 receive_message_max_bytes=LARGEST_ANSWER,
                 socket_connection_setup_timeout_ms=int(CONNECT_SECONDS * 1000),
+                reconnect_backoff_max_ms=LONGEST_BACKOFF_MS,
                 **self._settings,
             )
             self._managers.append(manager)

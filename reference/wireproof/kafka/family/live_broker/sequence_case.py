@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import count
+from itertools import count, takewhile
 from typing import Any, Final, TypeAlias
 
 from attrs import define, evolve, field
@@ -20,6 +21,7 @@ from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.expiry import NotAskedError
 from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
 from wireproof.kafka.family.live_broker.requests import only
+from wireproof.kafka.family.live_broker.restarts import Restarts
 from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
@@ -27,6 +29,9 @@ from wireproof.wire.json_values import Json
 Fields: TypeAlias = Mapping[str, Any]
 Fetched: TypeAlias = dict[str, Any]
 """The answer to a fetch: the fields of a partition, or an error."""
+
+RESTART: Final = "restart"
+"""The op of a step in which the broker is started again."""
 
 UNTIL_SECONDS: Final = 10.0
 CLEANED_SECONDS: Final = 40.0
@@ -37,6 +42,12 @@ FAR_SESSION: Final = 1_000_000_007
 LARGEST_SESSION: Final = (1 << 31) - 1
 """Distance of a session that is not ours, and the modulus of ids: a broker that counts its sessions gives the
 next ids to other cases."""
+
+WAITING_SECONDS: Final = 0.3
+"""Time after which a fetch that waits has reached the broker."""
+
+LARGEST_TIME: Final = -3
+"""The number of ListOffsets whose answer has a time, as that of a time has: KIP-734."""
 
 PAUSE: Final = 0.03
 NOBODY: Final = (-1, -1)
@@ -51,14 +62,14 @@ class Session:
         prefix: the beginning of its transactional ids.
         ids: its producer ids.
         fetch_session: the id of its fetch session; 0 if there is none.
-        append_times: the times that the broker answered for batches under LogAppendTime.
+        append_times: the time that the broker answered for a batch under LogAppendTime, by its base offset.
     """
 
     partitions: Sequence[Partition]
     prefix: str
     ids: ProducerIds = field(factory=ProducerIds)
     fetch_session: int = 0
-    append_times: set[int] = field(factory=set)
+    append_times: dict[int, int] = field(factory=dict)
 
     def partition(self, fields: Fields) -> Partition:
         """Return the partition of a step."""
@@ -77,8 +88,9 @@ class Session:
 class SequenceCases:
     """Runs cases with steps on a cluster; threads may share it."""
 
-    def __init__(self, cluster: Cluster, topics: OwnTopics, token: str) -> None:
+    def __init__(self, cluster: Cluster, topics: OwnTopics, token: str, restarts: Restarts) -> None:
         """Use topics of our own; `token` is that of the run."""
+        self._restarts = restarts
         self._cluster = cluster
         self._topics = topics
         self._prefix = f"wireproof-{token}"
@@ -103,10 +115,27 @@ class SequenceCases:
         session = self._session(request)
         for group in _groups(request.steps):
             first = group[0]
-            if first["op"] == "produce":
-                yield from self._produced(session, group)
+            if "meanwhile" in first:
+                yield from self._waiting(session, group)
             else:
-                yield self._answer(session, first)
+                yield from self._taken(session, group)
+
+    def _waiting(self, session: Session, group: Sequence[Fields]) -> Sequence[Json]:
+        """Fetch on a connection of its own, and take the other steps while the broker waits."""
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(self._cluster.metadata).result()  # connects
+            waiting = pool.submit(self._answer, session, group[0])
+            time.sleep(WAITING_SECONDS)
+            others = [answer for fields in group[1:] for answer in self._taken(session, [fields])]
+            return [waiting.result(), *others]
+
+    def _taken(self, session: Session, group: Sequence[Fields]) -> Iterator[Json]:
+        if group[0]["op"] == "produce":
+            yield from self._produced(session, group)
+        elif group[0]["op"] == RESTART:
+            yield self._restart(session)
+        else:
+            yield self._answer(session, group[0])
 
     def _answer(self, session: Session, fields: Fields) -> Json:
         try:
@@ -123,12 +152,30 @@ class SequenceCases:
                 f"a topic of the broker has {len(created)} partitions, and the case needs {wanted}"
             )
         partitions = sorted(created, key=lambda one: one.index)
-        for one in partitions:
-            readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
-            step_requests.repeated(readable, _code_of_fetch)
+        self._await(partitions)
         session = Session(partitions, f"{self._prefix}-{next(self._numbers)}")
         self._give_ids(session, request.steps)
         return session
+
+    def _await(self, partitions: Sequence[Partition]) -> None:
+        """Wait until partitions can be read."""
+        for one in partitions:
+            readable = partial(step_requests.fetch, self._cluster, [(one, 0)], FetchLimits())
+            step_requests.repeated(readable, _code_of_fetch)
+
+    def _restart(self, session: Session) -> Json:
+        """Start the broker again; the connections of before have ended."""
+        self._restarts.restart()
+        deadline = time.monotonic() + UNTIL_SECONDS
+        while True:
+            try:
+                self._await(session.partitions)
+            except errors.KafkaError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(PAUSE)
+            else:
+                return {"restarted": True}
 
     def _give_ids(self, session: Session, steps: Sequence[Fields]) -> None:
         """Return an id of the broker for each producer that no step begins: it may know only its own."""
@@ -145,6 +192,7 @@ class SequenceCases:
         """Append the batches of a group, each sent before the answer to the one before it."""
         rows = [self._produce_request(session, fields) for fields in group]
         node = session.partition(group[0]).node
+        time.sleep(int(group[0].get("afterMs", 0)) / 1000)
         if len(rows) == 1:
             ((wanted, version),) = rows
             replies = [
@@ -157,7 +205,7 @@ class SequenceCases:
             replies = [step_requests.produced(one) for one in self._cluster.call_all(rows, node)]
         for reply in replies:
             code = reply.error_code
-            session.append_times.add(reply.log_append_time_ms)
+            session.append_times[reply.base_offset] = reply.log_append_time_ms
             yield step_answers.error(code) if code else {"baseOffset": str(reply.base_offset)}
 
     def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
@@ -169,15 +217,13 @@ class SequenceCases:
 
 
 def _groups(steps: Sequence[Fields]) -> Iterator[list[Fields]]:
-    """Yield the steps one by one, but those in flight with the one after them."""
-    group: list[Fields] = []
-    for step in steps:
-        group.append(step)
-        if not step.get("inFlight"):
-            yield group
-            group = []
-    if group:
-        yield group
+    """Yield the steps one by one, but those in flight with the one after them, and what happens meanwhile."""
+    rest = list(steps)
+    while rest:
+        in_flight = takewhile(lambda step: step.get("inFlight"), rest)
+        size = 1 + int(rest[0].get("meanwhile", sum(1 for _ in in_flight)))
+        yield rest[:size]
+        rest = rest[size:]
 
 
 def _largest(step: Fields) -> int:
@@ -265,11 +311,11 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
     A broker may end a response anywhere: Kafka reads one segment at a time.
     """
     partition, limits, offset = session.partition(fields), _limits(fields), int(fields["offset"])
-    limited = fields.keys() & {"maxBytes", "partitionMaxBytes"}
+    limited = fields.keys() & {"maxBytes", "partitionMaxBytes", "minBytes"}
     answer: Fetched = {}
     while True:
         reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
-        found = _of_version(reply, session, limits.version)
+        found = _of_version(reply, session, limits.version, times="times" in fields)
         answer, rows = _joined(answer, found), found.get("entries", ())
         following = step_answers.last_offset(rows[-1]) + 1 if rows else offset
         if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
@@ -277,11 +323,11 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
         offset = following
 
 
-def _of_version(reply: Any, session: Session, version: int | None) -> Fetched:  # noqa: ANN401 - a part of a response
+def _of_version(reply: Any, session: Session, version: int | None, *, times: bool) -> Fetched:  # noqa: ANN401 - a part of a response
     """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
     if version is None or version > step_requests.OLD_FETCH:
-        return step_answers.of_partition(reply, session.ids)
-    return step_answers.of_old_partition(reply, session.append_times)
+        return step_answers.of_partition(reply, session.ids, session.append_times.values() if times else None)
+    return step_answers.of_old_partition(reply, session.append_times.values())
 
 
 def _joined(answer: Fetched, found: Fetched) -> Fetched:
@@ -316,6 +362,8 @@ def _limits(fields: Fields) -> FetchLimits:
         max_bytes=int(fields.get("maxBytes", given.max_bytes)),
         partition_max_bytes=int(fields.get("partitionMaxBytes", given.partition_max_bytes)),
         version=int(fields["version"]) if "version" in fields else None,
+        min_bytes=int(fields.get("minBytes", given.min_bytes)),
+        max_wait_ms=int(fields["maxWaitMs"]) if "maxWaitMs" in fields else None,
     )
 
 
@@ -328,7 +376,7 @@ def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
     number, other = session.fetch_session, int(fields.get("otherSession", 0))
     if other:
         number = (number + other * FAR_SESSION) % LARGEST_SESSION
-    limits = FetchLimits(session=(number, int(fields["epoch"])), forget=forget)
+    limits = evolve(_limits(fields), session=(number, int(fields["epoch"])), forget=forget)
     response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
     if response.error_code:
         return step_answers.error(response.error_code)
@@ -364,11 +412,19 @@ def _await_expiry(cluster: Cluster, _: Session, fields: Fields) -> Json:
 
 def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
     partition, isolation = session.partition(fields), str(fields.get("isolation", "read_uncommitted"))
+    timestamp = int(fields["timestamp"])
+    asked = timestamp + session.append_times.get(int(fields.get("timestampOf", -1)), 0)
+    version = int(fields["version"]) if "version" in fields else None
     reply = step_requests.repeated(
-        lambda: step_requests.list_offset(cluster, partition, int(fields["timestamp"]), isolation),
+        lambda: step_requests.list_offset(cluster, partition, asked, isolation, version),
         lambda one: int(one.error_code),
     )
-    return step_answers.error(reply.error_code) if reply.error_code else {"offset": str(reply.offset)}
+    if reply.error_code:
+        return step_answers.error(reply.error_code)
+    found: dict[str, Json] = {"offset": str(reply.offset)}
+    if asked >= 0 or asked == LARGEST_TIME:
+        found["timestamp"] = str(step_answers.named_time(reply.timestamp, session.append_times.values()))
+    return found
 
 
 _OPS: Final[Mapping[str, Callable[[Cluster, Session, Fields], Json]]] = {

@@ -31,8 +31,8 @@ def error(code: int) -> dict[str, Json]:
     return {ERROR: str(getattr(errors.for_code(code), "message", "") or f"error {code}")}
 
 
-def of_partition(reply: Any, ids: ProducerIds) -> dict[str, Any]:  # noqa: ANN401 - a part of a response
-    """Return the answer of a partition to a fetch."""
+def of_partition(reply: Any, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Any]:  # noqa: ANN401 - a part of a response
+    """Return the answer of a partition to a fetch; with append times, the time of each batch is shown."""
     if reply.error_code:
         return error(reply.error_code)
     aborted: list[Json] = [
@@ -43,7 +43,7 @@ def of_partition(reply: Any, ids: ProducerIds) -> dict[str, Any]:  # noqa: ANN40
         "lastStableOffset": str(reply.last_stable_offset),
         "logStartOffset": str(reply.log_start_offset),
         "aborted": sorted(aborted, key=str),
-        **of_log(bytes(reply.records or b""), ids),
+        **of_log(bytes(reply.records or b""), ids, append_times),
     }
 
 
@@ -60,12 +60,15 @@ def of_old_partition(reply: Any, append_times: Collection[int]) -> dict[str, Any
     return {"highWatermark": str(reply.high_watermark), **shown}
 
 
-def of_log(data: bytes, ids: ProducerIds) -> dict[str, Json]:
+def of_log(data: bytes, ids: ProducerIds, append_times: Collection[int] | None = None) -> dict[str, Json]:
     """Return the whole entries of fetched bytes; a response may end inside an entry."""
     entries = _entries(data)
     if isinstance(entries, dict):
         return entries
-    return {"entries": [entry_json(entry, ids) for entry in entries if isinstance(entry, RecordBatch)]}
+    batches = [entry for entry in entries if isinstance(entry, RecordBatch)]
+    if append_times is None:
+        return {"entries": [entry_json(batch, ids) for batch in batches]}
+    return {"entries": [entry_json(batch, ids) | _time_json(batch, append_times) for batch in batches]}
 
 
 def _entries(data: bytes) -> Sequence[LogEntry] | dict[str, Json]:
@@ -94,12 +97,17 @@ def _old_entry(entry: LogEntry, append_times: Collection[int]) -> Json:
     return to_json(_timeless(entry, append_times) if isinstance(entry, Message) else entry)
 
 
+def named_time(timestamp: int, append_times: Collection[int]) -> int:
+    """Return a timestamp, or `APPEND_TIME` for one that the broker answered."""
+    return APPEND_TIME if timestamp >= 0 and timestamp in append_times else timestamp
+
+
 def _timeless(message: Message, append_times: Collection[int]) -> Message:
-    stamped = message.magic and message.attributes & LOG_APPEND_TIME and message.timestamp in append_times
+    stamped = message.magic and message.attributes & LOG_APPEND_TIME
     inner = message.messages
     return evolve(
         message,
-        timestamp=APPEND_TIME if stamped else message.timestamp,
+        timestamp=named_time(message.timestamp, append_times) if stamped else message.timestamp,
         messages=None if inner is None else tuple(_timeless(one, append_times) for one in inner),
     )
 
@@ -116,7 +124,15 @@ def count_records(entry: Mapping[str, Any]) -> int:
     return len(entry.get("records", ()))
 
 
-def entry_json(batch: RecordBatch, ids: ProducerIds) -> Json:
+def _time_json(batch: RecordBatch, append_times: Collection[int]) -> dict[str, Json]:
+    """Return timestamp type and greatest time of a batch; of a marker, which no answer names, the type."""
+    kind: dict[str, Json] = {"timestampType": "append" if batch.attributes & LOG_APPEND_TIME else "create"}
+    if batch.attributes & CONTROL:
+        return kind
+    return {**kind, "maxTimestamp": str(named_time(batch.max_timestamp, append_times))}
+
+
+def entry_json(batch: RecordBatch, ids: ProducerIds) -> dict[str, Json]:
     """Return a batch: its offsets, its producer, its kind, and the value of each record by its offset."""
     last = batch.base_offset + batch.last_offset_delta
     named: dict[str, Json] = {"baseOffset": str(batch.base_offset), "lastOffset": str(last)}

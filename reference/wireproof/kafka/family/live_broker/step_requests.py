@@ -54,6 +54,7 @@ class FetchLimits:
 
     Attributes:
         version: of the request; None for the newest one.
+        min_bytes, max_wait_ms: the broker waits for so many bytes, and so long; without them for none.
     """
 
     max_bytes: int = requests.FETCH_BYTES
@@ -62,6 +63,8 @@ class FetchLimits:
     session: tuple[int, int] = (0, -1)
     forget: tuple[Partition, ...] = field(default=())
     version: int | None = None
+    min_bytes: int = 0
+    max_wait_ms: int | None = None
 
 
 def repeated(send: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401 - a response
@@ -187,7 +190,7 @@ def produced(response: Any) -> Any:  # noqa: ANN401 - a response and a part of i
 def fetch(
     cluster: Cluster, wanted: Iterable[tuple[Partition, int]], limits: FetchLimits, node: int | None = None
 ) -> Any:  # noqa: ANN401 - a response
-    """Fetch from offsets of partitions of one topic, without waiting for more."""
+    """Fetch from offsets of partitions of one topic, in their order."""
     kind, rows = FetchRequest.FetchTopic, list(wanted)
     partitions = [
         kind.FetchPartition(
@@ -197,8 +200,8 @@ def fetch(
     ]
     topics = [kind(topic=one.topic, topic_id=one.topic_id, partitions=partitions) for one, _ in rows[:1]]
     request = FetchRequest(
-        max_wait_ms=cluster.fetch_wait_ms,
-        min_bytes=0,
+        max_wait_ms=cluster.fetch_wait_ms if limits.max_wait_ms is None else limits.max_wait_ms,
+        min_bytes=limits.min_bytes,
         max_bytes=limits.max_bytes,
         isolation_level=ISOLATION[limits.isolation],
         session_id=limits.session[0],
@@ -229,8 +232,10 @@ def delete_records(cluster: Cluster, partition: Partition, offset: int) -> Any: 
     return requests.only(topic.partitions, "partitions")
 
 
-def list_offset(cluster: Cluster, partition: Partition, timestamp: int, isolation: str) -> Any:  # noqa: ANN401 - as above
-    """Return the offset of a time, or of the beginning (-2) or the end (-1) of the log."""
+def list_offset(
+    cluster: Cluster, partition: Partition, timestamp: int, isolation: str, version: int | None = None
+) -> Any:  # noqa: ANN401 - as above
+    """Return the offset of a time, or of what a number below 0 stands for, such as -1 for the end."""
     kind = ListOffsetsRequest.ListOffsetsTopic
     row = kind.ListOffsetsPartition(
         partition_index=partition.index, current_leader_epoch=-1, timestamp=timestamp
@@ -241,6 +246,6 @@ def list_offset(cluster: Cluster, partition: Partition, timestamp: int, isolatio
         topics=[kind(name=partition.topic, partitions=[row])],
         timeout_ms=requests.TIMEOUT_MS,
     )
-    version = cluster.newest(ListOffsetsRequest, 9)
+    version = cluster.newest(ListOffsetsRequest, 9) if version is None else version
     topic = requests.only(cluster.call(request, version, partition.node).topics, "topics")
     return requests.only(topic.partitions, "partitions")

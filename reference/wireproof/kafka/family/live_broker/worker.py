@@ -5,18 +5,20 @@ process that started it removes its topics, with `cleanup`: this one may be kill
 """
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from kafka import errors
 
+from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.request_json import hello_packet
 from wireproof.adapters.server_address import ServerAddress
 from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
-from wireproof.cases.outcome import Crashed
+from wireproof.cases.outcome import Crashed, Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
@@ -26,7 +28,8 @@ from wireproof.kafka.family.live_broker.client_properties import ClientPropertie
 from wireproof.kafka.family.live_broker.cluster import MOST_OF_REASON, Cluster
 from wireproof.kafka.family.live_broker.entry_bytes import NO_PRODUCER, V2
 from wireproof.kafka.family.live_broker.partitions import Partitions
-from wireproof.kafka.family.live_broker.sequence_case import SequenceCases
+from wireproof.kafka.family.live_broker.restarts import Restarts
+from wireproof.kafka.family.live_broker.sequence_case import RESTART, SequenceCases
 from wireproof.kafka.family.live_broker.topics import OwnTopics, TopicError
 from wireproof.wire.safe_text import one_line
 
@@ -66,12 +69,19 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
     except errors.KafkaError as error:
         return _not_started(answers, _lost_at_start(cluster, error))
     answers.write(hello_packet(hello_of_broker(cluster, properties, legacy, f"{topics.PREFIX}{token}")))
+    restarts = Restarts(cluster, properties.restart, partitions.forget)
     runs = {
-        "decode": BrokerCases(cluster, partitions, legacy).decode,
-        SEQUENCE: SequenceCases(cluster, own, token).run,
+        "decode": partial(_beside, restarts, BrokerCases(cluster, partitions, legacy).decode),
+        SEQUENCE: partial(_beside, restarts, SequenceCases(cluster, own, token, restarts).run),
     }
     answer_in_threads(partial(_answer, runs, answers), WINDOW)
     return 0
+
+
+def _beside(restarts: Restarts, run: Callable[[Request], Outcome], request: Request) -> Outcome:
+    """Run a case while the broker is not started again by another one."""
+    with restarts.case(restarts=any(step["op"] == RESTART for step in request.steps)):
+        return run(request)
 
 
 def _not_started(answers: Answers, reason: str) -> int:

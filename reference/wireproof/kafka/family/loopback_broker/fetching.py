@@ -18,6 +18,8 @@ SESSION: Final = 7
 RESPONSE_LIMIT: Final = 3
 """The version of Fetch from which on there is a limit for the whole response: KIP-74."""
 
+NO_LIMIT: Final = 1 << 31
+
 NO_SESSION: Final = 0
 
 Part = tuple[Any, Request, Reply]
@@ -71,8 +73,43 @@ class Fetching:
                 known.partitions[asked.partition].note_fetch(asked.fetch_offset, self._limit(asked))
 
     def look(self) -> list[Part]:
-        """Return the answer for each partition as it is now."""
-        return [(key, topic, self._fetched(topic, one)) for key, (topic, one) in self.rows.items()]
+        """Return the answer for each partition as it is now, in the order of the request."""
+        parts, rest = list[Part](), self.response_limit()
+        for key, (topic, one) in self.ordered():
+            answer = self._fetched(topic, one)
+            if self.is_too_much(len(answer.records), min(rest, self._limit(one)), parts):
+                answer.records = b""
+            rest -= len(answer.records)
+            parts.append((key, topic, answer))
+        return parts
+
+    def ordered(self) -> Sequence[tuple[Any, tuple[Request, Request]]]:
+        """Return what is asked for, by its key, in the order in which partitions fill the response."""
+        return list(self.rows.items())
+
+    def response_limit(self) -> int:
+        """Return the most bytes of the response."""
+        limit: int = self.request.max_bytes if self.request.version >= RESPONSE_LIMIT else NO_LIMIT
+        return limit
+
+    def is_too_much(self, size: int, rest: int, before: Sequence[Part]) -> bool:
+        """Report whether the records of a partition have no room: readFromLog.
+
+        Those of the first partition with records have room in any case.
+        """
+        return size > rest and any(answer.records for _, _, answer in before)
+
+    def is_ready(self, parts: Sequence[Part]) -> bool:
+        """Report whether the answer can be sent: it has an error, or enough is there: DelayedFetch."""
+        if any(answer.error_code for _, _, answer in parts):
+            return True
+        wanted = min(self.request.min_bytes, self.response_limit())
+        found = sum(len(answer.records) for _, _, answer in parts)
+        return bool(found >= wanted or self.available() >= wanted)
+
+    def available(self) -> int:
+        """Return the number of bytes that are there, whatever the limit of the response."""
+        return sum(len(self._fetched(topic, one).records) for topic, one in self.rows.values())
 
     def reply(self, parts: Sequence[Part]) -> Reply:
         """Return the reply; in a session, with the partitions that have news only."""
@@ -135,11 +172,6 @@ def refused_fetch(request: Request, refused: AppendRefused) -> Reply:
     return FetchResponse[request.version](
         throttle_time_ms=0, error_code=refused.code, session_id=0, responses=[]
     )
-
-
-def has_data(parts: Sequence[Part]) -> bool:
-    """Report whether the answer to a Fetch can be sent at once: it has records or an error."""
-    return any(answer.records or answer.error_code for _, _, answer in parts)
 
 
 def _topic_key(topic: Request) -> Any:  # noqa: ANN401 - a name or an id

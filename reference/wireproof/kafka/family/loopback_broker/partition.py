@@ -26,6 +26,12 @@ SEQUENCES: Final = 1 << 31
 """After the sequence 2³¹ − 1 comes 0: kafka.md §1.7."""
 
 
+EARLIEST: Final = -2
+"""The number of ListOffsets for the beginning of a log; every version has it, and -1 for the end."""
+
+LISTED_SINCE: Final = {-3: 7, -4: 8, -5: 9}
+"""The version of ListOffsets from which on it has a number: KIP-734, KIP-405, KIP-1005."""
+
 NO_EPOCH: Final = -1
 END_OF_LOG: Final = -1
 
@@ -218,12 +224,17 @@ class ServedPartition:
         if epoch > known.epoch:
             known.batches.clear()
         known.epoch, known.latest = max(known.epoch, epoch), now
-        form = markers.marker(producer, epoch, commit=commit, offset=self.end, now=now)
+        form = self.marker(producer, epoch, commit=commit, now=now)
         first = self.open.pop(producer, None)
         if first is not None and not commit:
             self.aborted.append(Aborted(producer, first, self.end))
         ServedPartition.keep(self, form, stored_form.finished(form))
         self.stored[-1] = evolve(self.stored[-1], is_marker=True)
+
+    def marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> Form:
+        """Return a marker, with the timestamp type of the topic."""
+        form = markers.marker(producer, epoch, commit=commit, offset=self.end, now=now)
+        return evolve(form, header=stored_form.with_time(form.header, self.settings, now))
 
     def last_stable_offset(self) -> int:
         """Return the first offset of an open transaction, or the high watermark."""
@@ -305,9 +316,26 @@ class ServedPartition:
         except Rejected as rejected:
             raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, rejected.text) from None
 
-    def greatest_time(self) -> int:
-        """Return the greatest time of a record; -1 if none has one."""
-        return max((stored.max_timestamp for stored in self.stored), default=NO_TIMESTAMP)
+    def latest(self) -> Record | None:
+        """Return the first record with the greatest time: fetchOffsetByTimestamp."""
+        return self.first_after(max((stored.max_timestamp for stored in self.stored), default=NO_TIMESTAMP))
+
+    def last_listed(self) -> int:
+        """Return the offset from which on ListOffsets names no record for consumers of committed ones."""
+        return self.last_stable_offset()
+
+    def local_start(self) -> int:
+        """Return the beginning of the log on the disk of the broker, which has no other tier."""
+        return self.start
+
+    def tiered_end(self) -> int:
+        """Return the last offset in tiered storage: none."""
+        return -1
+
+    def check_listed(self, timestamp: int, version: int) -> None:
+        """Check that a version of ListOffsets has a number below 0; raises `Refused`."""
+        if timestamp < EARLIEST and version < LISTED_SINCE.get(timestamp, version + 1):
+            raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, f"ListOffsets {version} of {timestamp}")
 
 
 def _out_of_order(found: int, expected: int) -> AppendRefused:

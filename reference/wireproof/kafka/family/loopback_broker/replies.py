@@ -63,7 +63,7 @@ READ_COMMITTED: Final = 1
 VERSIONS: Final = {
     ProduceRequest: (3, 13),
     FetchRequest: (4, 17),
-    ListOffsetsRequest: (1, 7),
+    ListOffsetsRequest: (1, 9),
     MetadataRequest: (0, 13),
     ApiVersionsRequest: (0, 4),
     CreateTopicsRequest: (2, 7),
@@ -99,10 +99,8 @@ class ListedTime(IntEnum):
     LATEST = -1
     EARLIEST = -2
     LARGEST = -3
-
-
-LARGEST_SINCE: Final = 7
-"""The version of ListOffsets from which on it has `LARGEST`: KIP-734."""
+    EARLIEST_LOCAL = -4
+    LATEST_TIERED = -5
 
 
 @define
@@ -134,6 +132,7 @@ class LoopbackCluster:
         coordinator: of transactions.
         groups: of consumers.
         sessions: of consumers.
+        fetching_class: of the answers to a Fetch, a class of its own for a fault; None for the right one.
         software: name and version of the last client that said them: KIP-511.
     """
 
@@ -147,6 +146,7 @@ class LoopbackCluster:
     coordinator: Coordinator = Factory(Coordinator)
     groups: Groups = Factory(Groups)
     sessions: Sessions = Factory(Sessions)
+    fetching_class: type[Any] | None = None
     software: list[str] = Factory(list)
 
     def other_node(self, node: int) -> Self:
@@ -430,7 +430,7 @@ def _offset(cluster: LoopbackCluster, version: int, name: str, asked: Request, i
     code, found = ErrorCode.NONE, (-1, -1)
     try:
         partition = cluster.partition(name, None, asked.partition_index)
-        _check_time(asked.timestamp, version)
+        partition.check_listed(asked.timestamp, version)
         found = _time_and_offset(partition, asked.timestamp, committed=isolation == READ_COMMITTED)
     except AppendRefused as refused:
         code = refused.code
@@ -444,23 +444,21 @@ def _offset(cluster: LoopbackCluster, version: int, name: str, asked: Request, i
     )
 
 
-def _check_time(timestamp: int, version: int) -> None:
-    """Refuse a number below those of `ListedTime` that the version has."""
-    if timestamp < (ListedTime.LARGEST if version >= LARGEST_SINCE else ListedTime.EARLIEST):
-        raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, f"ListOffsets {version} of {timestamp}")
-
-
 def _time_and_offset(partition: ServedPartition, timestamp: int, *, committed: bool) -> tuple[int, int]:
     match timestamp:
         case ListedTime.LATEST:
             return -1, partition.last_stable_offset() if committed else partition.end
         case ListedTime.EARLIEST:
             return -1, partition.start
+        case ListedTime.EARLIEST_LOCAL:
+            return -1, partition.local_start()
+        case ListedTime.LATEST_TIERED:
+            return -1, partition.tiered_end()
         case ListedTime.LARGEST:
-            record = partition.first_after(partition.greatest_time())
+            record = partition.latest()
         case _:
             record = partition.first_after(timestamp)
-    if record is None or (committed and record.offset >= partition.last_stable_offset()):
+    if record is None or (committed and record.offset >= partition.last_listed()):
         return -1, -1
     return record.timestamp, record.offset
 

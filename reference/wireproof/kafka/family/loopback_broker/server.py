@@ -22,7 +22,7 @@ from wireproof.kafka.family.loopback_broker import (
     transaction_replies,
 )
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused
-from wireproof.kafka.family.loopback_broker.fetching import Fetching, has_data, refused_fetch
+from wireproof.kafka.family.loopback_broker.fetching import Fetching, refused_fetch
 from wireproof.kafka.family.loopback_broker.replies import REQUESTS, LoopbackCluster
 
 SIZE: Final = Struct(">i")
@@ -133,13 +133,13 @@ class LoopbackServer:
 async def _fetch(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
     """Answer a Fetch as soon as there is something, or after its time."""
     try:
-        fetching = Fetching.begin(node, request)
+        fetching = (node.fetching_class or Fetching).begin(node, request)
     except AppendRefused as refused:
         return refused_fetch(request, refused)
     loop = asyncio.get_running_loop()
     end = loop.time() + request.max_wait_ms / 1000
     parts = fetching.look()
-    while request.min_bytes and not has_data(parts) and loop.time() < end:
+    while request.min_bytes and not fetching.is_ready(parts) and loop.time() < end:
         await asyncio.sleep(LOOK_SECONDS)
         parts = fetching.look()
     return fetching.reply(parts)

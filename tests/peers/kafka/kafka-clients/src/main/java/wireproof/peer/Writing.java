@@ -123,6 +123,7 @@ final class Writing {
         for (JsonElement element : messages) {
             most = Math.max(most, whole(element.getAsJsonObject(), "timestamp"));
             check("messages[].magic", text(element.getAsJsonObject(), "magic").equals(text(value, "magic")));
+            check("messages[].attributes", text(element.getAsJsonObject(), "attributes").equals("0"));
         }
         check("messages", !messages.isEmpty());
         check("key", value.get("key").isJsonNull());
