@@ -73,7 +73,7 @@ def confusions(suite: Suite, format_ids: Iterable[str]) -> Iterator[Confusion]:
         for op, states in parts.items():
             for steps in sorted(states):
                 path = "".join(step if step == "[]" else f".{step}" for step in steps).lstrip(".")
-                computed = op == "encode" and is_computed(format_id, ".".join(steps))
+                computed = op == "encode" and is_computed(format_id, path)
                 if computed or steps[-1] in DERIVED or is_of_another(notes, format_id, path):
                     continue
                 likely = _candidates(known, steps)
