@@ -38,7 +38,6 @@ TOGETHER: Final = {
     "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
     "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
-    "tests/unit/report/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
     "tests/unit/cases/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
     "tests/unit/cases/test_redact.py": "redact",  # tables of a scan, likewise
     "tests/unit/spark/test_report_page.py": "board",

@@ -7,7 +7,7 @@ import pytest
 
 LANES: Final = {
     "peers": "codecs of others beside their baselines, and those built with the tools of other languages",
-    "tools": "templates, exported readers and layouts, with compilers and interpreters of other languages",
+    "tools": "templates and fuzzers of others, with compilers and interpreters of other languages",
     "browser": "pages in a headless Chromium",
     "documents": "the commands of the README, of the documents and of the action",
     "campaigns": "fuzzing that takes seconds: libFuzzer in processes of its own",

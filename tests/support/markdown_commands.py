@@ -21,7 +21,7 @@ PARTS: Final = re.compile(
 )
 """The parts of a document that matter, in order; the rest is prose."""
 
-WRITTEN: Final = re.compile(r"(?:--out|--seeds|-o|--html|--junit|--badges|--to|>) ([\w./-]+)")
+WRITTEN: Final = re.compile(r"(?:--out|--seeds|-o|--html|--junit|--to|>) ([\w./-]+)")
 """The files and folders that a command says it will write."""
 
 

@@ -3,8 +3,7 @@
 In an exchange each revision gets the same ones.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -12,10 +11,6 @@ from attrs import frozen
 
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format, family_of
-from wireproof.wire.json_values import Json
-
-Messages = list[dict[str, Json]]
-"""Decoded messages, each with the fields that a reader shows."""
 
 
 @frozen
@@ -30,9 +25,6 @@ class MessageSets:
         encodings: returns each encoding of a message set in a revision, as its entries.
         uncompressed: returns a message set without its compression; None if it has none.
         stream: makes a value of the stream of the format from entries.
-        messages: returns the messages of decoded entries; None for other values.
-        shared_fields: returns the fields of messages that two revisions have.
-        losses: counts the fields that entries of an older revision lack.
     """
 
     format: str
@@ -42,9 +34,6 @@ class MessageSets:
     encodings: Callable[[Any, str], tuple[tuple[Any, ...], ...]]
     uncompressed: Callable[[Any], Any]
     stream: Callable[[tuple[Any, ...]], Any]
-    messages: Callable[[Sequence[Json]], Messages | None]
-    shared_fields: Callable[[Messages, str, str], list[Json]]
-    losses: Callable[[Any, Sequence[Json]], Counter[str]]
 
 
 @cache

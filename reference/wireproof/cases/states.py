@@ -305,7 +305,9 @@ def state_table(suite: Suite) -> StateTable:
 def is_computed(format_id: str, path: str) -> bool:
     """Return whether a writer computes a number, or what it stands in: it ignores the one of the value."""
     steps = set(path.replace("[]", "").split("."))
-    layout = FORMATS[format_id].layout
+    row = FORMATS[format_id]
+    same = (one.layout for one in FORMATS.values() if one.value is row.value)  # a JSON body has no layout
+    layout = row.layout or next(filter(None, same), None)
     values = (one.value for one in all_layouts(layout)) if layout is not None else ()
     return any(steps & set(computed_fields().get(value, ())) for value in values if value is not None)
 
@@ -412,16 +414,60 @@ def _reasons(notes: StateNotes, cells: Iterable[Cell]) -> dict[Cell, Unfilled]:
 # --- lint ---
 
 
-def count_line(suite: Suite) -> str:
-    """Return one line: the cells of all formats, those with a case, those with a reason, and the others."""
-    table = state_table(suite)
-    covered = sum(1 for ids in table.filled.values() if ids)
-    left = len(table.open())
-    formats = len({cell.format_id for cell in table.filled})
-    return (
-        f"states: {len(table.filled)} edge values of numbers of {formats} formats, {covered} with a case, "
-        f"{len(table.filled) - covered - left} with a reason, {left} open"
-    )
+MAX_REASONS: Final = 0.05
+"""The share of the cells of a format that may have a reason in place of a case."""
+
+
+@frozen
+class StateCounts:
+    """The cells of a format or of all, those with a case, those with a reason instead, and the others."""
+
+    cells: int
+    covered: int
+    reasons: int
+
+    @classmethod
+    def of(cls, table: StateTable, cells: Sequence[Cell]) -> "StateCounts":
+        """Count some cells of a table."""
+        covered = [cell for cell in cells if table.filled[cell]]
+        return cls(
+            len(cells), len(covered), sum(cell in table.reasons and not table.filled[cell] for cell in cells)
+        )
+
+    def __str__(self) -> str:
+        """Return one line."""
+        left = self.cells - self.covered - self.reasons
+        return (
+            f"{self.cells} edge values of numbers, {self.covered} with a case, "
+            f"{self.reasons} with a reason, {left} open"
+        )
+
+
+def counts_by_format(table: StateTable) -> dict[str, StateCounts]:
+    """Return the counts of each format, in the order of their names."""
+    found: dict[str, list[Cell]] = {}
+    for cell in sorted(table.filled):
+        found.setdefault(cell.format_id, []).append(cell)
+    return {name: StateCounts.of(table, cells) for name, cells in found.items()}
+
+
+def count_lines(table: StateTable) -> Iterator[str]:
+    """Yield a line for each format and one for all."""
+    rows = counts_by_format(table)
+    yield from (f"states of {name}: {row}" for name, row in rows.items())
+    yield f"states of {len(rows)} formats: {StateCounts.of(table, [*table.filled])}"
+
+
+def state_problems(table: StateTable, suite: Suite) -> Iterator[Problem]:
+    """Yield each cell without case and reason, each format with too many reasons, and each wrong reason."""
+    for cell in table.open():
+        place = f"{cell.path} {cell.state} to {cell.direction}"
+        yield Problem(cell.format_id, f"no case has {place}, and no reason is given")
+    for name, row in counts_by_format(table).items():
+        if row.reasons > MAX_REASONS * row.cells:
+            text = f"{row.reasons} of {row.cells} edge values have a reason in place of a case"
+            yield Problem(name, f"{text}, more than {MAX_REASONS:.0%}")
+    yield from wrong_reasons(table, suite)
 
 
 def wrong_reasons(table: StateTable, suite: Suite) -> Iterator[Problem]:

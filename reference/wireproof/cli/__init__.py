@@ -38,15 +38,13 @@ VERBS: Final[Mapping[str, str]] = {
     "campaign": "generate cases on Spark and check codecs against them",
     "cases": "list the cases",
     "check": "check codecs against the cases",
-    "completion": "print the script with which a shell completes verbs, options, adapters and ids",
-    "diff": "compare two runs",
+    "diff": "compare runs: what broke, and in which version",
     "docs": "write HTML pages: rules, cases, fields, open questions of the formats",
     "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
-    "export": "write the cases as JSON lines and raw files, with readers in five languages",
+    "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",
     "formats": "list the formats and revisions, and what an adapter can claim for each",
     "fuzz": "fuzz a codec, guided by coverage; store its failures",
-    "history": "name the first version that failed a case, over many runs",
     "interop": "let every codec read what every other codec wrote",
     "lint": "check the fixtures and rules",
     "promote": "turn a finding into a fixture",
@@ -58,7 +56,6 @@ VERBS: Final[Mapping[str, str]] = {
     "serve": "serve an adapter on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
     "shrink": "make a failing case as small as possible",
-    "verify": "check the digests of a run, and judge a sample of it again",
 }
 """Every verb, which is the name of its module, with its description."""
 
@@ -73,7 +70,10 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
         """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            raise click.UsageError(f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}")
+            from wireproof.cli.retired import retired_verb  # noqa: PLC0415 - for a mistake alone
+
+            unknown = f"there is no verb {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}"
+            raise click.UsageError(retired_verb(cmd_name) or unknown)
         with rare_collections():
             command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
@@ -138,7 +138,10 @@ def _run(command: click.Command, name: str) -> None:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        click.echo(f"wireproof: {one_line(error.format_message(), MAX_ERROR_LINE)}", err=True)
+        from wireproof.cli.retired import retired_option  # noqa: PLC0415 - for a mistake alone
+
+        message = retired_option(error) or error.format_message()
+        click.echo(f"wireproof: {one_line(message, MAX_ERROR_LINE)}", err=True)
         code = Exit.USAGE
     except (click.Abort, KeyboardInterrupt) as error:
         code = interrupted(error)

@@ -67,18 +67,14 @@ def fix(file: Path, run_file: Path) -> None:
 
 @command.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--ratchet", "old", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              metavar="OLD", help="an earlier version of FILE: new entries and later days fail")  # fmt: skip
 @with_fixtures
-def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
-    """Check that the entries of FILE are about existing cases and not expired, and with OLD not new.
+def check(file: Path, folders: tuple[Path, ...]) -> int:
+    """Check that the entries of FILE are about existing cases and not expired.
 
     Exit code 3 if there is a problem.
     """
     known_failures = entries_of(file)
     problems = baseline.check(known_failures, suite_of(folders).by_id, today())
-    if old is not None:
-        problems += baseline.growth(entries_of(old), known_failures)
     for problem in problems:
         click.echo(escape_unsafe(problem))
     click.echo(f"{len(known_failures)} known failures, {len(problems)} problems")

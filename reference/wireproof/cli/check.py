@@ -34,7 +34,6 @@ from wireproof.cli.output_files import output_options
     default="must",
     help="lowest level whose failures set exit code 1",
 )
-@click.option("--strict-class", is_flag=True, help="fail a refusal without the expected class, too")
 @click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
 @click.option("--seed", default=0, help="random seed of the order of the cases and of --property")
 @click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",

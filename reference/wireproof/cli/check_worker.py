@@ -59,7 +59,6 @@ class CheckOptions:
     recording: Recording = field(factory=Recording)
     requirements: Requirements | None = None
     shard: Shard | None = None
-    strict_class: bool = False
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
@@ -113,7 +112,7 @@ class CheckTask:
         ):
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
-                strict_class=asked.strict_class, filters=asked.filters, requirements=asked.requirements,
+                filters=asked.filters, requirements=asked.requirements,
                 shard=str(asked.shard or ""), examples=asked.examples, **manifest_fields(),
             )  # fmt: skip
             yield head

@@ -1,4 +1,4 @@
-"""`wireproof diff`: compare two runs, or the cases of two exports."""
+"""`wireproof diff`: compare two runs, several versions, or the cases of two exports."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ import click
 
 from wireproof.report.diff import diff
 from wireproof.report.export_diff import ExportDiff, changelog, export_diff, read_export
+from wireproof.report.history import histories
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.event_files import EventStream, joined, read_events
 from wireproof.runner.events import EventError
@@ -14,23 +15,34 @@ from wireproof.runner.exit_codes import Exit
 
 
 @click.command("diff")
-@click.argument("before", metavar="OLD", type=click.Path(exists=True, path_type=Path))
-@click.argument("after", metavar="NEW", type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "paths", nargs=-1, required=True, metavar="RUN…", type=click.Path(exists=True, path_type=Path)
+)
 @click.option("--markdown", is_flag=True, help="of two exports: print the list of changes as Markdown")
-def command(before: Path, after: Path, markdown: bool) -> int:
-    """Print the changes from OLD to NEW: two files of `check --out`, or two folders of `export`.
+def command(paths: tuple[Path, ...], markdown: bool) -> int:
+    """Print the changes from one RUN of `check --out` to the next, or between two folders of `export`.
 
-    Of runs: fixed, broken and changed cases. Of exports: added, renamed, removed and changed cases. Exit code
-    1 means that a case is broken, or that one of an export is removed or has another input.
+    Of two runs: fixed, broken and changed cases. Of one file, or of three and more: the version that failed
+    each case first, and the one that fixed it. Of exports: added, renamed, removed and changed cases. Exit
+    code 1 means that a case is broken, or that one of an export is removed or has another input.
     """
-    folders = before.is_dir(), after.is_dir()
-    if folders[0] != folders[1]:
-        raise click.UsageError("name two runs or two exports: one is a file, the other one a folder")
-    if all(folders):
-        return _exports(export_diff(read_export(before), read_export(after)), markdown=markdown)
+    folders = [path.is_dir() for path in paths]
+    if any(folders):
+        if folders != [True, True]:
+            raise click.UsageError("name runs or two exports: a run is a file, an export is a folder")
+        return _exports(export_diff(*map(read_export, paths)), markdown=markdown)
     if markdown:
         raise click.UsageError("--markdown is for two exports: `report --markdown` renders runs")
-    return _runs(before, after)
+    return _runs(*paths) if len(paths) == 2 else _versions(paths)
+
+
+def _versions(paths: Sequence[Path]) -> int:
+    """Print which version failed each case first; the exit code is that of the last version of each."""
+    found = list(histories(_read(*paths)))
+    for line in (line for one in found for line in one.lines()):
+        click.echo(escape_unsafe(line))
+    broken = any(turn.passed and not turn.fixed_in for one in found for turn in one.turns)
+    return Exit.FAILS if broken else Exit.CONFORMS
 
 
 def _exports(found: ExportDiff, *, markdown: bool) -> int:
@@ -63,10 +75,12 @@ def _compared(name: str, old: EventStream, new: EventStream) -> bool:
     return bool(found.broken)
 
 
-def _read(path: Path) -> list[EventStream]:
-    streams = joined(read_events(path))
+def _read(*paths: Path) -> list[EventStream]:
+    streams = joined(stream for path in paths for stream in read_events(path))
     if not streams:
-        raise EventError(f"{path}: holds no run: write one with `wireproof check … --out {path.name}`")
+        raise EventError(
+            f"{paths[0]}: holds no run: write one with `wireproof check … --out {paths[0].name}`"
+        )
     return streams
 
 

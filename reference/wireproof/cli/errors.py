@@ -31,7 +31,6 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.segment_files:IndexFileError": Exit.USAGE,
     "wireproof.runner.events:EventError": Exit.USAGE,
     "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
-    "wireproof.runner.statement:StatementError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
 """Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite."""

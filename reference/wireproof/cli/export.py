@@ -26,10 +26,7 @@ def command(
     skipped: tuple[str, ...],
     folders: tuple[Path, ...],
 ) -> None:
-    """Write the cases as lines of JSON and as raw files, with readers in five languages.
-
-    Prints the number of cases and the digest that each reader prints too.
-    """
+    """Write the cases as lines of JSON and as raw files."""
     if folder is None and seeds is None:
         raise click.UsageError("nothing to write: name a folder with --out (cases) or --seeds (for fuzzers)")
     _check_empty({"--out": folder, "--seeds": seeds})
@@ -37,10 +34,7 @@ def command(
     cases = selection(suite, patterns, skipped)
     if folder is not None:
         done = export(suite, cases, folder, generated=generated)
-        click.echo(f"{done.cases} {done.digest:08x}")
-        click.echo(
-            f"{folder}: {done.cases} cases, {done.size} bytes of raw files; begin with README.md", err=True
-        )
+        click.echo(f"{folder}: {done.cases} cases, {done.size} bytes of raw files; begin with README.md")
     if seeds is not None:
         made = export_seeds(suite, cases, seeds)
         counts = f"{made.seeds} seeds of {made.formats} formats, {made.size} bytes"

@@ -26,7 +26,6 @@ from wireproof.formats import matching_ids
 from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.cross_version import field_losses
 from wireproof.runner.disagreements import find_disagreements, group_disagreements
 from wireproof.runner.event_files import EventWriter
 from wireproof.runner.events import CaseEvent
@@ -140,7 +139,7 @@ def _shown(found: InteropRun, tokens: Path, relayed: RelayReport | None) -> Inte
     apart = tuple(find_disagreements(found))
     token = partial(save_token, folder=tokens)
     made = collect_results(found, {split.encoded_message.case.id: split for split in apart}, token)
-    return InteropView(found, made, group_disagreements(apart), field_losses(found), token, relayed)
+    return InteropView(found, made, group_disagreements(apart), token, relayed)
 
 
 def _write(shown: InteropView, out: Path) -> None:

@@ -42,16 +42,18 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated:
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
     suite = suite_of(folders) if sorting else suite
+    table = states.state_table(suite) if states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite), *(generated_problems(suite) if generated else ())]
+    problems += states.state_problems(table, suite) if table else ()
     for problem in problems:
         click.echo(str(problem))
     if freezing and not problems:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
         suite = suite_of(folders)
-    for table in tables_of(suite):
-        click.echo(count_line(table))
-    for line in _counts(suite):
+    for vectors in tables_of(suite):
+        click.echo(count_line(vectors))
+    for line in (*_counts(suite), *(states.count_lines(table) if table else ())):
         click.echo(line)
     click.echo(f"{len(problems)} problems")
     return Exit.SUITE if problems else Exit.CONFORMS
@@ -76,7 +78,5 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield level_line(suite)
     yield lint_sentences.count_line(suite)
     yield witness_reasons.count_line(suite)
-    if states.note_files(suite):
-        yield states.count_line(suite)
     if suite.history:
         yield str(counts(suite.history))

@@ -21,45 +21,22 @@ HELP: Final = {
 }
 """The views that are files: option and help text."""
 
-
-RULE_SUFFIXES: Final = (".html", ".md")
-"""The forms of the table of rules, by the name of its file."""
-
 STANDARD_OUTPUT: Final = "-"
 
 
 @frozen
 class OutputFiles:
-    """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output.
-
-    `by_rule` are the files of the table of rules: HTML, Markdown, or `-` for Markdown on standard output.
-    """
+    """The path of each view; None leaves it out, `-` prints it. `annotations` go to standard output."""
 
     junit: Path | None = None
     markdown: Path | None = None
     html: Path | None = None
     badge: Path | None = None
-    badges: Path | None = None
-    by_rule: tuple[Path, ...] = ()
     annotations: bool = False
 
 
 def output_options(command: F) -> F:
     """Add the options of the views; `output_files_of` removes them from the arguments."""
-    command = click.option(
-        "--badges",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="a badge for each format and profile, in a folder for each adapter",
-    )(command)
-    command = click.option(
-        "--by-rule",
-        multiple=True,
-        type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-        metavar="FILE",
-        callback=_tables_of_rules,
-        help="a table of what each does, one row per rule: *.html, *.md, or - to print Markdown",
-    )(command)
     for name, text in reversed(HELP.items()):
         kind = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
         command = click.option(f"--{name}", type=kind, metavar="FILE", help=text)(command)
@@ -68,17 +45,9 @@ def output_options(command: F) -> F:
     )
 
 
-def _tables_of_rules(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check that the name of each file says how to write it."""
-    for file in files:
-        if str(file) != STANDARD_OUTPUT and file.suffix not in RULE_SUFFIXES:
-            raise click.BadParameter(f"{file} must end with {' or '.join(RULE_SUFFIXES)}, or be -")
-    return files
-
-
 def output_files_of(more: dict[str, Any]) -> OutputFiles:
     """Remove the options of the views from those of a command, and return them."""
-    return OutputFiles(**{name: more.pop(name) for name in (*HELP, "badges", "by_rule", "annotations")})
+    return OutputFiles(**{name: more.pop(name) for name in (*HELP, "annotations")})
 
 
 def write_outputs(

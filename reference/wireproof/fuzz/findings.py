@@ -97,9 +97,7 @@ def is_finding(verdict: Verdict) -> bool:
 
     An undocumented rejection becomes a finding of another kind, under the type of its exception.
     """
-    gates = (
-        ROWS[verdict.name].gate not in (*NO_FINDING_GATES, "strict-class") and verdict.name != "undocumented"
-    )
+    gates = ROWS[verdict.name].gate not in NO_FINDING_GATES and verdict.name != "undocumented"
     return gates or verdict.name == "info"
 
 

@@ -1,12 +1,10 @@
-"""Export of the suite for other test runners: JSON lines, raw files, and readers for both.
+"""Export of the suite for other test runners: JSON lines and raw files.
 
 cases.ndjson      one case per line, sorted by id: its whole fixture, and the text of its rules
 sentences.ndjson  one sentence of a format document per line, with its rules and exported cases
 raw/              the bytes of each decode and scan as a file, under the id of its case
-readers/          about thirty lines each in Python, Node, Go, Java and Rust
 schemas/          the JSON Schema of each format's values
-layouts/          Kaitai Struct specifications
-LICENSE, NOTICE   the licence of all this; files of source code and layouts name it too
+LICENSE, NOTICE   the licence of all this
 """
 
 import json
@@ -15,7 +13,6 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
-from zlib import crc32
 
 from attrs import frozen
 
@@ -28,7 +25,6 @@ from wireproof.cases.made_case import made_case
 from wireproof.cases.sources import cited
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.report import kaitai
 from wireproof.report.licence import SPDX_LINE, licence_text, notice
 from wireproof.report.traceability import sentence_json
 from wireproof.wire.json_values import json_schema
@@ -36,16 +32,13 @@ from wireproof.wire.json_values import json_schema
 CASES: Final = "cases.ndjson"
 """The file of an export with one case per line."""
 
-READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
-
 
 @frozen
 class Exported:
-    """The size of an export: cases, bytes of raw files, and the digest that every reader prints."""
+    """The size of an export: cases, and bytes of raw files."""
 
     cases: int
     size: int
-    digest: int
 
 
 def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool = False) -> Exported:
@@ -53,7 +46,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
 
     With `generated` the inputs of generated cases are written too, as files or as values; else their recipes.
     """
-    size = digest = 0
+    size = 0
     lines: list[str] = []
     for case in cases:
         if generated:
@@ -63,12 +56,11 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path, *, generated: bool
         if data is not None:
             _put(folder / row["file"], data)
         lines.append(_line(row))
-        digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
         size += len(data or b"")
     _put(folder / CASES, "".join(lines).encode())
-    exported = Exported(len(lines), size, digest)
+    exported = Exported(len(lines), size)
     _put(folder / "sentences.ndjson", "".join(sentence_lines(suite, {case.id for case in cases})).encode())
-    _beside(suite, folder, exported, {case.format_id for case in cases})
+    _beside(suite, folder, exported)
     return exported
 
 
@@ -111,14 +103,10 @@ def _rule(suite: Suite, name: str) -> dict[str, Any]:
     return {"id": name, "text": rule.text, **where, "basis": rule.basis, "sources": sources}
 
 
-def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[str]) -> None:
-    for name in READERS:
-        _put(folder / "readers" / name, (files(__package__) / "readers" / name).read_bytes())
+def _beside(suite: Suite, folder: Path, exported: Exported) -> None:
     for name, text in schemas():
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
-    for name, text in kaitai.specifications(chosen):
-        _put(folder / "layouts" / f"{name}.ksy", text.encode())
-    values = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
+    values = {"version": __version__, "count": exported.cases, "hash": suite.hash}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
     _put(folder / "README.md", readme.format(**values).encode())
     _put(folder / "LICENSE", licence_text().encode())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from wireproof.release_order import age
 from wireproof.runner.event_files import EventStream
@@ -49,24 +49,21 @@ class AdapterHistory:
         versions: the oldest first; if a version was run twice, the later run.
         passed: for each version, the number of passing and of judged cases.
         turns: the failures, by case.
-        labels: for each case that a version fails, the verdict of each version that judged it.
-        unjudged: for each version that could not be judged, the reason.
-        flaky: for each case that two runs of one version judge differently, both verdicts by version; such
-            a case has no turns, because no release broke or fixed it.
     """
 
     adapter: str
     versions: tuple[str, ...]
     passed: Mapping[str, tuple[int, int]]
     turns: tuple[FirstFailure, ...]
-    labels: Mapping[str, Mapping[str, str]] = field(factory=dict)
-    unjudged: Mapping[str, str] = field(factory=dict)
-    flaky: Mapping[str, Mapping[str, str]] = field(factory=dict)
 
-    @property
-    def releases(self) -> tuple[str, ...]:
-        """Return all versions, judged or not, the oldest first."""
-        return tuple(sorted((*self.versions, *self.unjudged), key=age))
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each version, and one for each failure of a golden case."""
+        for version, (passed, judged) in self.passed.items():
+            yield f"{self.adapter} {version}: {passed} of {judged} pass"
+        golden = [turn for turn in self.turns if "~" not in turn.id]
+        yield from (f"{self.adapter}: {turn}" for turn in golden)
+        if len(golden) < len(self.turns):
+            yield f"{self.adapter}: and {len(self.turns) - len(golden)} of damaged families"
 
 
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
@@ -112,58 +109,14 @@ def unversioned(spec: str) -> str:
     return _VERSION.sub(r"\1", spec)
 
 
-def release_history(
-    name: str,
-    runs: Mapping[str, EventStream],
-    unjudged: Mapping[str, str],
-    second: Mapping[str, EventStream] | None = None,
-) -> AdapterHistory:
-    """Return the history of the releases of one library.
-
-    Args:
-        name: the adapter.
-        runs: by version.
-        unjudged: the reason by version.
-        second: later runs of versions, of the cases that changed.
-    """
-    flaky = _flaky(runs, second or {})
-    return _history(name, {version: runs[version] for version in sorted(runs, key=age)}, unjudged, flaky)
-
-
-def _flaky(
-    runs: Mapping[str, EventStream], second: Mapping[str, EventStream]
-) -> Mapping[str, Mapping[str, str]]:
-    """Return the cases that one run of a version passes and the other fails, with both verdicts."""
-    found: dict[str, dict[str, str]] = {}
-    for version, again in second.items():
-        before = {event.id: event for event in runs[version].cases if _judged(event)}
-        for event in filter(_judged, again.cases):
-            first = before.get(event.id)
-            if first is not None and (first.verdict in PASSING) != (event.verdict in PASSING):
-                found.setdefault(event.id, {})[version] = f"{first.label}, then {event.label}"
-    return found
-
-
-def _history(
-    name: str,
-    runs: Mapping[str, EventStream],
-    unjudged: Mapping[str, str] | None = None,
-    flaky: Mapping[str, Mapping[str, str]] | None = None,
-) -> AdapterHistory:
-    flaky = flaky or {}
+def _history(name: str, runs: Mapping[str, EventStream]) -> AdapterHistory:
     by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
     for version, stream in runs.items():
         for event in stream.cases:
             by_case.setdefault(event.id, []).append((version, event))
-    steady = ((case, events) for case, events in sorted(by_case.items()) if case not in flaky)
-    turns = [turn for case, events in steady for turn in _turns(case, events)]
-    labels = {
-        case: {version: event.label for version, event in by_case[case] if _judged(event)}
-        | dict(flaky.get(case, {}))
-        for case in dict.fromkeys((*(turn.id for turn in turns), *flaky))
-    }
+    turns = tuple(turn for case, events in sorted(by_case.items()) for turn in _turns(case, events))
     passed = {version: _passed(one) for version, one in runs.items()}
-    return AdapterHistory(name, tuple(runs), passed, tuple(turns), labels, unjudged or {}, flaky)
+    return AdapterHistory(name, tuple(runs), passed, turns)
 
 
 def _passed(stream: EventStream) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The view of the results of `interop`: the matrix, the disagreements, and the losses of older formats.
+"""The view of the results of `interop`: the matrix and the disagreements.
 
 The terminal shows plain text. The HTML page has the same parts, and the matrix of any run.
 """
@@ -19,7 +19,6 @@ from wireproof.report.html_template import render_template
 from wireproof.report.matrix import matrix
 from wireproof.report.relay_lines import relay_lines
 from wireproof.report.terminal import plain_text
-from wireproof.runner.cross_version import CrossVersionCheck, FieldLoss
 from wireproof.runner.disagreements import DisagreementGroup
 from wireproof.runner.interop import EncodeResult, InteropRun
 from wireproof.runner.interop_relay import RelayReport
@@ -37,9 +36,6 @@ MAX_FINDINGS: Final = 12
 MAX_NAMES: Final = 12
 """Names in one line."""
 
-REFERENCE: Final = "reference"
-"""The adapter that defines the meaning of bytes, whichever adapter wrote them."""
-
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
 
@@ -55,7 +51,6 @@ class InteropView:
     exchanged: InteropRun
     results: InteropResults
     groups: Sequence[DisagreementGroup]
-    losses: Sequence[FieldLoss]
     token: Token
     relay: RelayReport | None = None
 
@@ -183,7 +178,6 @@ def lines_below(shown: InteropView) -> Iterator[str]:
     for spec, values in wrote[:MAX_FINDINGS]:
         yield from _wrote(spec, values, shown.token)
     yield from _more(len(wrote), "WRONG")
-    yield from _laws(shown)
     for participant in shown.exchanged.participants:
         yield from (f"note: {participant.spec}: {note}" for note in participant.notes)
 
@@ -229,43 +223,6 @@ def _number(count: int, noun: str) -> str:
 def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more
-
-
-def _laws(shown: InteropView) -> Iterator[str]:
-    """Yield the properties that the same messages keep or lose in several revisions."""
-    for loss in shown.losses:
-        written = ", ".join(f"{number} as {revision}" for revision, number in loss.written.items())
-        yield f"SAME  {loss.producer} wrote the same messages {written}; {_held(shown, loss)}"
-        for older, gone in loss.gone.items():
-            what = ", ".join(f"{count} {name}" for name, count in gone.items())
-            yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
-    found: dict[tuple[str, str, str], list[CrossVersionCheck]] = {}
-    for held in shown.results.broken:
-        who = held.reader or f"{held.producer} writes"
-        found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
-    for some in list(found.values())[:MAX_FINDINGS]:
-        yield from _differ(some, shown.token)
-    yield from _more(len(found), "DIFFER")
-
-
-def _differ(some: list[CrossVersionCheck], token: Token) -> Iterator[str]:
-    """Yield the readings of one adapter that differ in one field."""
-    first = some[0]
-    verdict, case = first.verdict, first.encoded_messages[0].case
-    producers = _names(list(dict.fromkeys(held.producer for held in some)))
-    times = _number(len(some), "time")
-    reads = f"{first.reader} reads {first.older} of {producers} otherwise"
-    writes = f"{producers} writes other messages as {first.older} than as {first.newer}"
-    yield f"DIFFER {reads if first.reader else writes}, {times}: {verdict.path}"
-    yield f"  want    {verdict.want}"
-    yield f"  got     {first.older}: {verdict.got}"
-    yield f"  replay  {_replay(token(case), first.reader or REFERENCE)}"
-
-
-def _held(shown: InteropView, loss: FieldLoss) -> str:
-    broken = [one for one in shown.results.broken if one.producer == loss.producer]
-    asked = sum(number for (producer, _), number in shown.results.asked.items() if producer == loss.producer)
-    return f"what both carry is equal in {asked - len(broken)} of {asked} readings"
 
 
 # --- the page ---

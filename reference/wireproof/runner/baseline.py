@@ -12,7 +12,7 @@ from attrs import frozen
 from wireproof.formats import FORMATS
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import EXAMPLE_OPS, PROPERTY, CaseEvent
-from wireproof.runner.known_failures import KnownFailure, failure_of, fixture_pattern
+from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.verdicts import gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
@@ -20,7 +20,7 @@ Overlay = Literal["", "expected", "changed", "expired"]
 
 
 MOSTLY_ACCEPTED: Final = ("undocumented", "pass-unclassified")
-"""The verdicts that fail only a run at `--level should`, or one with `--strict-class`."""
+"""The verdicts that fail only a run at `--level should`, or none."""
 
 
 @frozen
@@ -45,7 +45,7 @@ NO_BASELINE: Final = AppliedBaseline({})
 
 def is_known_failure(event: CaseEvent) -> bool:
     """Return whether a verdict can be a known failure: one that gates at some level."""
-    return gates(event.verdict, event.level, hold="should", strict_class=True, security=event.is_security)
+    return gates(event.verdict, event.level, hold="should", security=event.is_security)
 
 
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
@@ -130,46 +130,3 @@ def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: d
         if entry.expires < today:
             problems.append(f"{entry.id}: expired on {entry.expires.isoformat()}, {entry.who}")
     return tuple(problems)
-
-
-# --- the ratchet ---
-
-
-def growth(old: Iterable[KnownFailure], new: Iterable[KnownFailure]) -> tuple[str, ...]:
-    """Return where `new` permits more than `old`, one line each, because a baseline only shrinks.
-
-    More means an entry that no old one covers, a later date, a new `flaky`, or the loss of `exact`. An
-    entry that fails in another way is not more.
-    """
-    before = tuple(old)
-    problems = []
-    for entry in new:
-        holders = [other for other in before if _within(entry, other)]
-        latest = max((other.expires for other in holders), default=None)
-        if latest is None:
-            problems.append(f"{entry.id}: a new entry ({entry.kind}), {entry.who}")
-        elif entry.expires > latest:
-            was, now = latest.isoformat(), entry.expires.isoformat()
-            problems.append(f"{entry.id}: expires on {now}, was {was}, {entry.who}")
-        elif entry.flaky and not any(other.flaky for other in holders):
-            problems.append(f"{entry.id}: is flaky now, {entry.who}")
-        elif entry.failure[0] == "runaway" and all(other.exact for other in holders):
-            problems.append(f"{entry.id}: is not exact now, {entry.who}")
-    return tuple(problems)
-
-
-def _within(entry: KnownFailure, other: KnownFailure) -> bool:
-    """Return whether the cases of one entry are among those of another."""
-    if entry.id == other.id:
-        return not entry.broad or _as_much(entry, other)
-    if not other.broad:
-        return bool(other.prefix) and entry.id.startswith(other.prefix)
-    family = other.id.removeprefix(other.fixture).removesuffix("*")
-    alike = _as_much(entry, other) and entry.id.startswith(entry.fixture + family)
-    return alike and not entry.broad and bool(fixture_pattern(other.fixture).fullmatch(entry.fixture))
-
-
-def _as_much(entry: KnownFailure, other: KnownFailure) -> bool:
-    """Return True if two entries fail in the same way; an exact one also matches any limit of the other."""
-    alike = other.failure in (entry.failure, failure_of(entry.kind, entry.cls, exact=False))
-    return alike and other.path in ("", entry.path)

@@ -20,7 +20,7 @@ from wireproof.runner.events import (
     Run,
     footer_of,
     from_line,
-    line_and_digest,
+    to_line,
 )
 from wireproof.runner.shard import Shard
 
@@ -28,7 +28,7 @@ LONGEST_RUN: Final = timedelta(hours=24)
 """Shards that began further apart are of two runs: a nightly run, for example, that lost one."""
 
 OF_ONE_RUN: Final = (
-    "suite", "fixtures", "adapter", "version", "seed", "level", "filters", "requirements", "strict_class"
+    "suite", "fixtures", "adapter", "version", "seed", "level", "filters", "requirements"
 )  # fmt: skip
 """The fields in which the shards of a run are equal."""
 
@@ -79,12 +79,10 @@ class EventWriter:
         """Write the manifest to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
-        self._previous = ""
         self._line(run)
 
     def _line(self, event: Event) -> None:
-        line, self._previous = line_and_digest(event, self._previous)
-        self._out.write(line + "\n")
+        self._out.write(to_line(event) + "\n")
 
     def case(self, event: CaseEvent) -> None:
         """Write one case."""
@@ -93,7 +91,7 @@ class EventWriter:
 
     def footer(self, *, complete: bool = True) -> Footer:
         """Write the footer, the last event."""
-        footer = Footer(dict(sorted(self._counts.items())), complete, self._previous)
+        footer = Footer(dict(sorted(self._counts.items())), complete)
         self._line(footer)
         self._out.flush()
         return footer

@@ -1,13 +1,11 @@
 """The events of a run: the one stream of JSON lines that a run writes. See architecture.md#events.
 
 `run` opens a run of one adapter, a `case` follows for each case in plan order, a `footer` ends it. A
-run without a footer is incomplete. Each event has the digest of the one before it, so the digest in the
-footer identifies all of them. `streams` writes, reads and merges whole files.
+run without a footer is incomplete. `event_files` writes, reads and merges whole files.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
@@ -16,7 +14,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
-from wireproof.runner.signature import Signature, without_indices
+from wireproof.runner.signature import Signature, signature_parts, without_indices
 from wireproof.runner.verdicts import Verdict, VerdictName, gates
 from wireproof.strict_converter import JSON_NAME, FieldError, strict_converter, structure
 from wireproof.wire.rejection import Position
@@ -87,7 +85,6 @@ class Run:
         not_compared: by format and revision, the patterns of the fields that the adapter does not show.
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
         requirements: the requirement set; None for a run on its own choice of cases.
-        strict_class: whether a refusal without the expected class fails the run.
         examples: the generated examples; None for a run without any.
     """
 
@@ -106,7 +103,6 @@ class Run:
     not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
     started: str = ""
     requirements: Requirements | None = None
-    strict_class: bool = False
     examples: Examples | None = None
     schema: int = SCHEMA
 
@@ -126,7 +122,6 @@ class CaseEvent:
         broken: the rule that the answer breaks, where that is not what the case is about.
         cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
             all agree.
-        previous: the digest of the event before it.
     """
 
     seq: int
@@ -154,7 +149,6 @@ class CaseEvent:
     fields: tuple[str, ...] = ()
     detail: str = ""
     broken: str = ""
-    previous: str = field(default="", eq=False)
 
     @property
     def deciding_rules(self) -> tuple[str, ...]:
@@ -188,8 +182,8 @@ class CaseEvent:
 
     def signature(self, implementation: str) -> Signature:
         """Return the signature that groups findings."""
-        kind = self.verdict if self.verdict == "blocked" else self.label
-        return Signature(implementation, self.format_id, self.op, kind, self.cls, self.signature_path)
+        rest = signature_parts(self.label, self.cls, self.path, self.broken)
+        return Signature(implementation, self.format_id, self.op, *rest)
 
     @property
     def signature_path(self) -> str:
@@ -203,11 +197,7 @@ class Footer:
 
     counts: Mapping[str, int]
     complete: bool = True
-    previous: str = field(default="", eq=False)
 
-
-TIME_FIELDS: Final = ("started", "ns")
-"""The fields that differ between two runs of one seed."""
 
 Event: TypeAlias = Run | CaseEvent | Footer
 
@@ -255,9 +245,7 @@ def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other f
 
 def fails_run(event: CaseEvent, run: Run) -> bool:
     """Return whether the verdict on a case makes the adapter not conform, by the settings of the run."""
-    return gates(
-        event.verdict, event.level, hold=run.level, strict_class=run.strict_class, security=event.is_security
-    )
+    return gates(event.verdict, event.level, hold=run.level, security=event.is_security)
 
 
 def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
@@ -279,32 +267,7 @@ _CONVERTER: Final = strict_converter(omit_defaults=True)
 
 def to_line(event: Event) -> str:
     """Return an event as one line, without its newline; fields that have their default are left out."""
-    return _LINE(_row(event))
-
-
-def event_digest(event: Event) -> str:
-    """Return the digest that the next event has: of every field but times, `previous` included.
-
-    Two runs of one seed differ in times only; so they end in one digest.
-    """
-    return _digest(_row(event))
-
-
-def line_and_digest(event: Event, previous: str) -> tuple[str, str]:
-    """Return `to_line` and `event_digest` of an event after the one whose digest is `previous`."""
-    row = _row(event)
-    if previous:
-        row["previous"] = previous
-    return _LINE(row), _digest(row)
-
-
-def _row(event: Event) -> dict[str, Any]:
-    return {"event": EVENT_NAMES[type(event)], **_CONVERTER.unstructure(event)}
-
-
-def _digest(row: Mapping[str, Any]) -> str:
-    timeless = {name: value for name, value in row.items() if name not in TIME_FIELDS}
-    return blake2b(_LINE(timeless).encode(), digest_size=16).hexdigest()
+    return _LINE({"event": EVENT_NAMES[type(event)], **_CONVERTER.unstructure(event)})
 
 
 _LINE: Final = json.JSONEncoder(separators=(",", ":"), default=list).encode

@@ -2,17 +2,13 @@
 
 The topic of encoded and decoded messages is `interop`: `kafka.batch/v2/interop/<producer>~s0:7` is an
 adapter's reading of that producer's bytes for encode case 7, `…/interop/write~s0:7` the bytes that it wrote.
-The topic of cross-version checks is `cross_version`.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from attrs import define, evolve, field
 
 from wireproof.cases.case import Case
-from wireproof.runner import cross_version
-from wireproof.runner.cross_version import CrossVersionCheck
 from wireproof.runner.disagreements import Disagreement
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, Run, case_event, footer_of, run_event
@@ -51,14 +47,10 @@ class InteropResults:
     Attributes:
         streams: one for each adapter, in the order in which the user named them.
         tallies: by format, producer and reader.
-        broken: the cross-version checks that fail.
-        asked: the number of checks, by producer and older revision.
     """
 
     streams: list[EventStream] = field(factory=list)
     tallies: dict[tuple[str, str, str], ReadCounts] = field(factory=dict)
-    broken: list[CrossVersionCheck] = field(factory=list)
-    asked: Counter[tuple[str, str]] = field(factory=Counter)
 
 
 def collect_results(
@@ -66,15 +58,8 @@ def collect_results(
 ) -> InteropResults:
     """Collect the results; `splits` by the id of the message's case."""
     made = InteropResults(tallies=_tallies(exchanged))
-    by_reader: dict[str, list[CrossVersionCheck]] = {}
-    for held in cross_version.check_versions(exchanged):
-        made.asked[held.producer, held.older] += 1
-        by_reader.setdefault(held.reader or held.producer, []).append(held)
-        if not held.verdict.passing:
-            made.broken.append(held)
     for participant in exchanged.participants:
         events = [*_encode_events(participant, token), *_decode_events(participant, splits, token)]
-        events += [_check_event(held, token) for held in by_reader.get(participant.spec, ())]
         cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
         complete = not any(event.verdict == "not-run" for event in cases)
         made.streams.append(
@@ -135,15 +120,6 @@ def _decode_events(
                 title = f"decode of what {producer} wrote"
                 named = evolve(case, id=read.encoded_message.named(producer, post), title=title)
                 yield evolve(case_event(0, named, read.verdict, read.ns, word), cluster=cluster)
-
-
-def _check_event(held: CrossVersionCheck, token: Token) -> CaseEvent:
-    """Return the event of a check, with the first entry of the older revision, which a replay reads."""
-    case = held.encoded_messages[0].case
-    seed = case.id.rpartition("~")[2].partition(":")[0]
-    name = f"{case.format_id}/{cross_version.TOPIC}/{held.producer}~{seed}:{held.number}"
-    named = evolve(case, id=name, title=f"the same messages as {held.newer} and {held.older}")
-    return case_event(0, named, held.verdict, 0, replay_token(case, held.verdict, token))
 
 
 def replay_token(case: Case, verdict: Verdict, token: Token) -> str:

@@ -26,12 +26,12 @@ VerdictName = Literal[
     "not-run",
 ]
 
-Gate = Literal["level", "runaway", "should", "strict-class", "adapter", "suite", "cause", "never"]
+Gate = Literal["level", "runaway", "should", "adapter", "suite", "cause", "never"]
 """The condition under which a verdict sets the exit code of a run.
 
 `level`: for cases at a level that the run checks. `should`: likewise, but only in a run at level `should`.
 `runaway`: for `must` and `should` cases in every run: a level says how sure an answer is, and this is none.
-`strict-class`: as `level`, if the run checks classes. `adapter`, `suite`: always, with exit codes 4 and 5.
+`adapter`, `suite`: always, with exit codes 4 and 5.
 `cause`: depends on the reason why a case was left out, see `conclusion`.
 """
 
@@ -65,9 +65,7 @@ FAIL_KINDS: Final = (
 
 TABLE: Final[tuple[VerdictRow, ...]] = (
     VerdictRow("pass", ("canonical", "alternate", "semantic"), "never", "right"),
-    VerdictRow(
-        "pass-unclassified", (), "strict-class", "refused as it should be, without the expected class"
-    ),
+    VerdictRow("pass-unclassified", (), "never", "refused as it should be, without the expected class"),
     VerdictRow(
         "undocumented",
         (),
@@ -160,9 +158,7 @@ class Verdict:
         return self.passing and self.name != "undocumented" and not (self.name == "info" and self.cls)
 
 
-def gates(
-    name: str, level: Level, *, hold: Level = "must", strict_class: bool = False, security: bool = False
-) -> bool:
+def gates(name: str, level: Level, *, hold: Level = "must", security: bool = False) -> bool:
     """Return whether a verdict on a case of `level` makes the adapter not conform (exit code 1).
 
     A case with the flag `security` fails a run at `should` as at `must`, and so does a codec that runs away.
@@ -177,7 +173,5 @@ def gates(
             return True
         case "should":
             return hold == "should"
-        case "strict-class":
-            return strict_class
         case _:
             return False

@@ -1,4 +1,4 @@
-"""Decode and encode of versioned structs, derived from their tables.
+"""Decode of versioned structs, derived from their tables.
 
 A struct is a dict of its fields. Integers, booleans and floats are those of Python, `string` is text, in
 which bytes that are not UTF-8 are escaped as surrogates, `bytes` and `uuid` are bytes, a list is a list.
@@ -9,8 +9,7 @@ Lengths are bounded before anything is read: a list has at most as many elements
 Lengths below -1 are refused, which Kafka reads as null where null is allowed.
 """
 
-from collections.abc import Callable
-from struct import Struct, error
+from struct import Struct
 from typing import Any, Final, TypeAlias
 
 from attrs import frozen
@@ -19,7 +18,6 @@ from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.reader import FIXED_WIDTH, Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.struct_table import (
-    Kind,
     ListOf,
     StructField,
     VersionedStruct,
@@ -28,7 +26,6 @@ from wireproof.wire.struct_table import (
     tagged_fields,
     untagged_fields,
 )
-from wireproof.wire.writer import Writer
 
 StructValues: TypeAlias = dict[str, Any]
 """The fields of a struct by name."""
@@ -285,111 +282,3 @@ def _reader_of(reader: Reader, name: str, start: int) -> Reader:
     inner = reader.window(name, end - start)
     inner.enter(name, NO_INDEX)
     return inner
-
-
-# --- encode ---
-
-
-def encode_struct(writer: Writer, struct: VersionedStruct, version: int, values: StructValues) -> None:
-    """Write a struct as Kafka's classes do: a tagged field that has its default is absent.
-
-    Raises:
-        Rejected: `invalid-value`: a value does not fit its field.
-    """
-    _Encoder(struct, version).struct(writer, struct, values)
-
-
-class _Encoder:
-    """Writes one value of an outermost struct."""
-
-    __slots__ = ("flexible", "version")
-
-    def __init__(self, struct: VersionedStruct, version: int) -> None:
-        self.version = version
-        self.flexible = version in struct.flexible
-
-    def struct(self, writer: Writer, struct: VersionedStruct, values: StructValues) -> None:
-        for one in untagged_fields(struct, self.version):
-            self._field(writer, one, values[one.name])
-        if self.flexible:
-            self._tagged(writer, struct, values)
-
-    def _field(self, writer: Writer, one: StructField, value: Any) -> None:  # noqa: ANN401 - of any type
-        nullable = self.version in one.nullable
-        if value is None and not nullable:
-            raise writer.invalid(one.name, "null")
-        if nullable and isinstance(one.kind, VersionedStruct):
-            label, present = f"{one.name}Present", value is not None
-            if one.tag is None:
-                writer.int8(label, 1 if present else -1)
-            else:
-                writer.uvarint(label, int(present))
-        self._value(writer, one.name, one.kind, value)
-
-    def _value(self, writer: Writer, name: str, kind: Kind, value: Any) -> None:  # noqa: ANN401 - of any type
-        match kind:
-            case VersionedStruct():
-                if value is not None:
-                    self.struct(writer, kind, value)
-            case ListOf(of=of):
-                self._length(writer, f"{name}Count", "int32", value)
-                for element in value or ():
-                    self._value(writer, name, of, element)
-            case "string" | "bytes":
-                data = _octets(value)
-                if kind == "string" and len(data or b"") > MAX_STRING:
-                    raise writer.invalid(name, f"more than {MAX_STRING} bytes")
-                self._length(writer, f"{name}Length", _LENGTH_KINDS[kind], data)
-                writer.put(name, data or b"")
-            case _:
-                _WRITERS.get(kind, _integer(kind))(writer, name, value)
-
-    def _length(self, writer: Writer, name: str, kind: str, value: Any) -> None:  # noqa: ANN401 - has a length
-        length = -1 if value is None else len(value)
-        if self.flexible:
-            writer.uvarint(name, length + 1)
-        else:
-            getattr(writer, kind)(name, length)
-
-    def _tagged(self, writer: Writer, struct: VersionedStruct, values: StructValues) -> None:
-        known = tagged_fields(struct, self.version)
-        rows = [(tag, data) for tag, data in values.get(UNKNOWN_TAGS, ())]
-        for tag, one in known.items():
-            value = values[one.name]
-            if value != one.default_in(self.version):
-                inner = Writer(scope=writer.scope)
-                self._field(inner, one, value)
-                rows.append((tag, bytes(inner.data)))
-        writer.uvarint("tagCount", len(rows))
-        for tag, data in sorted(rows, key=lambda row: row[0]):
-            writer.uvarint("tag", tag)
-            writer.uvarint("tagSize", len(data))
-            writer.put("tagged", data)
-
-
-def _octets(value: Any) -> bytes | None:  # noqa: ANN401 - text, bytes, a struct that they hold, or None
-    match value:
-        case str():
-            return value.encode(errors="surrogateescape")
-        case HeldStruct(data=data):
-            return data
-    return value  # type: ignore[no-any-return] # bytes or None
-
-
-def _float(writer: Writer, name: str, value: float) -> None:
-    try:
-        writer.put(name, _FLOAT.pack(value))
-    except error:
-        raise writer.invalid(name, f"{value!r} is no number") from None
-
-
-def _integer(kind: str) -> Callable[[Writer, str, Any], None]:
-    return lambda writer, name, value: getattr(writer, kind)(name, value)
-
-
-_WRITERS: Final[dict[str, Callable[[Writer, str, Any], None]]] = {
-    "bool": lambda writer, name, value: writer.int8(name, int(value)),
-    "uuid": lambda writer, name, value: writer.put(name, value),
-    "float64": _float,
-}
-"""The functions that write the types of fixed size that are no integers."""

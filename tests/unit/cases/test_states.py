@@ -13,8 +13,11 @@ from wireproof.cases.states import (
     STATES_FILE,
     Cell,
     StateTable,
+    Unfilled,
+    count_lines,
     pattern_of,
     read_notes,
+    state_problems,
     state_table,
     text_sizes,
     wrong_reasons,
@@ -87,6 +90,29 @@ def test_the_texts_of_a_map_are_those_of_its_keys_and_values() -> None:
 
 def test_each_reason_is_needed_and_has_its_source(table: StateTable) -> None:
     assert list(wrong_reasons(table, load())) == []
+
+
+def test_an_open_cell_too_many_reasons_and_a_needless_reason_are_problems() -> None:
+    row = Unfilled(("a.b/1",), ("read",), "n", ("least",), "no such number")
+    cells = [Cell("a.b/1", "read", f"n{number}", "zero") for number in range(18)]
+    given = Cell("a.b/1", "read", "n", "least")
+    filled = dict.fromkeys(cells, ("a.b/1/one",)) | {given: ()}
+    suite = load()
+
+    def problems(filled: dict[Cell, tuple[str, ...]], *reasons: Cell) -> list[str]:
+        table = StateTable(filled, dict.fromkeys(reasons, row), {})
+        return [str(one) for one in state_problems(table, suite)]
+
+    assert problems(filled) == ["a.b/1: no case has n least to read, and no reason is given"]
+    assert problems(filled, given) == [
+        "a.b/1: 1 of 19 edge values have a reason in place of a case, more than 5%"
+    ]
+    more = filled | {Cell("a.b/1", "read", "last", "zero"): ("a.b/1/one",)}
+    assert problems(more, given) == []
+    assert next(count_lines(StateTable(more, {given: row}, {}))) == (
+        "states of a.b/1: 20 edge values of numbers, 19 with a case, 1 with a reason, 0 open"
+    )
+    assert "its reason is not needed" in problems(more, given, cells[0])[-1]
 
 
 def test_the_edges_of_a_type_are_those_of_its_bits() -> None:

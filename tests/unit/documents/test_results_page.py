@@ -22,7 +22,6 @@ ENDS = {
     "level": "at its level",
     "runaway": "at `must` and `should`",
     "should": "with `--level should`",
-    "strict-class": "with `--strict-class`",
     "adapter": "always, with exit code 4",
     "suite": "always, with exit code 5",
     "never": "never",

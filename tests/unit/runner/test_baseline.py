@@ -9,8 +9,6 @@ from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
-from wireproof.report.failure_groups import failure_groups_of
-from wireproof.report.junit import junit
 from wireproof.runner import baseline
 from wireproof.runner.baseline import apply
 from wireproof.runner.baseline_writing import fix, write
@@ -132,25 +130,11 @@ def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
         parse_baseline(text.replace(EXAMPLES, "toy.frame/v1/sum/wrong~*"))
 
 
-def test_an_entry_of_examples_is_checked_and_may_not_widen() -> None:
+def test_an_entry_of_examples_is_checked() -> None:
     text = write(stream(EXAMPLE), "me", "why", LATER)
     assert len(baseline.check(parse_baseline(text), [], TODAY)) == 1
     known = parse_baseline(text.replace("toy.frame/v1", "kafka.batch/v2"))
     assert baseline.check(known, [], TODAY) == ()
-    wider = parse_baseline(text.replace('path = "sum"\n', ""))
-    assert len(baseline.growth(parse_baseline(text), wider)) == 1
-    assert baseline.growth(wider, parse_baseline(text)) == ()
-
-
-def test_a_strict_run_has_refusals_without_their_class_as_known_failures() -> None:
-    vague = evolve(FAIL, verdict="pass-unclassified", kind="")
-    strict = stream(vague, run=evolve(RUN, strict_class=True))
-    assert (exit_code(stream(vague)), exit_code(strict)) == (0, 1)
-    assert [group.first for group in failure_groups_of(strict)] == [vague]
-    assert b'failures="1"' in junit([strict])
-    text = write(strict, "me", "why", LATER)
-    applied = apply(strict, parse_baseline(text), TODAY)
-    assert (exit_code(strict, applied), applied.stale) == (0, ())
 
 
 def test_an_entry_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
@@ -372,45 +356,6 @@ def test_an_entry_may_link_to_the_lines_at_fault_and_a_fix_keeps_the_link() -> N
     assert fix(text, stream(FAIL, OTHER), TODAY) == text
     with pytest.raises(BaselineError, match="fault is a link, https://"):
         parse_baseline(TEXT + 'fault = "a.c, line 7"\n')
-
-
-def test_the_ratchet_lets_entries_shrink_and_nothing_else() -> None:
-    old = parse_baseline(GROUPS)
-    first, second, third = old
-    assert baseline.growth(old, old) == ()
-    assert baseline.growth(old, [first]) == ()
-    assert baseline.growth(old, [evolve(first, kind="fail:wrong-value", reason="other")]) == ()
-    assert baseline.growth(old, [evolve(third, expires=TODAY)]) == ()
-    assert baseline.growth([first, third], old) == (
-        "toy.frame/v1/sum/zero: a new entry (fail:wrong-accept), owner somebody",
-    )
-    assert baseline.growth(old, [evolve(second, expires=date(2028, 1, 1))]) == (
-        "toy.frame/v1/sum/zero: expires on 2028-01-01, was 2027-06-30, owner somebody",
-    )
-    loose = evolve(second, flaky=True)
-    assert baseline.growth([loose], [second]) == baseline.growth([loose], [loose]) == ()
-    assert baseline.growth(old, [loose]) == ("toy.frame/v1/sum/zero: is flaky now, owner somebody",)
-    exact = evolve(third, exact=True)
-    assert baseline.growth([third], [exact]) == baseline.growth([exact], [exact]) == ()
-    flips = evolve(third, id="toy.*/**~flip:*")
-    assert baseline.growth([flips], [evolve(flips, kind="timeout", exact=True)]) == ()
-    assert len(baseline.growth([evolve(flips, exact=True)], [flips])) == 1
-    assert baseline.growth([exact], [third]) == (
-        f"{third.id}: is not exact now, owner somebody, https://example.org/1",
-    )
-
-
-def test_the_ratchet_takes_a_narrower_entry_for_a_part_of_a_broader_one() -> None:
-    family = evolve(parse_baseline(GROUPS)[0], id="toy.frame/v1/sum/wrong~flip:*")
-    broad = evolve(family, id="toy.*/**~flip:*")
-    one = evolve(family, id="toy.frame/v1/sum/wrong~flip:7")
-    assert baseline.growth([broad], [family]) == ()
-    assert baseline.growth([family], [one]) == ()
-    assert baseline.growth([broad], [one]) == ()
-    for more, less in ((broad, family), (family, one), (evolve(broad, cls="bad-magic"), broad)):
-        assert len(baseline.growth([less], [more])) == 1
-    assert len(baseline.growth([broad], [evolve(family, id="toy.frame/v1/sum/wrong~truncate:*")])) == 1
-    assert len(baseline.growth([broad], [evolve(family, id="toy.frame/v1/sum/wrong")])) == 1
 
 
 def test_fix_rewrites_what_changed_and_keeps_comments() -> None:

@@ -41,41 +41,35 @@ def test_an_object_may_answer_anything(outcome: Outcome, label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "level", "hold", "strict", "expected"),
+    ("name", "level", "hold", "expected"),
     [
-        ("fail", "must", "must", False, True),
-        ("fail", "should", "must", False, False),
-        ("fail", "should", "should", False, True),
-        ("crash", "should", "must", False, True),
-        ("timeout", "should", "must", False, True),
-        ("resource", "should", "must", False, True),
-        ("stalled", "should", "must", False, True),
-        ("crash", "may", "must", False, False),
-        ("fail", "may", "should", True, False),
-        ("fail", "info", "should", True, False),
-        ("lenient", "should", "must", False, False),
-        ("lenient", "should", "should", False, True),
-        ("lenient", "may", "should", False, False),
-        ("undocumented", "must", "must", True, False),
-        ("undocumented", "must", "should", False, True),
-        ("undocumented", "should", "should", False, True),
-        ("undocumented", "may", "should", False, False),
-        ("pass-unclassified", "must", "must", False, False),
-        ("pass-unclassified", "must", "must", True, True),
-        ("info", "must", "should", True, False),
-        ("unsupported", "must", "should", True, False),
-        ("not-run", "must", "should", True, False),
-        ("pass", "must", "should", True, False),
-        *(
-            (name, "must", "must", False, True)
-            for name in ("crash", "timeout", "resource", "stalled", "blocked")
-        ),
+        ("fail", "must", "must", True),
+        ("fail", "should", "must", False),
+        ("fail", "should", "should", True),
+        ("crash", "should", "must", True),
+        ("timeout", "should", "must", True),
+        ("resource", "should", "must", True),
+        ("stalled", "should", "must", True),
+        ("crash", "may", "must", False),
+        ("fail", "may", "should", False),
+        ("fail", "info", "should", False),
+        ("lenient", "should", "must", False),
+        ("lenient", "should", "should", True),
+        ("lenient", "may", "should", False),
+        ("undocumented", "must", "must", False),
+        ("undocumented", "must", "should", True),
+        ("undocumented", "should", "should", True),
+        ("undocumented", "may", "should", False),
+        ("pass-unclassified", "must", "must", False),
+        ("info", "must", "should", False),
+        ("unsupported", "must", "should", False),
+        ("not-run", "must", "should", False),
+        ("pass", "must", "should", False),
+        *((name, "must", "must", True) for name in ("crash", "timeout", "resource", "stalled", "blocked")),
     ],
 )
-def test_each_verdict_gates_at_its_level(
-    name: str, level: str, hold: str, strict: bool, expected: bool
-) -> None:
-    assert gates(name, level, hold=hold, strict_class=strict) is expected  # type: ignore[arg-type]
+def test_each_verdict_gates_at_its_level(name: str, level: str, hold: str, expected: bool) -> None:
+    assert gates(name, level, hold=hold) is expected  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("level", "fails"), [("must", True), ("should", True), ("may", False)])

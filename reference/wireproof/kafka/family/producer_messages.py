@@ -1,13 +1,10 @@
 """Logical messages of a Kafka producer, and their encodings in each revision of the format. Pure.
 
-The same messages as v0, v1 and v2: the fields of all formats must decode alike, and fields that an older
-format lacks are lost (kafka.md §1.3, §2.1; `CARRIED_FIELDS`). Compressed messages share a wrapper in v0 and
+The same messages as v0, v1 and v2 (kafka.md §1.3, §2.1). Compressed messages share a wrapper in v0 and
 v1 (§2.2), which a log and a client write differently; uncompressed messages are separate entries.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from attrs import evolve, frozen
 
@@ -15,21 +12,13 @@ from wireproof.cases.message_sets import MessageSets
 from wireproof.family import deferred
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.values import Log, LogEntry, Message, Record, RecordBatch, RecordHeader
-from wireproof.wire.json_values import Json
 
 ZSTD: Final = 4
 """The codec that v0 and v1 do not have: kafka.md §2.2."""
 
 NO_PRODUCER: Final = (-1, -1, -1)
 
-CARRIED_FIELDS: Final = {
-    "v0": ("offset", "key", "value"),
-    "v1": ("offset", "timestamp", "key", "value"),
-    "v2": ("offset", "timestamp", "key", "value", "headers"),
-}
-"""The fields of a message in each revision: kafka.md §1.3, §2.1."""
-
-REVISIONS: Final = tuple(CARRIED_FIELDS)
+REVISIONS: Final = ("v0", "v1", "v2")
 
 
 @frozen
@@ -93,45 +82,6 @@ def _batch(sending: LogicalMessageSet) -> RecordBatch:
     return RecordBatch(0, -1, 2, attributes, last, stamps[0], max(stamps), *sending.producer, records=records)
 
 
-# --- messages that a reader decodes ---
-
-
-def messages_of(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
-    """Return the messages of decoded entries, with the fields that a reader shows; None for other values."""
-    found: list[dict[str, Json]] = []
-    for entry in entries:
-        if not isinstance(entry, dict):
-            return None
-        inner = entry.get("records", entry.get("messages"))
-        parts: Json = [entry] if inner is None else inner
-        if not isinstance(parts, list):
-            return None
-        for part in parts:
-            if not isinstance(part, dict):
-                return None
-            found.append({name: part[name] for name in CARRIED_FIELDS["v2"] if name in part})
-    return found
-
-
-def shared_fields(messages: list[dict[str, Json]], one: str, other: str) -> list[Json]:
-    """Return the fields of messages that both revisions have."""
-    both = [name for name in CARRIED_FIELDS[one] if name in CARRIED_FIELDS[other]]
-    return [{name: message[name] for name in both if name in message} for message in messages]
-
-
-def count_losses(newer: Any, older: Sequence[Json]) -> Counter[str]:  # noqa: ANN401 - JSON values of a batch
-    """Count the fields of a batch that the entries of the same messages lack."""
-    before, after = messages_of([newer]) or [], messages_of(older) or []
-    gone: Counter[str] = Counter()
-    for one, other in zip(before, after, strict=False):
-        gone["timestamps"] += one.get("timestamp") != other.get("timestamp")
-        gone["messages' headers"] += bool(one.get("headers")) and "headers" not in other
-    gone["producer ids"] += newer.get("producerId") != "-1"
-    gone["transactions"] += bool(int(newer.get("attributes", "0")) & TRANSACTIONAL)
-    gone["batches, now single messages"] += len(older) > 1
-    return +gone
-
-
 def _uncompressed(sending: LogicalMessageSet) -> LogicalMessageSet | None:
     return evolve(sending, codec=0) if sending.codec else None
 
@@ -144,7 +94,4 @@ MESSAGE_SETS: Final = MessageSets(
     encodings_of,
     _uncompressed,
     Log,
-    messages_of,
-    shared_fields,
-    count_losses,
 )

@@ -1,6 +1,6 @@
 """Decode and encode of the keys and values of Kafka's internal topics: kafka.md §15."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import field, frozen
@@ -10,11 +10,10 @@ from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
-from wireproof.wire.struct_codec import StructValues, decode_struct, encode_struct
+from wireproof.wire.struct_codec import StructValues, decode_struct
 from wireproof.wire.struct_json import code_names, struct_json
 from wireproof.wire.struct_table import VersionedStruct
 from wireproof.wire.trace import FieldSpan
-from wireproof.wire.writer import Writer
 
 MAX_INT16: Final = 0x7FFF
 
@@ -197,37 +196,3 @@ def _check_end(payload: Payload, reader: Reader | None) -> None:
     if reader is not None and reader.left:
         text = f"{reader.left} bytes after the fields"
         raise reader.reject("trailing-data", "", text).with_before(payload)
-
-
-def encode_payload(topic: str, payload: Payload) -> tuple[bytes | None, bytes | None]:
-    """Return the key and the value of a payload, as Kafka writes them.
-
-    Raises:
-        Rejected: `invalid-value`: a value does not fit its field.
-        KeyError: the topic has no layout.
-    """
-    if isinstance(INTERNAL_TOPICS[topic], KeyedTopic):
-        key = _encoded(payload.key, lambda writer: writer.int16("type", payload.type))
-        return key, _encoded(payload.value, lambda writer: writer.int16("version", payload.version))
-    key = _encoded(payload.key, lambda _: None)
-    return key, _encoded(payload.value, lambda writer: _write_frame(writer, payload))
-
-
-def _write_frame(writer: Writer, payload: Payload) -> None:
-    if payload.type < 0:  # its frame is not known, and is with the unknown bytes
-        return
-    writer.uvarint("frameVersion", FRAME_VERSION)
-    writer.uvarint("type", payload.type)
-    writer.uvarint("version", payload.version)
-
-
-def _encoded(part: PayloadPart | None, write_head: Callable[[Writer], None]) -> bytes | None:
-    if part is None:
-        return None
-    writer = Writer()
-    write_head(writer)
-    if part.struct is None:
-        writer.put("unknown", part.unknown)
-    else:
-        encode_struct(writer, part.struct, part.version, part.values)
-    return bytes(writer.data)

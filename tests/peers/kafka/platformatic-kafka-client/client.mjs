@@ -15,7 +15,7 @@ async function consume (address, topic, isolation, offset) {
   for (let next = BigInt(offset); ; await new Promise(resolve => setTimeout(resolve, 100))) {
     try {
       for await (const r of await consumer.consume({ ...options, offsets: [{ topic, partition: 0, offset: next }] })) {
-        const headers = r.headerEntries.map(([name, value]) => [name.toString(), hexed(value)])
+        const headers = r.headerEntries.map(([name, value]) => [(name ?? '').toString(), hexed(value)])
         show({ offset: String(r.offset), timestamp: String(r.timestamp), key: hexed(r.key), value: hexed(r.value), headers })
         next = r.offset + 1n
       }

@@ -1,0 +1,39 @@
+"""What replaces each verb and option that is gone, for the line with which its name is answered until 1.0."""
+
+from typing import Final
+
+from click import ClickException
+
+VERBS: Final = {
+    "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
+    "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
+    "verify": "`wireproof replay CASE ADAPTER` judges again; a signature of the file shows who wrote it",
+}
+"""By verb: what to do instead."""
+
+OPTIONS: Final = {
+    ("baseline check", "--ratchet"): "compare two versions of the file with `git diff`",
+    **{
+        (verb, option): instead
+        for verb in ("check", "report")
+        for option, instead in {
+            "--badges": "`--badge FILE` writes one badge; `--run FORMAT/**` chooses its format",
+            "--by-rule": "`--html FILE` has a filter by rule",
+        }.items()
+    },
+    ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
+}
+"""By command and option: what to do instead."""
+
+
+def retired_verb(name: str) -> str:
+    """Return the line for a verb that is gone; empty for any other word."""
+    return f"there is no verb {name} any more: {VERBS[name]}" if name in VERBS else ""
+
+
+def retired_option(error: ClickException) -> str:
+    """Return the line for an option that is gone; empty for any other mistake."""
+    context = getattr(error, "ctx", None)
+    words = context.command_path.split()[1:] if context else []
+    key = (" ".join(words), getattr(error, "option_name", ""))
+    return f"{key[0]} has no option {key[1]} any more: {OPTIONS[key]}" if key in OPTIONS else ""

@@ -1,0 +1,42 @@
+"""Verbs and options that are gone: one line says what replaces each, and no document has them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command_line import Command
+from folders import TOP
+
+from wireproof import cli
+from wireproof.cli import retired
+
+PAGES = [
+    TOP / "README.md",
+    *(TOP / "reference" / "docs").glob("*.md"),
+    *(path for folder in (".github", ".ci") for path in (TOP / folder).rglob("*") if path.is_file()),
+]
+
+
+@pytest.mark.parametrize("verb", retired.VERBS)
+def test_a_verb_that_is_gone_says_what_replaces_it(wireproof: Command, verb: str) -> None:
+    done = wireproof(verb, "a", "--b")
+    assert (done.code, done.one_line()) == (
+        2,
+        f"wireproof: there is no verb {verb} any more: {retired.VERBS[verb]}",
+    )
+    assert verb not in cli.VERBS
+
+
+@pytest.mark.parametrize(("command", "option"), retired.OPTIONS)
+def test_an_option_that_is_gone_says_what_replaces_it(wireproof: Command, command: str, option: str) -> None:
+    done = wireproof(*command.split(), option, "x", "y")
+    line = f"wireproof: {command} has no option {option} any more: {retired.OPTIONS[command, option]}"
+    assert (done.code, done.one_line()) == (2, line)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
+def test_no_document_has_what_is_gone(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not [verb for verb in retired.VERBS if re.search(rf"wireproof {verb}\b", text)]
+    gone = [(verb, option) for verb, option in retired.OPTIONS if f"wireproof {verb}" in text]
+    assert not [row for row in gone if re.search(rf"wireproof {row[0]}\b[^`\n]*{row[1]}(?![\w-])", text)]
