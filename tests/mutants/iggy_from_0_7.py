@@ -146,6 +146,20 @@ UNCHECKED: Final = (
         r"^iggy\.json\.send$",
         r"id$",
     ),
+    Check(
+        "iggy-json-count-unchecked",
+        "Takes any count of a poll, as the serde type of the pre-release does without its client.",
+        ("count-mismatch",),
+        r"^iggy\.json\.poll$",
+        r"^count$",
+    ),
+    Check(
+        "iggy-json-context-defaulted",
+        "Reads the poll of a release, which has no context.",
+        ("missing-field",),
+        r"^iggy\.json\.poll$",
+        r"^context$",
+    ),
 )
 
 
@@ -264,6 +278,19 @@ class UuidOnWire(IggyMutant):
         return value
 
 
+class ContextDropped(IggyMutant):
+    """Reads a send without its context, as a server of 0.10 would that ignores what it does not know."""
+
+    name = "iggy-json-context-dropped"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Take the context for none."""
+        del data
+        if request.format == "iggy.json.send" and isinstance(value, dict) and "context" in value:
+            return value | {"context": None}
+        return value
+
+
 # --- other parts in the reference's modules ---
 
 _read_message = message.read_message
@@ -329,4 +356,5 @@ LATER: Final[tuple[type[ReferenceCodec], ...]] = (
     AnyFlag,
     EmptyReplyRefused,
     UuidOnWire,
+    ContextDropped,
 )

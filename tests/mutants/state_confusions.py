@@ -14,10 +14,10 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from tests.authoring.derived_fields import NAMES as DERIVED
-from tests.mutants.number_halves import is_computed, value_of
+from tests.mutants.number_halves import value_of
 from wireproof import formats
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.states import is_of_another, note_files, read_notes
+from wireproof.cases.states import is_computed, is_of_another, note_files, read_notes
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected
@@ -73,7 +73,7 @@ def confusions(suite: Suite, format_ids: Iterable[str]) -> Iterator[Confusion]:
         for op, states in parts.items():
             for steps in sorted(states):
                 path = "".join(step if step == "[]" else f".{step}" for step in steps).lstrip(".")
-                computed = op == "encode" and any(is_computed(format_id, step) for step in steps)
+                computed = op == "encode" and is_computed(format_id, path)
                 if computed or steps[-1] in DERIVED or is_of_another(notes, format_id, path):
                     continue
                 likely = _candidates(known, steps)
@@ -172,8 +172,6 @@ def _candidates(values: Iterable[Json], steps: Steps) -> set[str]:
 def _occurs(format_id: str, values: Iterable[Json], steps: Steps, state: str) -> bool:
     """Return whether the reference writes a value with a part in this state, and reads it back."""
     form, tried = FORMATS[format_id], 0
-    if form.encode is None:
-        return False
     for value in values:
         changed = deepcopy(value)
         slots = list(_slots(changed, steps))

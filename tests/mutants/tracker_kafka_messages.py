@@ -19,6 +19,7 @@ from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Message
 from wireproof.wire import snappy
 from wireproof.wire.checksums import crc32
+from wireproof.wire.cursor import Scope
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -45,8 +46,10 @@ class InnerOffsetZero(KafkaFromTracker):
     patches = ((message, "_effective", _effective_at_zero),)
 
 
-def _next_size_of_whole(inner: Reader, head: MessageHeader, defect: Rejected | None) -> SizeAndMagic | None:
-    prefix = _next_size(inner, head, defect)
+def _next_size_of_whole(
+    inner: Reader, head: MessageHeader, defect: Rejected | None, scope: Scope
+) -> SizeAndMagic | None:
+    prefix = _next_size(inner, head, defect, scope)
     if prefix is None and inner.left:
         raise inner.reject("truncated", "messages", "a message is cut")
     return prefix

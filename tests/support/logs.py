@@ -4,6 +4,7 @@ import struct
 import zlib
 from pathlib import Path
 
+import cramjam
 import kafka_bytes
 from attrs import field, frozen
 from goldens import load
@@ -76,6 +77,12 @@ def heka_frame(payload: bytes, timestamp: int = 5) -> bytes:
         b"\x0a\x10" + bytes(16) + b"\x10" + bytes([timestamp]) + b"\x32" + bytes([len(payload)]) + payload
     )
     return b"\x1e\x02\x08" + bytes([len(message)]) + b"\x1f" + message
+
+
+def snappy_heka_frame(payload: bytes) -> bytes:
+    """A frame whose message is compressed, as in Mozilla's archives: heka.md §5."""
+    packed = bytes(cramjam.snappy.compress_raw(heka_frame(payload)[5:]))
+    return b"\x1e\x02\x08" + bytes([len(packed)]) + b"\x1f" + packed
 
 
 def nested_claims() -> bytes:

@@ -111,7 +111,12 @@ def open_to_refusal(case: Case, remarks: Iterable[Remark]) -> Remark | None:
 
 def reference_expectation(case: Case) -> Expect:
     """Return the answer of the reference as an expectation, for bytes without a written one."""
-    match reference_answer(case).outcome:
+    return expectation_of(reference_answer(case))
+
+
+def expectation_of(answer: ReferenceAnswer) -> Expect:
+    """Return an answer as an expectation."""
+    match answer.outcome:
         case Accepted(value, consumed, data, remarks):
             return Accept(value, consumed, remarks, (data,) if data is not None else ())
         case Refused(cls=cls, at=at, before=before):

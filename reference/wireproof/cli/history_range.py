@@ -111,7 +111,7 @@ def judge_range(
     """
     suite = suite_of(folders)
     asked = CheckOptions(
-        suite=suite, cases=selection(suite, patterns, skipped), families=families, examples=0, golden=True,
+        suite=suite, cases=selection(suite, patterns, skipped), families=families, examples=None, golden=True,
         in_process=False, seed=0, scale=1.0, level="must", known_failures=None,
         filters=(*patterns, *(f"!{pattern}" for pattern in skipped)),
     )  # fmt: skip

@@ -75,6 +75,7 @@ def _faults(value: DeferredPollRequest) -> Fault | None:
     margin = DEFERRED_MARGIN if value.wait_us else 1
     return first_fault(
         ("wait_us", value.wait_us, 0, LARGEST_WAIT),
+        ("count", value.count, 0, None),
         ("min_count", value.min_count, 1, value.count),
         ("max_bytes", value.max_bytes, LEAST_BYTES, None),
         ("request_timeout_us", value.request_timeout_us, value.wait_us + margin, LARGEST_TIMEOUT),

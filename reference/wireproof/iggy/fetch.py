@@ -158,10 +158,10 @@ def encode(_: Revision, writer: Writer, value: FetchReply, __: Options) -> None:
 
 def _write_entry(writer: Writer, index: int, section: FetchSection) -> int:
     """Write an entry with a length of 0, and return its position."""
-    if section.status and section.messages:
-        raise writer.invalid("sections", f"messages in a section of status {section.status}")
     at = writer.pos
     writer.enter("sections", index)
+    if section.status and section.messages:
+        raise writer.invalid("status", f"{section.status} in a section with messages")
     _ENTRY.write_fields(writer, section, messages_count=len(section.messages))
     writer.leave()
     return at

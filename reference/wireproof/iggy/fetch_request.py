@@ -161,6 +161,7 @@ def _fault(value: FetchRequest) -> Fault | None:
     fault = first_fault(
         ("wait_us", value.wait_us, 0, LARGEST_WAIT),
         ("request_timeout_us", value.request_timeout_us, least, LARGEST_TIMEOUT),
+        ("count", value.count, 0, None),
         ("min_count", value.min_count, 1, value.count),
         ("max_bytes", value.max_bytes, LEAST_BYTES, None),
         ("targets", len(value.targets), 1, LARGEST_PARTITIONS),

@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy import batch, send_index
-from wireproof.iggy.batch import BatchHeader111, BatchMessage, BatchRules, Producer
+from wireproof.iggy.batch import PRODUCER, BatchHeader111, BatchMessage, BatchRules, Producer
 from wireproof.iggy.batch_checksum import BATCH_HEADER_SIZE
 from wireproof.iggy.destination import (
     DESTINATION_30,
@@ -38,7 +38,7 @@ from wireproof.iggy.message import (
 )
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.revision import Revision
-from wireproof.wire.layout import Count, Layout, Length, Nested, Part, Repeated
+from wireproof.wire.layout import Count, Layout, Length, Nested, Number, Part, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -196,11 +196,22 @@ def _write_batch(
         producer=value.producer if rules.producers else None,
     )
     frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
+    if head.producer is not None:
+        _check_producer(writer, head.producer)
     writer.enter("batch")
     at = batch.write_header(writer, head, len(frames), rules)
     writer.leave()
     batch.write_frames(writer, frames, rules)
     batch.write_length_and_checksum(writer, "batch", at)
+
+
+def _check_producer(writer: Writer, producer: Producer) -> None:
+    """Refuse a number out of range by its path in the value, where a producer is not inside a batch."""
+    for part in PRODUCER.parts:
+        if isinstance(part, Number) and not 0 <= getattr(producer, part.name) <= (part.most or 0):
+            raise writer.invalid(
+                f"producer.{part.name}", f"{getattr(producer, part.name)}, {part.most} allowed"
+            )
 
 
 def _batch_message(writer: Writer, index: int, message: SentMessage90, base: int) -> BatchMessage:

@@ -260,12 +260,28 @@ def _read_again(
         return item, ""
     if bytes_needed(fmt, source.read(item.at, HEAD_LENGTHS[0])) != item.length:
         return item, ""  # it is no whole entry under any options, and may be very long
-    data = source.read(item.at, item.length)
+    found = read_by_other_options(fmt, listing, source.read(item.at, item.length), options)
+    return (item, "") if found is None else (evolve(found.item, at=item.at), found.note)
+
+
+@frozen
+class ReadOtherwise:
+    """An entry that other options accept, the words for it, and these options."""
+
+    item: Item
+    note: str
+    changes: Mapping[str, Any]
+
+
+def read_by_other_options(
+    fmt: Format, listing: EntryListing, data: bytes, options: Options
+) -> ReadOtherwise | None:
+    """Return the entry that these bytes are under other options of the listing; None if they are none."""
     for note, changes in listing.also_read:
         found = _only_frame(fmt, data, _changed(options, changes))
         if found is not None:
-            return evolve(found, at=item.at), note
-    return item, ""
+            return ReadOtherwise(found, note, changes)
+    return None
 
 
 def _changed(options: Options, changes: Mapping[str, Any]) -> Options:

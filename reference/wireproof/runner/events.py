@@ -16,7 +16,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
-from wireproof.runner.signature import Signature, without_indices
+from wireproof.runner.signature import Signature, signature_parts, without_indices
 from wireproof.runner.verdicts import Verdict, VerdictName, gates
 from wireproof.strict_converter import JSON_NAME, FieldError, strict_converter, structure
 from wireproof.wire.rejection import Position
@@ -188,8 +188,8 @@ class CaseEvent:
 
     def signature(self, implementation: str) -> Signature:
         """Return the signature that groups findings."""
-        kind = self.verdict if self.verdict == "blocked" else self.label
-        return Signature(implementation, self.format_id, self.op, kind, self.cls, self.signature_path)
+        rest = signature_parts(self.label, self.cls, self.path, self.broken)
+        return Signature(implementation, self.format_id, self.op, *rest)
 
     @property
     def signature_path(self) -> str:

@@ -23,7 +23,12 @@ from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Chunks, Data, O
 from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.cases.property_inputs import PropertyInput, inputs_for
-from wireproof.cases.reference_answers import open_to_refusal, reference_answer, reference_expectation
+from wireproof.cases.reference_answers import (
+    expectation_of,
+    open_to_refusal,
+    reference_answer,
+    reference_expectation,
+)
 from wireproof.cases.refusal_levels import is_left_open, with_refusal_level
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
@@ -143,16 +148,12 @@ class CasePool:
             parent=f"{topic}-{example.kind}",
             family=PROPERTY,
         )
-        case = with_refusal_level(evolve(case, expect=reference_expectation(case)))
+        answer = reference_answer(case)
+        case = with_refusal_level(evolve(case, expect=expectation_of(answer)))
         if is_left_open(case):
             return evolve(case, level="may")
-        return evolve(case, level="should") if _is_open_to_refusal(case) else case
-
-
-def _is_open_to_refusal(case: Case) -> bool:
-    """Return whether a reader may refuse the input: then its value is no 'must' either."""
-    remarks = case.expect.remarks if isinstance(case.expect, Accept) else ()
-    return bool(remarks) and open_to_refusal(case, reference_answer(case).remarks) is not None
+        # what a reader may refuse, it may read otherwise too: such an example is no 'must'
+        return evolve(case, level="should") if open_to_refusal(case, answer.remarks) else case
 
 
 def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:

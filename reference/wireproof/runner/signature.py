@@ -37,18 +37,21 @@ def without_indices(path: str) -> str:
 
 
 def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
-    """Return the signature of a verdict on an implementation, named without its transport or arguments.
+    """Return the signature of a verdict on an implementation, named without its transport or arguments."""
+    kind = f"{verdict.name}:{verdict.kind}" if verdict.kind else verdict.name
+    rest = signature_parts(kind, verdict.cls, verdict.path, verdict.broken)
+    return Signature(implementation, case.format_id, case.op, *rest)
 
-    A wrong value before the fault is the same finding for any fault at any place.
+
+def signature_parts(kind: str, cls: str, path: str, broken: str) -> tuple[str, str, str]:
+    """Return the kind, class and path of a signature.
+
+    A wrong value before the fault is the same finding for any fault at any place. The kind of `blocked` is
+    the id of the twin, which would make each of them a separate finding.
     """
-    path = verdict.broken or without_indices(verdict.path)
+    path = broken or without_indices(path)
+    name, _, of_kind = kind.partition(":")
     early = path.partition(".")[0] == BEFORE
-    if early and verdict.kind == "wrong-value":
+    if early and of_kind == "wrong-value":
         path = path.removeprefix(BEFORE).removeprefix(".")
-    kind, cls = _kind(verdict.name, verdict.kind), "" if early else verdict.cls
-    return Signature(implementation, case.format_id, case.op, kind, cls, path)
-
-
-def _kind(name: str, kind: str) -> str:
-    # The kind of `blocked` is the twin's id, which would make each of them a separate finding.
-    return name if name == "blocked" or not kind else f"{name}:{kind}"
+    return name if name == "blocked" else kind, "" if early else cls, path

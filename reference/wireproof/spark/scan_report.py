@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof.cases.file_signatures import looks_like
+from wireproof.runner.entry_list import listing_of, read_by_other_options
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, SkippedObject
 from wireproof.spark.object_reader import ObjectReader
@@ -27,6 +28,8 @@ MAX_NAMES: Final = 3
 HEAD_BYTES: Final = 1 << 20
 """The first bytes of an object, from which its format is found."""
 
+MAX_TRIED: Final = 10
+"""Damaged places that are read again with other options."""
 
 TOO_LONG: Final = (
     "limit-exceeded: if entries may be as large as that, scan again to another folder "
@@ -61,6 +64,7 @@ def report_scan(
         *_capped(faults),
         *damaged,
         *[TOO_LONG] * bool(limited),
+        *_other_options(source, places, places_of_damage),
         *_capped(large),
         *_tails(files),
         *_skipped(skipped),
@@ -87,6 +91,26 @@ def _damaged(rows: list[dict[str, Any]], count: int) -> Iterator[str]:
         yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
     if (more := max(count, len(rows)) - MAX_LINES) > 0:
         yield f"… {more:,} more: see the table damage, or frames with kind = 'garbage'"
+
+
+def _other_options(
+    source: SourceSettings, places: Sequence[ObjectPlace], rows: Sequence[dict[str, Any]]
+) -> Iterator[str]:
+    """Yield a line if a damaged place is an entry under other options, as in a stream of snappy messages."""
+    plain = {place.display_name: place for place in places if not place.compression}
+    listing = listing_of(source.framing.fmt)
+    for row in rows[:MAX_TRIED]:
+        size = row["length"]
+        if listing is None or row["path"] not in plain or size > HEAD_BYTES:
+            continue
+        data = bytes_of(plain[row["path"]], row["position"], size)
+        if found := read_by_other_options(source.framing.fmt, listing, data, source.options):
+            words = " ".join(f"--set {name}={value}" for name, value in found.changes.items())
+            yield (
+                f"{row['path']}: bytes {row['position']} to {row['position'] + size} are {found.note}: "
+                f"if all entries are, scan again to another folder with {words}"
+            )
+            return
 
 
 def _too_large(out: Path) -> Iterator[str]:
@@ -138,7 +162,7 @@ def _suggestion(place: ObjectPlace) -> str:
     """Return what the object may be instead, with the command to read it."""
     if place.compression:
         return "decompress it and run wireproof explain on the file"
-    head = first_bytes(place)
+    head = bytes_of(place, 0, min(HEAD_BYTES, place.size))
     for kind in source_kinds().values():
         if (revision := kind.revision_of(head)) is not None:
             of = f" --set revision={revision}" if len(kind.framings) > 1 else ""
@@ -147,11 +171,11 @@ def _suggestion(place: ObjectPlace) -> str:
     return f"it looks like {guess}" if guess else "no known format matches"
 
 
-def first_bytes(place: ObjectPlace) -> bytes:
-    """Return the first bytes of an object."""
+def bytes_of(place: ObjectPlace, start: int, size: int) -> bytes:
+    """Return some bytes of an object."""
     stored = ObjectReader.of(place)
     try:
-        return stored.read(0, min(HEAD_BYTES, place.size))
+        return stored.read(start, size)
     finally:
         stored.close()
 
@@ -161,7 +185,7 @@ def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None
     for place in places:
         if place.size and not place.compression:
             try:
-                revision = kind.revision_of(first_bytes(place))
+                revision = kind.revision_of(bytes_of(place, 0, min(HEAD_BYTES, place.size)))
             except SourceError:  # the object is gone; the scan reports that
                 continue
             if revision is not None:

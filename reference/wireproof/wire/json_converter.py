@@ -189,4 +189,4 @@ def structure(cls: type[T], tree: Json) -> T:
     except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:
         first = cattrs.transform_error(error, path="")[0]
         text, _, path = first.rpartition(" @ ")
-        raise Rejected("invalid-value", -1, path.lstrip("."), text or first) from None
+        raise Rejected("invalid-value", -1, json_name(cls, path.lstrip(".")), text or first) from None

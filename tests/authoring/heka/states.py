@@ -305,3 +305,5 @@ def _header_lengths(s: HekaCaseBuilder) -> None:
         data = frame(body, vi(tag << 3 | 2) + ALL_ONES + rest)
         s.rejects(f"states/length-greatest-{name}", f"A length of 2^64 − 1: hmac{'_signer' * (tag == 4)}", data, "length-past-end", at=data.index(ALL_ONES), before=frames(), twin="states/header", doc="heka.md §4", rules=("heka.stream.header.undecodable",),
                   why="Position and length wrap around, in the code of each field anew: M44.", also=("negative-length", "truncated", "limit-exceeded"), flags=["security"], level="should")
+    s.rejects("states/message-length-greatest", "A message_length of 2^32 − 1", frame(body, length=2**32 - 1) + frame(body), "limit-exceeded", at=2, before=frames(), twin="states/header", doc="heka.md §2, limits", rules=("heka.stream.length.limit",),
+              why="A reader with 32 bits and a sign finds −1.", also=("bad-length", "negative-length", "other"))

@@ -99,7 +99,7 @@ def _frames(s: CaseBuilder, edge: CaseBuilder) -> None:
     known = ("iggy.frame.vsr.operation",)
     none = dict.fromkeys(("partition_incarnation", "owner_generation", "minimum_metadata_op"), 0)
     edge.rejects("vectors/command-36", "PrepareProgress, the last of the commands between replicas", edge_framed(36, bytes(128), b""), "bad-kind", at=60, also=("invalid-value", "not-permitted"), twin="frame/send", doc="iggy.md §2.1, §6.1", rules=("iggy.frame.vsr.command",), why="No client gets it.")
-    edge.accepts("vectors/operation-169", "RetireConsumerGroupOwners, which is new", edge_request(b"x", 169, context=none), edge_request_value(b"x", 169, context=none), doc="iggy.md §6.1", rules=known, why="The last of the operations; that no client may send it is the server's business.")
+    edge.accepts("vectors/operation-169", "A request of operation 169", edge_request(b"x", 169, context=none), edge_request_value(b"x", 169, context=none), doc="iggy.md §6.1", rules=known, why="New, the last of its kind; that no client may send it is the server's business.")
     edge.accepts("vectors/cancel", "The cancellation of a request that waits, code 108", edge_request(b"", 2, code=108, context=none), edge_request_value(b"", 2, code=108, context=none), doc=WAITS, rules=("iggy.frame.context.layout",), why="A header without a body, with the number of the request that it ends.")
 
 

@@ -270,6 +270,10 @@ def _sent_fields(s: CaseBuilder, revision: str) -> None:
         one = evolve(rows, head=rows.head | dict(zip(fields, numbers, strict=True)), frames=[{**rows.frames[0], "offset_delta": delta, "headers": headers}])
         remarks = ("iggy-offset-delta", "iggy-unset-field", *(("iggy-opaque-headers",) if headers else ()))
         s.accepts(f"states/server-fields-{label}", f"Fields that the server sets: {label}", *states.batched_send(revision, one), remarks=remarks, doc="iggy.md §6", why="The server overwrites them.", rules=("iggy.send.batch.unset",))
+    if revision == "0.11":
+        one = evolve(rows, frames=[{**rows.frames[0], "headers": ONE_BYTE}])
+        data, value = states.batched_send(revision, one)
+        s.writes("states/headers-of-one-byte-written", "An encrypted block of headers of one byte, written", value, data, doc="iggy.md §1, 4ca3cf2b3", why="Headers are encrypted together with the payload.", rules=("iggy.send.headed.opaque",))
     if revision == EDGE:
         one = evolve(rows, frames=[{**rows.frames[0], "id": 0}])
         s.accepts("states/id-0", "Id 0", *states.batched_send(revision, one), remarks=("iggy-unminted-id",), doc="iggy.md §2.5", why="The server does not look.", rules=("iggy.send.batch.id",))

@@ -439,7 +439,7 @@ def vsr(revision: str, command: int, state: str, **odd: Any) -> Made:
     fixed: dict[str, Any] = {
         5: {"operation": 160, "request_checksum": 0, "client": row["client"] or 1},
         8: {"operation": 0 if state == "least" else 160},
-        13: {"reason": 15 if state == "greatest" else 14, "client": row["client"] or 1},
+        13: {"reason": 14, "client": row["client"] or 1},
     }[command]
     if command == 5 and revision == EDGE and state != "least":
         fixed |= {"operation": 150, "request_checksum": row["request_checksum"]}

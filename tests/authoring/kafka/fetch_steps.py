@@ -155,6 +155,10 @@ def _waits(cases: Sequences) -> None:
         fetch(4, SMALL.stored(0), BIG.stored(1), **more), first, produce(BIG, 1),
     )  # fmt: skip
     cases.case(
+        "wait-bytes-apart", "until there are as many bytes as the consumer wants, of which the last ones come later", "The first record ends no wait for more.",
+        [WAIT], fetch(4, SMALL.stored(0), BIG.stored(1), **more), first, produce(BIG, 1, afterMs="300"),
+    )  # fmt: skip
+    cases.case(
         "wait-first-batch", "a limit of one byte, and a larger batch comes: it is returned whole", "The limit is not absolute after a wait either.", [WAIT, FIRST],
         first, fetch(4, BIG.stored(1), offset=1, maxBytes="1", **ends), produce(BIG, 1),
     )  # fmt: skip

@@ -234,6 +234,8 @@ def _magics(s: CaseBuilder) -> None:
         if name == "least":  # the others are in framing and magic
             s.rejects(f"states/magic-{name}", f"Magic {magic}", batch(record(b"k", b"v"), 1, magic=magic), "bad-magic", at=16, twin="batch/one-record", doc="kafka.md §1.4", why="No batch has it.", rules=("kafka.v2.magic",))
         unwritten(s, f"states/write-magic-{name}", f"Magic {magic}, to write as v2", {**good, "magic": str(magic)}, "encode/one-record", "The format that was asked for is the one that is written.", ("kafka.v2.encode.range",), also=("bad-magic",))
+    for field, bits in (("baseTimestamp", 63), ("maxTimestamp", 63), ("producerId", 63), ("baseSequence", 31)):
+        unwritten(s, f"states/write-{field.lower()}-over", f"{field} 2^{bits}", {**good, field: str(1 << bits)}, "encode/one-record", "It does not fit its field, and wraps round to the least number.", ("kafka.v2.encode.range",))
     for name, bits in (("greatest", HIGH16), ("minus-1", -1)):
         s.rejects(f"states/attributes-{name}", f"Attributes {bits}: codec 7", batch(record(b"k", b"v"), 1, attributes=bits), "unknown-codec", at=21, twin="batch/one-record", doc="kafka.md §1.2", why="All bits of the codec are set.", rules=("kafka.v2.codec",))
         unwritten(s, f"states/write-attributes-{name}", f"Attributes {bits}: codec 7, to write", {**good, "attributes": str(bits)}, "encode/one-record", "There is no such codec.", ("kafka.v2.encode.codec",), also=("unknown-codec",))
@@ -464,6 +466,8 @@ def _old_written(s: CaseBuilder, magic: int) -> None:
 def _old_unwritten(s: CaseBuilder, magic: int) -> None:
     good, inside = "encode/key-and-value", "encode/wrapper-of-one-gzip"
     one = message_value(magic, b"k", b"v")
+    for field, over in (("attributes", 1 << 7), *((("timestamp", 1 << 63),) if magic else ())):
+        unwritten(s, f"states/write-{field}-over", f"{field} {over}", {**one, field: str(over)}, good, "It does not fit its field, and wraps round to the least number.", ("kafka.legacy.encode.range",), needs=[])
     edges = (("greatest", 127), ("minus-1", -1))
     for name, bits in edges:
         unwritten(s, f"states/write-attributes-{name}", f"Attributes {bits}: codec 7, to write", {**one, "attributes": str(bits)}, good, "There is no such codec.", ("kafka.legacy.encode.codec",), also=("unknown-codec",))

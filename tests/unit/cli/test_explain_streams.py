@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import cramjam
 import damaged_logs
 import kafka_bytes
 import logs
@@ -124,16 +123,11 @@ def test_a_cut_segment_of_any_length_has_its_entries_and_a_tail(wireproof: Comma
 FRAMES = [logs.heka_frame(payload) for payload in (b"one", b"two", b"three")]
 
 
-def snappy_frame(payload: bytes) -> bytes:
-    """A frame whose message is compressed, as in Mozilla's archives: heka.md §5."""
-    message = logs.heka_frame(payload)[5:]
-    packed = bytes(cramjam.snappy.compress_raw(message))
-    return b"\x1e\x02\x08" + bytes([len(packed)]) + b"\x1f" + packed
-
-
 def test_a_stream_of_plain_and_compressed_frames_is_read(wireproof: Command, tmp_path: Path) -> None:
     path = tmp_path / "mixed.heka"
-    path.write_bytes(FRAMES[0] + snappy_frame(b"packed" * 5) + FRAMES[1] + snappy_frame(b"again" * 5))
+    path.write_bytes(
+        FRAMES[0] + logs.snappy_heka_frame(b"packed" * 5) + FRAMES[1] + logs.snappy_heka_frame(b"again" * 5)
+    )
     done = wireproof("explain", path, "--records")
     assert done.code == 0
     assert "4 frames" in done.out

@@ -10,7 +10,7 @@ from documentation import DOCS, tables, text_of, words
 
 from wireproof.runner.events import CaseEvent, Footer, Run
 from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE
-from wireproof.runner.known_failures import FIELDS, LINKS, MARKS, parse_baseline
+from wireproof.runner.known_failures import FIELDS, LINKS, MARKS, PATH, parse_baseline
 from wireproof.runner.verdicts import ROWS
 
 PAGE = text_of("results.md")

@@ -190,6 +190,51 @@ def test_a_value_that_cannot_be_written_is_refused(
     assert caught.value.cls == "invalid-value"
 
 
+NUMBERS = [
+    *(
+        (V2, BATCH, name, bits)
+        for name, bits in (("baseOffset", 64), ("partitionLeaderEpoch", 32), ("magic", 8))
+    ),
+    *((V2, BATCH, name, bits) for name, bits in (("attributes", 16), ("lastOffsetDelta", 32))),
+    *(
+        (V2, BATCH, name, bits)
+        for name, bits in (("baseTimestamp", 64), ("maxTimestamp", 64), ("producerId", 64))
+    ),
+    *((V2, BATCH, name, bits) for name, bits in (("producerEpoch", 16), ("baseSequence", 32))),
+    *((V2, BATCH, f"records[0].{name}", bits) for name, bits in (("attributes", 8), ("timestampDelta", 64))),
+    (V2, BATCH, "records[0].offsetDelta", 32),
+    *((V0, OLD, name, bits) for name, bits in (("offset", 64), ("magic", 8), ("attributes", 8))),
+    *((V1, MESSAGE, name, bits) for name, bits in (("offset", 64), ("magic", 8), ("attributes", 8))),
+    (V1, MESSAGE, "timestamp", 64),
+]
+"""Each number of a batch and of a message that a value has, with its bits."""
+
+
+@pytest.mark.parametrize(("row", "base", "path", "bits"), NUMBERS)
+def test_a_number_beside_its_range_is_refused_by_its_path(
+    row: formats.Format, base: dict[str, Json], path: str, bits: int
+) -> None:
+    name = path.rpartition(".")[2]
+    for number in (1 << bits - 1, -(1 << bits - 1) - 8, 1 << bits):  # each with codec 0 in its lowest bits
+        other = {name: str(number)}
+        value = base | ({"records": [RECORD | other]} if "." in path else other)
+        with pytest.raises(Rejected) as caught:
+            formats.encode(row, value)
+        assert (caught.value.cls, caught.value.path) == ("invalid-value", path)
+
+
+@pytest.mark.parametrize(("row", "base", "path"), [number[:3] for number in NUMBERS])
+@pytest.mark.parametrize("other", [None, True, 1, 1.5, "", "0x1", "1.0", "1e3", "one", ["1"]])
+def test_what_is_no_number_is_refused_by_its_path(
+    row: formats.Format, base: dict[str, Json], path: str, other: Json
+) -> None:
+    name = path.rpartition(".")[2]
+    value = base | ({"records": [RECORD | {name: other}]} if "." in path else {name: other})
+    with pytest.raises(Rejected) as caught:
+        formats.encode(row, value)
+    assert (caught.value.cls, caught.value.path) == ("invalid-value", path)
+
+
 def test_computed_fields_are_not_looked_at() -> None:
     plain = formats.encode(V2, BATCH)
     assert plain == batch()

@@ -3,6 +3,7 @@
 import errno
 import gzip
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,24 @@ def test_an_object_of_another_revision_or_system_is_named_with_the_command_that_
     )
     assert "packed.log: it contains no complete entry of kafka.log/mixed; it looks like gzip\n" in done.out
     assert "kafka.log: it contains no" not in done.out
+
+
+def test_a_stream_of_snappy_messages_is_read_with_the_option_that_the_scan_names(
+    scanned: Command, tmp_path: Path
+) -> None:
+    data = [logs.snappy_heka_frame(payload * 9) for payload in (b"one", b"two", b"three")]
+    path = write(tmp_path / "in" / "packed.heka", b"".join(data))
+    words = ("--source", "heka_stream", path)
+    done = scanned(*words)
+    assert done.code == 1
+    assert (
+        f"{path}: bytes 0 to {len(data[0])} are compressed with snappy: "
+        "if all entries are, scan again to another folder with --set compression=snappy\n" in done.out
+    )
+    shutil.rmtree(tmp_path / "out")
+    assert scanned(*words, "--set", "compression=snappy").code == 0
+    [row] = table(tmp_path, "files")
+    assert (row["frames"], row["frame_bytes"], row["garbage_bytes"]) == (3, len(b"".join(data)), 0)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class LineRead:
 
 @frozen
 class Ended:
-    """The program ended: its exit code, which is negative for a signal, and the last lines of its stderr, or a panic."""
+    """The program ended: its exit code, negative for a signal, and the last lines of its stderr."""
 
     code: int
     stderr: str

@@ -5,12 +5,16 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Condition
 from typing import Final
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.wire.safe_text import one_line
+
+GATHER_SECONDS: Final = 2
+"""Time in which further cases may come that wait for the same restart, which takes much longer."""
 
 COMMAND_SECONDS: Final = 120
 MOST_OF_OUTPUT: Final = 200
@@ -32,13 +36,14 @@ class Restarts:
         self._command = command
         self._restarted = restarted
         self._changed = Condition()
-        self._running = self._waiting = self._done = 0
+        self._running = self._waiting = self._begun = self._done = 0
 
     @contextmanager
     def case(self, *, restarts: bool) -> Iterator[None]:
         """Run a case, after the restart that others wait for unless it has one itself."""
         with self._changed:
             self._changed.wait_for(lambda: restarts or not self._waiting)
+            self._begun += 1
             self._running += 1
         try:
             yield
@@ -51,12 +56,18 @@ class Restarts:
             before = self._done
             self._count(running=-1, waiting=1)
             try:
-                self._changed.wait_for(lambda: self._done != before or not self._running)
-                if self._done == before:
-                    self._run()
-                    self._done += 1
+                while self._done == before:
+                    self._changed.wait_for(lambda: self._done != before or not self._running)
+                    others = partial(self._others_came, before, self._begun)
+                    if not self._changed.wait_for(others, GATHER_SECONDS):
+                        self._run()
+                        self._done += 1
             finally:
                 self._count(running=1, waiting=-1)
+
+    def _others_came(self, done: int, begun: int) -> bool:
+        """Report whether a restart was made since, or a case has begun."""
+        return self._done != done or self._begun != begun or self._running > 0
 
     def _count(self, running: int, waiting: int = 0) -> None:
         with self._changed:

@@ -79,6 +79,7 @@ def fixed_message_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON valu
         ("offset", value["offset"], "0"),
         ("timestamp", value["timestamp"], time),
         ("key", value["key"], None),
+        ("messages[].magic", {part["magic"] for part in value["messages"] or ()} - {value["magic"]}, set()),
         ("messages[].attributes", {part["attributes"] for part in value["messages"] or ()} | {"0"}, {"0"}),
     )
     plain = ("attributes", "messages")
