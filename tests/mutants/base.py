@@ -101,7 +101,7 @@ class ReferenceCodec(Reference):
         except Rejected as rejected:
             return self.on_rejected(self._before(rejected, request), request)
         value = self.patch_value(to_json(decoded.value, with_derived=True), request, request.data)
-        remarks = tuple(remark.cls for remark in decoded.remarks)
+        remarks = tuple(dict.fromkeys(remark.cls for remark in decoded.remarks))
         consumed = self.patch_consumed(decoded.consumed, request)
         return self.patch_answer(Accepted(value, consumed, remarks=remarks), request)
 
@@ -136,7 +136,7 @@ class ReferenceCodec(Reference):
         tree = formats.items_json(items, with_derived=True)
         assert isinstance(tree, dict)
         patched: list[Json] = [self._item(item, request, data) for item in _objects(tree["items"])]
-        remarks = tuple(remark.cls for item in items for remark in item.remarks)
+        remarks = tuple(dict.fromkeys(remark.cls for item in items for remark in item.remarks))
         whole = sum(item.length for item in items)
         return self.patch_answer(Accepted({"items": patched}, whole, remarks=remarks), request)
 

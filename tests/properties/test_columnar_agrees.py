@@ -24,8 +24,16 @@ T = 1_700_000_000_000
 LEFT_TO_THE_REFERENCE = (
     *(f"kafka.batch/v2/control/{kind}" for kind in ("kraft-", "leader-change", "snapshot-", "unknown-type")),
     *(f"kafka.log/mixed/transactions/control-{kind}" for kind in ("leader-change", "type-99")),
+    *(f"kafka.batch/v2/states/control-{kind}" for kind in ("kraft-", "leader-change", "snapshot-", "type-")),
+    *(
+        f"kafka.batch/{magic}/states/inner-{what}-least"
+        for magic in ("v0", "v1")
+        for what in ("attributes", "offset")
+    ),
+    "kafka.batch/v1/states/inner-timestamps",
 )
-"""Clean frames that the kernels do not judge: control records other than ABORT and COMMIT."""
+"""Clean frames that the kernels do not judge: control records other than ABORT and COMMIT, and wrappers whose
+messages have numbers that no writer gives them."""
 
 RECORDS = (
     Record(0, 0, 0, b"k", b"v" * 70, ()),

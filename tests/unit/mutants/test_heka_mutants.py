@@ -9,7 +9,7 @@ from goldens import load, stored_cases
 from tests.mutants import heka, heka_stream
 from wireproof.adapters.contract import Request
 from wireproof.adapters.reference import Reference
-from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
+from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import made_input
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -99,7 +99,8 @@ def test_a_mutant_fails_the_case_that_is_named_for_it_and_the_reference_passes_i
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_leaves_the_reference_as_it_was_and_is_right_elsewhere(name: str) -> None:
-    cases = [case for case in stored_cases("heka.") if case.op != "encode"][::6]
+    decided = (case for case in stored_cases("heka.") if not isinstance(case.expect, Either))
+    cases = [case for case in decided if case.op != "encode"][::6]
     mutant = MUTANTS[name]()
     right = [case.id for case in cases if passes(case, answer(mutant, case))]
     assert len(right) > len(cases) / 4

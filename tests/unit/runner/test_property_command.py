@@ -89,15 +89,14 @@ FEW = (
 
 
 def test_each_run_has_the_same_few_examples_and_says_which(wireproof: Command, tmp_path: Path) -> None:
-    digests = []
+    runs = []
     for name in ("one", "two"):
         drawn.case_pool.cache_clear()
         out = tmp_path / name
         views = [f"--{view}={tmp_path / view}" for view in ("junit", "html", "markdown")]
         done = wireproof("check", MUTANT, *FEW, "--out", out, *views)
         (stream,) = read_events(out)
-        assert stream.footer is not None
-        digests.append(stream.footer.previous)
+        runs.append([evolve(event, ns=0) for event in stream.cases])
         examples = [event for event in stream.cases if event.is_property]
         assert {event.id.partition("~")[2].partition(":")[0] for event in examples} == {f"s{release_seed()}"}
         assert len(examples) == DEFAULT_EXAMPLES * 2
@@ -108,7 +107,7 @@ def test_each_run_has_the_same_few_examples_and_says_which(wireproof: Command, t
         assert said in done.out
         for view in ("junit", "html", "markdown"):
             assert said in (tmp_path / view).read_text().replace("\\", "")
-    assert digests[0] == digests[1]
+    assert runs[0] == runs[1]
 
 
 @pytest.mark.parametrize(
