@@ -56,7 +56,7 @@ WRONG = {
     ),
     "classes of its own": (
         ('RefusedError("bad-kind"', 'RefusedError("bad-magic"'),
-        "errors: exact, and 4 of 21 refusals have another class, such as iggy.identifier/0.0.30/identifier/",
+        "errors: exact, and 5 of 22 refusals have another class, such as iggy.identifier/0.0.30/identifier/",
         'map its errors to these classes, or claim "coarse"',
     ),
     "a memory of what was asked": (
