@@ -1,7 +1,7 @@
 """A partition that cleans a compacted topic when a segment ends, after Kafka's Cleaner, and its faults."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from attrs import evolve
 
@@ -11,18 +11,18 @@ from wireproof.kafka.family.loopback_broker.partition import Aborted, ServedPart
 from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.values import Record, RecordBatch
 
-SEGMENT_MS: Final = 60_000
-"""A batch so much later than the first one begins a new segment: `segment.ms` of the cases."""
-
 
 class CleaningPartition(ServedPartition):
-    """Cleans all batches before the one that begins a segment. Records without a value are left."""
+    """Cleans all batches before the one that begins a segment, if the topic says how long that is.
+
+    Records without a value are left.
+    """
 
     def keep(self, form: Form, data: bytes) -> None:
         """Clean the segment that ends with a batch."""
         super().keep(form, data)
-        first, last = self.stored[0], self.stored[-1]
-        if self.settings.compacted and last.max_timestamp - first.max_timestamp > SEGMENT_MS:
+        first, last, time = self.stored[0], self.stored[-1], self.settings.segment_ms
+        if self.settings.compacted and time is not None and last.max_timestamp - first.max_timestamp > time:
             self.stored = [*self.cleaned(self.stored[:-1]), last]
 
     def cleaned(self, entries: list[StoredEntry]) -> list[StoredEntry]:

@@ -4,6 +4,7 @@ The bytes of a case may be damaged, so they are read without the codec: only the
 matter here. The stream becomes one of our own; the topic is created there as the bytes name it.
 """
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
@@ -125,12 +126,25 @@ def topic_of(protocol: Protocol, data: bytes) -> Topic:
     parts = parts_of(data)
     topic = _named(parts[1], protocol.first) if len(parts) > 1 else DEFAULT_TOPIC
     topic = evolve(topic, partition=protocol.first)
-    if len(parts) < 3 or parts[2].kind != PARTITION_ID or len(parts[2].value) != _NUMBER.size:
-        return topic
-    partition = parts[2].number
+    partition = _partition(parts)
     if not protocol.first <= partition <= protocol.most_partitions:
         return topic
     return evolve(topic, partitions=partition + 1 - protocol.first, partition=partition)
+
+
+def with_partition(protocol: Protocol, data: bytes) -> bytes:
+    """Return the bytes with the first partition in place of one that no topic can have."""
+    parts = parts_of(data)
+    if _partition(parts) <= protocol.most_partitions:
+        return data
+    return data[: parts[2].end - _NUMBER.size] + _NUMBER.pack(protocol.first) + data[parts[2].end :]
+
+
+def _partition(parts: Sequence[Part]) -> int:
+    """Return the number of the partition that is named; -1 if none is."""
+    if len(parts) < 3 or parts[2].kind != PARTITION_ID or len(parts[2].value) != _NUMBER.size:
+        return -1
+    return parts[2].number
 
 
 def _named(part: Part, first: int) -> Topic:

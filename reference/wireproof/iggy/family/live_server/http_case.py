@@ -25,7 +25,6 @@ from wireproof.iggy.family.live_server.outcome import (
     outcome_of,
 )
 from wireproof.iggy.family.live_server.own_streams import OwnStreams, RefusedError
-from wireproof.iggy.family.live_server.protocol import MOST_PARTITIONS
 from wireproof.iggy.family.live_server.stored import Stored
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
@@ -58,13 +57,17 @@ class HttpSendCases:
 
     def _stored(self, request: Request, stream: int, *, last: bool) -> Outcome:
         first = self._protocol.first
-        partition = _partition(request.data, first)
+        number, data = _partition(request.data), request.data
+        partition = number if first <= number <= self._protocol.most_partitions else first
+        if number > self._protocol.most_partitions:  # no topic has it: the first one stands in its place
+            there, ours = base64.b64encode(U32.pack(number)), base64.b64encode(U32.pack(first))
+            data = data.replace(there, ours, 1)
         self._server.create_topic(stream, TOPIC, partition + 1 - first)
         path = f"/streams/{stream}/topics/{TOPIC}/messages"
         place = {"kind": "partition_id", "value": base64.b64encode(U32.pack(partition)).decode()}
         self._server.ask("sending", "POST", path, {"partitioning": place, "messages": [EARLIER]})
         earlier = self._polled(path, partition)
-        send = partial(self._post, path, request.data)
+        send = partial(self._post, path, data)
         posted = answered(send, request.limits.ms / 1000 * WAIT, self._server, last=last)
         if not isinstance(posted, Sent):
             return posted
@@ -131,15 +134,15 @@ def _step(connection: HttpConnection, seconds: float) -> str:
     return "" if reply.body == PONG else f"a ping on the same connection is answered with HTTP {reply.status}"
 
 
-def _partition(data: bytes, first: int) -> int:
-    """Return the partition that a body names; the first one if it names none that a topic can have."""
+def _partition(data: bytes) -> int:
+    """Return the number of the partition that a body names; -1 if it names none."""
     try:
         place = json.loads(data)["partitioning"]
         value = base64.b64decode(place["value"], validate=True)
-        number = U32.unpack(value)[0] if place["kind"] == "partition_id" and len(value) == U32.size else first
+        is_number = place["kind"] == "partition_id" and len(value) == U32.size
     except (ValueError, TypeError, KeyError, RecursionError):
-        return first
-    return int(number) if first <= number < first + MOST_PARTITIONS else first
+        return -1
+    return int(U32.unpack(value)[0]) if is_number else -1
 
 
 def _ids(data: bytes) -> list[Any]:

@@ -9,7 +9,13 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome, Refused
 from wireproof.iggy.family.live_server import commands
 from wireproof.iggy.family.live_server.connection import Connection, Reply
-from wireproof.iggy.family.live_server.destination import Topic, topic_of, with_stream, with_topic
+from wireproof.iggy.family.live_server.destination import (
+    Topic,
+    topic_of,
+    with_partition,
+    with_stream,
+    with_topic,
+)
 from wireproof.iggy.family.live_server.error_codes import error_of
 from wireproof.iggy.family.live_server.outcome import (
     CLOSED,
@@ -57,7 +63,7 @@ class SendCases:
             self._connection.close()
             self._connection = None
         with self._streams.lend() as (name, stream):
-            data = with_stream(self._protocol, request.data, stream, name)
+            data = with_stream(self._protocol, with_partition(self._protocol, request.data), stream, name)
             topic = self._server.create_topic(stream, topic_of(self._protocol, request.data))
             return self._stored(request, data, stream, topic, last=last)
 

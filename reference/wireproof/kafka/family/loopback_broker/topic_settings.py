@@ -14,7 +14,7 @@ HOUR_MS: Final = 3_600_000
 
 IGNORED: Final = frozenset(
     {
-        *("retention.ms", "retention.bytes", "segment.bytes", "segment.ms", "segment.jitter.ms"),
+        *("retention.ms", "retention.bytes", "segment.bytes", "segment.jitter.ms"),
         *("segment.index.bytes", "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms"),
         *(
             "min.cleanable.dirty.ratio",
@@ -43,6 +43,7 @@ class TopicSettings:
         compacted: whether `cleanup.policy` has `compact`.
         max_bytes: `max.message.bytes`.
         down_conversion: `message.downconversion.enable`.
+        segment_ms: `segment.ms`; None where it is not given.
         before_ms, after_ms: `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`.
     """
 
@@ -51,6 +52,7 @@ class TopicSettings:
     compacted: bool = False
     max_bytes: int = 1_048_588
     down_conversion: bool = True
+    segment_ms: int | None = None
     before_ms: int = INT64_MAX
     after_ms: int = HOUR_MS
 
@@ -93,6 +95,7 @@ PARSED: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "cleanup.policy": ("compacted", _policies),
     "max.message.bytes": ("max_bytes", _number),
     "message.downconversion.enable": ("down_conversion", {"true": True, "false": False}.__getitem__),
+    "segment.ms": ("segment_ms", _number),
     "message.timestamp.before.max.ms": ("before_ms", _number),
     "message.timestamp.after.max.ms": ("after_ms", _number),
 }
