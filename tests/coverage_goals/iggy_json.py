@@ -28,8 +28,8 @@ _JSON_POLL: Final = (
     valued("id of 128 bits", messages(lambda m: m.id >> 127)),
     valued("offset beyond 63 bits", messages(lambda m: m.offset >> 63)),
     remarked("another length", "iggy-json-length"),
-    remarked("another count", "iggy-message-count"),
 )
+_JSON_COUNT: Final = remarked("another count", "iggy-message-count")
 _JSON_RESERVED: Final = remarked("reserved set", "iggy-json-reserved")
 _JSON_OPAQUE: Final = remarked("block that is no map", "iggy-opaque-headers")
 
@@ -69,13 +69,14 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
         valued("context", lambda v: v.context),
         valued("no context", lambda v: v.context is None),
     ),
-    "iggy.json.poll/0.7": _JSON_POLL,
-    "iggy.json.poll/0.9": (*_JSON_POLL, _JSON_RESERVED),
-    "iggy.json.poll/0.10": (*_JSON_POLL, _JSON_RESERVED, _JSON_OPAQUE),
+    "iggy.json.poll/0.7": (*_JSON_POLL, _JSON_COUNT),
+    "iggy.json.poll/0.9": (*_JSON_POLL, _JSON_COUNT, _JSON_RESERVED),
+    "iggy.json.poll/0.10": (*_JSON_POLL, _JSON_COUNT, _JSON_RESERVED, _JSON_OPAQUE),
     "iggy.json.poll/0.11.1-edge": (
         *_JSON_POLL,
         _JSON_RESERVED,
         _JSON_OPAQUE,
+        refused("another count", "count-mismatch", "count"),
         valued("incarnation beyond 63 bits", lambda v: v.context.incarnation >> 63),
     ),
     "iggy.json.poll/0.0.30": (*message_states(), *polled(states=False), *_JSON),
