@@ -217,6 +217,8 @@ def _check_counts(spans: list[FieldSpan]) -> Iterator[tuple[str, str]]:
         every = [part for part in own or _elements(spans, scope, span.space) if part[1] >= cover.start]
         found = [part for part in every if part[1] < cover.end] if span.path in TABLES else every
         count = span.value - cover.bias
+        if count == 0 and cover.start == cover.end:  # an empty list before another one in its scope
+            continue
         if found and (
             len({number for number, _, _ in every}) != count
             or len({number for number, _, _ in found}) != count

@@ -124,9 +124,11 @@ class TracingWriter(Writer):
         self.spans: list[FieldSpan] = []
 
     def patch(self, name: str, kind: str, pos: int, value: int) -> None:
-        """Overwrite the bytes, and the value of the span that begins at `pos`."""
+        """Overwrite the bytes, and the value of the span that begins at `pos`, which is not empty."""
         super().patch(name, kind, pos, value)
-        self.spans = [evolve(span, value=value) if span.start == pos else span for span in self.spans]
+        self.spans = [
+            evolve(span, value=value) if span.start == pos < span.end else span for span in self.spans
+        ]
 
     def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Add a `Cover` to the last span of the field `name`."""
