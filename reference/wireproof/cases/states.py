@@ -161,7 +161,7 @@ def note_files(suite: Suite) -> list[Path]:
 
 
 @frozen
-class Seen:
+class Occurrence:
     """What one golden case shows of a number: its type and value, and what it measures.
 
     `measures` is `bytes` for the length of one text, whose path is `text`; `length` or `count` of other
@@ -177,7 +177,7 @@ class Seen:
     text: str = ""
 
 
-def _seen(case: Case) -> Iterator[Seen]:
+def _occurrences(case: Case) -> Iterator[Occurrence]:
     """Yield the numbers of a case: those of its bytes, and of a value to write those of the value."""
     row = FORMATS[case.format_id]
     match case.input:
@@ -185,13 +185,13 @@ def _seen(case: Case) -> Iterator[Seen]:
             direction: Direction = "read"
             if isinstance(case.expect, Accept):
                 for path, number in numbers_of(case.expect.value):
-                    yield Seen(case.format_id, direction, path, "", number)
+                    yield Occurrence(case.format_id, direction, path, "", number)
         case Chunks(chunks):
             direction, data = "read", b"".join(chunks)
         case Value(value):
             direction, data = "write", b""
             for path, number in numbers_of(value):
-                yield Seen(case.format_id, direction, path, "", number)
+                yield Occurrence(case.format_id, direction, path, "", number)
             outcome = reference_answer(case).outcome
             if isinstance(outcome, Accepted) and outcome.data is not None:
                 data = outcome.data
@@ -203,7 +203,9 @@ def _seen(case: Case) -> Iterator[Seen]:
         if isinstance(span.value, int):
             measures, text = _measures(span, texts)
             path = pattern_of(span.path)
-            yield Seen(case.format_id, direction, path, span.type, span.value, measures, pattern_of(text))
+            yield Occurrence(
+                case.format_id, direction, path, span.type, span.value, measures, pattern_of(text)
+            )
 
 
 def _measures(span: FieldSpan, texts: Mapping[tuple[str, int, int], str]) -> tuple[str, str]:
@@ -234,12 +236,15 @@ def numbers_of(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
 
 
 def text_sizes(value: Json, path: str = "") -> Iterator[tuple[str, int]]:
-    """Yield the path and the bytes of each hex text of a value. A row of a map is its key and its value."""
+    """Yield the path and the bytes of each hex text of a value.
+
+    A list in a list is a row of a map: a trace calls its two parts `key` and `value`.
+    """
     match value:
         case dict():
             for key, part in value.items():
                 yield from text_sizes(part, f"{path}.{key}" if path else key)
-        case [key, part] if path.endswith("headers[]"):
+        case [key, part] if path.endswith("[]"):
             yield from ((f"{path}.key", size) for _, size in text_sizes(key))
             yield from ((f"{path}.value", size) for _, size in text_sizes(part))
         case list():
@@ -271,31 +276,35 @@ class StateTable:
 def state_table(suite: Suite) -> StateTable:
     """Return the table of the golden cases of a suite; raise `FixtureError` for a wrong `states.toml`."""
     notes = read_notes(note_files(suite))
-    seen = [(case, number) for case in suite.cases if case.format_id in FORMATS for number in _seen(case)]
-    types, measures = _types([number for _, number in seen], notes)
+    occurrences = [
+        (case, number) for case in suite.cases if case.format_id in FORMATS for number in _occurrences(case)
+    ]
+    types, measures = _types([number for _, number in occurrences], notes)
     written = {
-        (one.format_id, one.path)
-        for _, one in seen
-        if not one.type and one.direction == "write" and not is_computed(one.format_id, one.path)
+        (number.format_id, number.path)
+        for _, number in occurrences
+        if not number.type and number.direction == "write" and not is_computed(number.format_id, number.path)
     }
     encoded = {format_id for format_id, _ in written}
     filled: dict[Cell, list[str]] = {}
     for key, kind in types.items():
         for direction, states in _states(kind, measures.get(key, ""), key in written, key[0] in encoded):
             filled |= {Cell(key[0], direction, key[1], state): [] for state in states}
-    lengths = {(one.format_id, one.text): one for _, one in seen if one.measures == "bytes"}
-    seen += [  # a text that is refused for its size, empty or too long
+    lengths = {
+        (number.format_id, number.text): number for _, number in occurrences if number.measures == "bytes"
+    }
+    occurrences += [  # a text that is refused for its size, empty or too long
         (case, evolve(lengths[case.format_id, path], direction="write", value=size))
         for case in suite.cases
         if isinstance(case.input, Value) and isinstance(case.expect, Reject)
         for path, size in text_sizes(case.input.value)
         if size != 1 and (case.format_id, path) in lengths
     ]
-    for case, one in seen:
-        number = types.get((one.format_id, one.path))
+    for case, number in occurrences:
+        number_type = types.get((number.format_id, number.path))
         accepted = isinstance(case.expect, Accept)
-        for state in _states_of(one.value, number, accepted=accepted) if number else ():
-            cell = Cell(one.format_id, one.direction, one.path, state)
+        for state in _states_of(number.value, number_type, accepted=accepted) if number_type else ():
+            cell = Cell(number.format_id, number.direction, number.path, state)
             if cell in filled and case.id not in filled[cell]:
                 filled[cell].append(case.id)
     cells = {cell: tuple(ids) for cell, ids in filled.items()}
@@ -316,44 +325,46 @@ Key: TypeAlias = tuple[str, str]
 """The format id and the path of a field."""
 
 
-def _types(seen: Sequence[Seen], notes: StateNotes) -> tuple[dict[Key, NumberType], dict[Key, str]]:
+def _types(
+    occurrences: Sequence[Occurrence], notes: StateNotes
+) -> tuple[dict[Key, NumberType], dict[Key, str]]:
     """Return the type of each number, and what the numbers measure that do, or `computed`."""
     types: dict[Key, NumberType] = {}
     measures: dict[Key, str] = {}
-    for one in sorted(seen, key=lambda one: not one.type):  # what a trace has is not computed
-        key = (one.format_id, one.path)
-        if (key in types and not one.type) or (kind := _type_of(notes, one)) is None:
+    for number in sorted(occurrences, key=lambda number: not number.type):  # what a trace has is not computed
+        key = (number.format_id, number.path)
+        if (key in types and not number.type) or (kind := _type_of(notes, number)) is None:
             continue
         types.setdefault(key, kind)
-        row = _row_of(notes, one)
-        if one.measures or (row and row.computed):
-            measures[key] = one.measures or "computed"
+        row = _row_of(notes, number)
+        if number.measures or (row and row.computed):
+            measures[key] = number.measures or "computed"
     return types, measures
 
 
-def _type_of(notes: StateNotes, one: Seen) -> NumberType | None:
+def _type_of(notes: StateNotes, number: Occurrence) -> NumberType | None:
     """Return the type of a number; None if its field has no states of its own.
 
     A number of a value that no trace has is `computed` from others: only the notes have its type.
     """
-    if is_of_another(notes, one.format_id, one.path):
+    if is_of_another(notes, number.format_id, number.path):
         return None
-    row = _row_of(notes, one)
-    return NUMBERS.get(row.type if row else one.type)
+    row = _row_of(notes, number)
+    return NUMBERS.get(row.type if row else number.type)
 
 
-def _row_of(notes: StateNotes, one: Seen) -> FieldType | None:
-    rows = (row for row in notes.types if (row.computed or row.value) is not bool(one.type))
-    return next((row for row in rows if _names(row.formats, row.paths, one)), None)
+def _row_of(notes: StateNotes, number: Occurrence) -> FieldType | None:
+    rows = (row for row in notes.types if (row.computed or row.value) is not bool(number.type))
+    return next((row for row in rows if _names(row.formats, row.paths, number)), None)
 
 
 def is_of_another(notes: StateNotes, format_id: str, path: str) -> bool:
-    """Return whether a part of a format is that of another one, which has its states."""
+    """Return whether a part of a format is that of another number, which has its states."""
     return any(_any(row.formats, format_id) and _any(row.paths, path) for row in notes.same)
 
 
-def _names(formats: tuple[str, ...], paths: tuple[str, ...], one: Seen) -> bool:
-    return _any(formats, one.format_id) and _any(paths, one.path)
+def _names(formats: tuple[str, ...], paths: tuple[str, ...], number: Occurrence) -> bool:
+    return _any(formats, number.format_id) and _any(paths, number.path)
 
 
 def _any(patterns: tuple[str, ...], text: str) -> bool:

@@ -39,6 +39,8 @@ def command(paths: tuple[Path, ...], markdown: bool) -> int:
 def _versions(paths: Sequence[Path]) -> int:
     """Print which version failed each case first; the exit code is that of the last version of each."""
     found = list(histories(_read(*paths)))
+    if not any(len(one.versions) > 1 for one in found):
+        raise click.UsageError("nothing to compare: no implementation has two versions in these runs")
     for line in (line for one in found for line in one.lines()):
         click.echo(escape_unsafe(line))
     broken = any(turn.passed and not turn.fixed_in for one in found for turn in one.turns)

@@ -18,7 +18,7 @@ OPTIONS: Final = {
         for verb in ("check", "report")
         for option, instead in {
             "--badges": "`--badge FILE` writes one badge; `--run FORMAT/**` chooses its format",
-            "--by-rule": "`--html FILE` has a filter by rule",
+            "--by-rule": "the filter of the page of `--html FILE` takes the id of a rule",
         }.items()
     },
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",

@@ -322,7 +322,7 @@ def _as_sent(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _no_body(_: Row, __: Sequence[Row]) -> Made:
-    raise NotImplementedError
+    raise NotImplementedError  # frames stand in a batch, which `batched_send` and its like make of them
 
 
 def batched_send(revision: str, rows: Batched) -> Made:

@@ -72,6 +72,13 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     assert read_events(file)[0].complete
 
 
+def test_a_run_of_an_earlier_version_is_read_without_what_is_gone() -> None:
+    line = to_line(RUN)
+    assert from_line(line[:-1] + ',"previous":"00","strict_class":true}') == RUN
+    with pytest.raises(EventError, match="later"):
+        from_line(line[:-1] + ',"later":1}')
+
+
 def test_a_run_without_its_footer_is_incomplete() -> None:
     assert [run.complete for run in parse_events(io.StringIO(written(footer=False)))] == [False]
     assert [run.complete for run in parse_events(io.StringIO(written(footer=False) + written()))] == [

@@ -193,6 +193,14 @@ def test_a_patch_changes_the_bytes_and_the_trace() -> None:
         writer.patch("crc", "uint32", 1, -1)
 
 
+def test_a_number_that_is_written_later_is_not_the_value_of_an_empty_text_before_it() -> None:
+    writer = TracingWriter()
+    writer.put("text", b"")
+    writer.uint32("length", 0)
+    writer.patch("length", "uint32", 0, 7)
+    assert [(span.path, span.value) for span in writer.spans] == [("text", b""), ("length", 7)]
+
+
 def test_readers_of_windows_and_spaces_share_one_trace() -> None:
     reader = TracingReader(b"ab")
     reader.window("body", 2).uint8("x")

@@ -1,4 +1,4 @@
-"""Decode and encode of the keys and values of Kafka's internal topics: kafka.md §15."""
+"""Decode of the keys and values of Kafka's internal topics: kafka.md §15."""
 
 from collections.abc import Mapping
 from typing import Final

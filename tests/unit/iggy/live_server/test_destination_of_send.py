@@ -10,6 +10,7 @@ from wireproof.iggy.family.live_server.destination import (
     DEFAULT_TOPIC,
     Topic,
     topic_of,
+    with_partition,
     with_stream,
     with_topic,
 )
@@ -31,6 +32,18 @@ def test_a_number_becomes_our_number_and_no_other_byte_changes() -> None:
     data = data_of("messages/two")
     changed = with_stream(OF_0_5, data, 0x01020304, NAME)
     assert changed == data[:6] + bytes((4, 3, 2, 1)) + data[10:]
+
+
+def test_a_partition_that_no_topic_can_have_becomes_the_first_one_and_no_other_byte_changes() -> None:
+    data = data_of("states/every-byte-differs")
+    changed = with_partition(OF_0_5, data)
+    sent, ours = (formats.decode(SEND, one).value for one in (data, changed))
+    assert int.from_bytes(sent.partitioning.value, "little") > OF_0_5.most_partitions
+    assert int.from_bytes(ours.partitioning.value, "little") == OF_0_5.first
+    assert evolve(ours, partitioning=sent.partitioning) == sent
+    assert sum(one != other for one, other in zip(data, changed, strict=True)) <= 4
+    few = data_of("messages/two")
+    assert with_partition(OF_0_5, few) == few
 
 
 def test_a_name_becomes_our_name_with_its_lengths() -> None:
