@@ -1,10 +1,9 @@
-"""A codec that keeps half of a number dies by a golden case, wherever one has bytes that all differ."""
+"""A codec that keeps half of a number dies by a golden case."""
 
 import pytest
 from goldens import load
 
 from tests.mutants.number_halves import Half, halves, killer
-from wireproof.cases.states import Cell, state_table
 
 
 @pytest.mark.parametrize(
@@ -26,15 +25,21 @@ def test_the_numbers_of_lists_are_cut_too() -> None:
     assert half.of_value({"rows": [{"n": "65537"}, {"n": "2"}]}) == {"rows": [{"n": "1"}, {"n": "2"}]}
 
 
+EQUAL = {
+    # a CRC-32 has four bytes, and the upper four of its field are 0 in every record that is accepted
+    ("iggy.log/0.7", "decode", "messages[].checksum", "lower"),
+}
+"""Halves that no accepted input tells from the number."""
+
+
 @pytest.mark.sweeps
-def test_half_a_number_is_seen_where_a_case_has_bytes_that_all_differ() -> None:
+def test_no_half_of_a_number_conforms() -> None:
     suite = load()
-    filled = state_table(suite).filled
-    directions = {"decode": "read", "encode": "write"}
-    known = [
-        half
-        for half in halves(suite)
-        if filled.get(Cell(half.format_id, directions[half.op], half.path, "distinct"))
-    ]
-    assert len(known) > 200
-    assert [half for half in known if not killer(half, suite, (half.path,))] == []
+    made = list(halves(suite))
+    assert len(made) > 1100
+    alive = {
+        (half.format_id, half.op, half.path, half.keeps)
+        for half in made
+        if not killer(half, suite, (half.path,))
+    }
+    assert alive == EQUAL
