@@ -176,7 +176,7 @@ def test_an_adapter_that_always_prints_behind_its_answers_is_never_green(run: An
 @pytest.mark.parametrize("fault", ["long-path", "odd-text", "long-field", "name-long", "name-escapes"])
 def test_what_check_wrote_every_other_verb_can_read(fault: str, run: Any, wireproof: Command) -> None:
     run(fault)
-    for verb in (("report",), ("diff",), ("diff", "run.jsonl")):
+    for verb in (("report",), ("diff", "run.jsonl")):
         done = wireproof(verb[0], "run.jsonl", *verb[1:])
         assert done.code in (0, 1), done.err
         assert STEERING.search(done.out + done.err) is None
