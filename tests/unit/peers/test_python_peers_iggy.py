@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from peer_adapters import python_adapter
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
-from wireproof.cases.outcome import Accepted, Crashed, Refused
+from wireproof.cases.outcome import Accepted, Crashed, Refused, Unsupported
 from wireproof_peers.fake_iggy_tcp import FakeIggyTcp
 from wireproof_peers.iggy_sdk import SdkClient
+from wireproof_peers.iggy_vsr import VsrClient
 
 
 def asked(data: bytes = b"", *, of: tuple[str, str], op: str = "decode", value: Any = None) -> Request:
@@ -103,3 +105,12 @@ def test_iggy_py_panics_on_an_empty_payload_and_cannot_set_an_id(iggy: SdkClient
     value = send_value("00")
     value["messages"][0]["id"] = "5"
     assert isinstance(iggy.encode(asked(of=("iggy.send", "0.0.30"), op="encode", value=value)), Refused)
+
+
+@pytest.mark.parametrize("kind", ["first", "last", "next"])
+def test_a_strategy_without_a_value_is_not_asked_to_send_one(kind: str) -> None:
+    """`PollingStrategy.First()` takes no argument, so a value beside it is no fault of the library."""
+    client = VsrClient(SimpleNamespace(), "apache-iggy-0.9", "0.9.0")
+    value = {"partition_id": "1", "strategy": {"kind": kind, "value": "1"}}
+    outcome = client.encode(asked(of=("iggy.poll-request", "0.10"), op="encode", value=value))
+    assert outcome == Unsupported(f"PollingStrategy.{kind.capitalize()} takes no strategy.value")

@@ -50,6 +50,9 @@ CLAIMS: Final = {
 EMPTY_POLL: Final = bytes(16)
 """The reply to a poll of which only the request is tested: iggy.md, section 6."""
 
+WITH_VALUE: Final = ("offset", "timestamp")
+"""The strategies whose constructor takes a value; that of the others is always 0."""
+
 ONE_CALL: Final = 1_000_000
 """Microseconds that the times of messages of one call may differ by."""
 
@@ -123,6 +126,9 @@ class VsrClient(SdkClient):
         value: Any = request.value
         if value["partition_id"] is None:
             return Unsupported("poll_messages sets partition_id: the first one, or that of the group")
+        strategy = value["strategy"]
+        if strategy["kind"] not in WITH_VALUE and int(strategy["value"]):
+            return Unsupported(f"PollingStrategy.{strategy['kind'].capitalize()} takes no strategy.value")
         server = self._serving(POLL_MESSAGES, EMPTY_POLL)
         sent = partial(server.sent, POLL_MESSAGES)
         return self._outcome(self._ask(self._connected(server), value, sent), request)
@@ -149,7 +155,7 @@ class VsrClient(SdkClient):
 
     def _strategy(self, value: Any) -> Any:  # noqa: ANN401 - a JSON value, and one of the library
         kind = getattr(self._sdk.PollingStrategy, value["kind"].capitalize())
-        return kind(int(value["value"])) if value["kind"] in ("offset", "timestamp") else kind()
+        return kind(int(value["value"])) if value["kind"] in WITH_VALUE else kind()
 
 
 def _lacking(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
