@@ -22,7 +22,6 @@ from attrs import frozen
 
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, resolve
-from wireproof.report.known_bugs import short_link
 from wireproof.runner.event_files import read_events
 from wireproof.runner.events import CaseEvent
 
@@ -91,6 +90,17 @@ def _row(row: dict[str, Any]) -> Found:
 
 
 FOUND: Final = tuple(map(_row, tomllib.loads(DATA.read_text("utf-8"))["found"]))
+
+
+def short_link(link: str) -> str:
+    """Return the text of a link: `owner/name#7`, `owner/name@commit`, or the last part of the address."""
+    match link.removeprefix("https://").split("/"):
+        case ["github.com", owner, name, "issues" | "pull", number]:
+            return f"{owner}/{name}#{number}"
+        case ["github.com", owner, name, "commit", commit]:
+            return f"{owner}/{name}@{commit}"
+        case parts:
+            return parts[-1]
 
 
 def with_tables(text: str) -> str:

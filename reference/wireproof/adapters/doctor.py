@@ -25,7 +25,6 @@ PROGRAMS: Final = "broker"
 
 EXTRAS: Final = {
     "property": ("check --property, the pytest plugin with examples", ("hypothesis", "pytest")),
-    "report": ("docs", ("markdown_it",)),
     "test": ("the tests of this repository", ("hypothesis", "jsonschema", "pytest", "yaml")),
     "peers": ("codecs from PyPI to judge", ()),
     PROGRAMS: ("live brokers and client programs as adapters", ()),

@@ -39,7 +39,6 @@ VERBS: Final[Mapping[str, str]] = {
     "cases": "list the cases",
     "check": "check codecs against the cases",
     "diff": "compare runs: what broke, and in which version",
-    "docs": "write HTML pages: rules, cases, fields, open questions of the formats",
     "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",

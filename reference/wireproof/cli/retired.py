@@ -6,6 +6,7 @@ from click import ClickException
 
 VERBS: Final = {
     "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
+    "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",
     "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
     "verify": "`wireproof replay CASE ADAPTER` judges again; a signature of the file shows who wrote it",
 }

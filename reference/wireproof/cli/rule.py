@@ -15,7 +15,7 @@ from wireproof.cli.options import format_option, print_json, suite_of
 from wireproof.report.traceability import sentence_json
 from wireproof.suggestions import suggestion
 
-LIST = "list them with `wireproof docs DIR`"
+LIST = "list them with `wireproof rule --sentences`, or by `wireproof cases`"
 """The advice for a word that resembles no rule."""
 
 Lines = Iterator[tuple[str, str]]

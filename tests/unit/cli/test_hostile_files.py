@@ -106,7 +106,7 @@ def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> Non
     assert "/dev/zero:1: a line of" in done.one_line()
 
 
-@pytest.mark.parametrize("verb", [("docs",), ("export",)], ids=lambda verb: verb[0])
+@pytest.mark.parametrize("verb", [("export",)], ids=lambda verb: verb[0])
 def test_no_id_leads_a_verb_out_of_its_folder(
     tmp_path: Path, wireproof: Command, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,7 +155,6 @@ def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
         }
         known = {
             "yaml": "pyyaml",
-            "markdown_it": "markdown-it-py",
             "grpc": "pyspark",
             "confluent_kafka": "confluent-kafka",
             "iggy_py": "iggy-py",

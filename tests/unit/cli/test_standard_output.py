@@ -107,7 +107,7 @@ def test_no_verb_ends_with_a_traceback_in_ascii(
     assert out.getvalue() or err.getvalue()
 
 
-SLOW_VERBS = [("lint",), ("docs", "--out", "OUT")]
+SLOW_VERBS = [("lint",), ("export", "--out", "OUT")]
 
 
 @pytest.mark.parametrize("words", [pytest.param(words, marks=pytest.mark.sweeps) for words in SLOW_VERBS] + [
