@@ -49,7 +49,7 @@ def run(room: Path, tmp_path: Path) -> Run:
 
 
 def test_its_formats_and_cases_are_listed(run: Run) -> None:
-    assert "tally.stream" in run("formats").stdout
+    assert "tally.stream" in run("show").stdout
     assert run("cases", "tally.**").stdout.count("tally.stream/1/entries/") == 10
     assert run("show", "tally.stream/1/entries/gzip").returncode == 0
 

@@ -42,7 +42,6 @@ VERBS: Final[Mapping[str, str]] = {
     "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",
-    "formats": "list the formats and revisions, and what an adapter can claim for each",
     "fuzz": "fuzz a codec, guided by coverage; store its failures",
     "interop": "let every codec read what every other codec wrote",
     "lint": "check the fixtures and rules",
@@ -50,10 +49,9 @@ VERBS: Final[Mapping[str, str]] = {
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
     "requirements": "list the requirement sets, or the cases of one",
-    "rule": "show one rule: its text, the documents that it comes from, its cases",
     "scan": "scan archives on Spark for frames that are refused or that codecs read differently",
     "serve": "serve an adapter on stdin and stdout",
-    "show": "show one case: bytes, fields, expectation, rule",
+    "show": "show a case, a folder of cases, a rule or a format; without a name, all formats",
     "shrink": "make a failing case as small as possible",
 }
 """Every verb, which is the name of its module, with its description."""

@@ -7,7 +7,9 @@ from click import ClickException
 VERBS: Final = {
     "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
     "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",
+    "formats": "`wireproof show` lists the formats; `show kafka.batch/v2` shows one",
     "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
+    "rule": "`wireproof show RULE`; `export` writes the sentences of the format documents",
     "verify": "`wireproof replay CASE ADAPTER` judges again; a signature of the file shows who wrote it",
 }
 """By verb: what to do instead."""
