@@ -122,7 +122,7 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
         formats.matching_ids(["spam.*"])
 
 
-def test_a_family_that_cannot_be_used_is_shown_by_formats_and_doctor(
+def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed = InstalledFamilies(

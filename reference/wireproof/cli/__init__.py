@@ -33,13 +33,12 @@ HELP: Final = "run `wireproof --help` for the list"
 """The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "adapters": "list adapters and whether each can run here; build drivers; probe claims",
+    "adapters": "list adapters and what is missing to run each; build drivers; probe claims",
     "baseline": "write, fix or check a file of known failures",
     "campaign": "generate cases on Spark and check codecs against them",
     "cases": "list the cases",
     "check": "check codecs against the cases",
     "diff": "compare runs: what broke, and in which version",
-    "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",
     "fuzz": "fuzz a codec, guided by coverage; store its failures",

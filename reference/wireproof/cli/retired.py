@@ -7,6 +7,7 @@ from click import ClickException
 VERBS: Final = {
     "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
     "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",
+    "doctor": "`wireproof adapters` lists what is missing and the command that installs it",
     "formats": "`wireproof show` lists the formats; `show kafka.batch/v2` shows one",
     "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
     "rule": "`wireproof show RULE`; `export` writes the sentences of the format documents",

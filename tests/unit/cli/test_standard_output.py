@@ -87,7 +87,7 @@ def test_a_sign_of_rich_that_the_encoding_has_not_is_escaped(monkeypatch: pytest
 
 VERBS = [
     ("check", MUTANT, *ONLY), ("explain", "000102"), ("adapters",),
-    ("show", "kafka.batch/v2/crc/bit-flip-in-value"), ("cases", "iggy.identifier/**"), ("doctor",),
+    ("show", "kafka.batch/v2/crc/bit-flip-in-value"), ("cases", "iggy.identifier/**"),
     ("show",),
 ]  # fmt: skip
 

@@ -128,7 +128,7 @@ def test_what_is_hidden_cannot_be_imported_or_read() -> None:
             "wrong-accept",
         ),
         (("check", "exec:no-such-program", *SMALL), 4, "cannot be started"),
-        (("doctor",), 0, "end of every process: a process that"),
+        (("adapters",), 0, "end of every process: a process that"),
         (("lint",), 0, "0 problems"),
     ],
 )
