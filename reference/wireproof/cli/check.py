@@ -23,9 +23,7 @@ from wireproof.cli.output_files import output_options
 )
 @click.option("--property", "examples", type=click.IntRange(min=0), metavar="N",
               help="check N generated examples of each format and op that the codec claims; by default 4 "
-              "of the release's seed, none with --run, --requirements, --shard or --no-golden")  # fmt: skip
-@click.option("--requirements", "required", metavar="DATE:NAME",
-              help="only the cases of a set of `wireproof requirements`, at its levels")  # fmt: skip
+              "of the release's seed, none with --run, --shard or --no-golden")  # fmt: skip
 @click.option("--golden/--no-golden", default=True,
               help="--no-golden: skip golden cases, except those in --baseline")  # fmt: skip
 @click.option(

@@ -10,6 +10,7 @@ VERBS: Final = {
     "doctor": "`wireproof adapters` lists what is missing and the command that installs it",
     "formats": "`wireproof show` lists the formats; `show kafka.batch/v2` shows one",
     "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
+    "requirements": "`wireproof cases @` lists the sets, `cases @DATE:NAME` the cases of one",
     "rule": "`wireproof show RULE`; `export` writes the sentences of the format documents",
     "verify": "`wireproof replay CASE ADAPTER` judges again; a signature of the file shows who wrote it",
 }
@@ -25,6 +26,7 @@ OPTIONS: Final = {
             "--by-rule": "the filter of the page of `--html FILE` takes the id of a rule",
         }.items()
     },
+    ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
 }
 """By command and option: what to do instead."""
