@@ -90,7 +90,7 @@ def effects(name: str, patterns: tuple[str, ...], folder: Path, shards: int = 1)
     prepared(name).close()
     chosen = [word for pattern in patterns for word in ("--run", pattern)]
     left = [word for pattern in WRITING for word in ("--skip", pattern)]
-    words = ["check", name, "--no-families", "--timeout-scale", "3", *chosen, *left]
+    words = ["--timeout-scale", "3", "check", name, "--no-families", *chosen, *left]
 
     def cases(shard: int) -> Sequence[CaseEvent]:
         events = folder / f"{name}-{shard}.jsonl"

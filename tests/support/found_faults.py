@@ -140,8 +140,8 @@ def verdicts(spec: str, cases: Sequence[str]) -> dict[str, CaseEvent]:
     """Return the verdict on each case, of one run at level `should`."""
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, "run.jsonl")
-        command = [sys.executable, "-m", "wireproof", "check", spec, "--no-families", "--level", "should"]
-        command += ["--timeout-scale", "3", "--out", str(events)]
+        command = [sys.executable, "-m", "wireproof", "--timeout-scale", "3", "check", spec]
+        command += ["--no-families", "--level", "should", "--out", str(events)]
         command += [part for case in cases for part in ("--run", case)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not events.exists():

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from wireproof import __version__
 from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
+from wireproof.cli.general_options import fixtures_option, scale_option
 from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.rare_collections import rare_collections
 from wireproof.cli.standard_output import ReaderGoneError, guarded_output, pipe_errors
@@ -101,7 +102,9 @@ class Verbs(click.Group):
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="wireproof")
-def group() -> None:
+@fixtures_option
+@scale_option
+def group(**_: Any) -> None:  # noqa: ANN401 - the verbs read them
     """Test whether a codec reads and writes Kafka, Iggy and Heka messages correctly."""
     # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))

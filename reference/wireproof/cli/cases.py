@@ -15,7 +15,7 @@ from wireproof.cases.requirements import (
     required_cases,
     requirement_files,
 )
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, format_option, named_set, print_json, selection, suite_of
 
 SETS: Final = "@"

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from math import isnan
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -14,7 +13,7 @@ from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.cases.requirements import RequiredCases, required_cases
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import LimitedNumber, with_fixtures
 from wireproof.files import read_limited_text
 
 MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
@@ -22,24 +21,6 @@ MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-class LimitedNumber(click.FloatRange):
-    """A number from 0 up to a maximum; `nan`, which no range refuses, is none."""
-
-    def __init__(self, most: float, *, zero: bool = False) -> None:
-        """Accept numbers up to `most`; 0 itself if `zero`."""
-        super().__init__(min=0, max=most, min_open=not zero)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
-        """Return the number; fail for anything else."""
-        found = float(super().convert(value, param, ctx))
-        if isnan(found):
-            self.fail(f"{value!r} is no number", param, ctx)
-        return found
-
-
-SCALE: Final = LimitedNumber(1000)
-"""The type of `--timeout-scale`."""
 
 SECONDS: Final = LimitedNumber(7 * 24 * 3600, zero=True)
 """The type of a limit in seconds: at most a week."""
@@ -49,7 +30,7 @@ MINUTES: Final = LimitedNumber(7 * 24 * 60)
 
 
 def selection_options(command: F) -> F:
-    """Add `--run`, `--skip` and `--fixtures`."""
+    """Add `--run` and `--skip`, and give the command the folders of `--fixtures`."""
     command = click.option(
         "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
     )(with_fixtures(command))

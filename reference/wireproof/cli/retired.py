@@ -26,6 +26,28 @@ OPTIONS: Final = {
             "--by-rule": "the filter of the page of `--html FILE` takes the id of a rule",
         }.items()
     },
+    **{
+        (verb, "--fixtures"): f"`wireproof --fixtures DIR {verb} …` has it before the verb"
+        for verb in (
+            "adapters probe",
+            "baseline check",
+            "baseline list",
+            "cases",
+            "check",
+            "explain",
+            "export",
+            "fuzz",
+            "lint",
+            "replay",
+            "report",
+            "show",
+            "shrink",
+        )
+    },
+    **{
+        (verb, "--timeout-scale"): f"`wireproof --timeout-scale N {verb} …` has it before the verb"
+        for verb in ("check", "interop", "replay", "shrink")
+    },
     ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
 }

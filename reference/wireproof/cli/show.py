@@ -17,7 +17,7 @@ from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.lint_sentences import coverages
 from wireproof.cases.sources import cited
 from wireproof.cli.cases import case_line
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, suite_of
 from wireproof.family import deferred
 from wireproof.formats import FORMATS

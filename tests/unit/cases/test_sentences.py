@@ -225,7 +225,7 @@ def test_the_sentences_of_the_package_are_whole() -> None:
 
 def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, tmp_path: Path) -> None:
     folder(tmp_path, SENTENCE + RULES + CASES)
-    shown = wireproof("show", "paper-1", "--fixtures", tmp_path)
+    shown = wireproof("--fixtures", tmp_path, "show", "paper-1")
     assert shown.code == 0
     assert shown.out.splitlines() == [
         "sentence paper-1",
@@ -237,7 +237,7 @@ def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, 
     ]
     assert (
         "sentence paper-1: A number has 4 bytes."
-        in wireproof("show", "shelf.number", "--fixtures", tmp_path).out
+        in wireproof("--fixtures", tmp_path, "show", "shelf.number").out
     )
 
 

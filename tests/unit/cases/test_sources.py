@@ -266,13 +266,13 @@ def test_the_rules_of_the_package_cite_what_decides_them() -> None:
 def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> None:
     write(tmp_path, GOOD, rules=RULE + 'basis = "text"\ncites = ["paper:shelf"]\n')
     sources_file(tmp_path)
-    shown = wireproof("show", "shelf.number", "--fixtures", tmp_path)
+    shown = wireproof("--fixtures", tmp_path, "show", "shelf.number")
     assert shown.code == 0
     assert "source   The paper: https://example.org/paper#shelf" in shown.out
     assert f"case     must   accept  {GOOD['id']}" in shown.out
     assert (
         "The paper: https://example.org/paper#shelf"
-        in wireproof("show", GOOD["id"], "--fixtures", tmp_path).out
+        in wireproof("--fixtures", tmp_path, "show", GOOD["id"]).out
     )
 
 

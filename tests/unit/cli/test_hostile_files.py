@@ -113,7 +113,7 @@ def test_no_id_leads_a_verb_out_of_its_folder(
     monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path / "none")  # to be quick
     evil = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/../../../../../OUTSIDE/x"}
     fixture_folders.write(tmp_path / "fixtures", evil)
-    done = wireproof(*verb, "--out", tmp_path / "a/b/c/out", "--fixtures", tmp_path / "fixtures")
+    done = wireproof("--fixtures", tmp_path / "fixtures", *verb, "--out", tmp_path / "a/b/c/out")
     assert done.code == Exit.SUITE
     assert "its id does not fit its file" in done.one_line()
     assert {path.name for path in tmp_path.iterdir()} == {"fixtures"}

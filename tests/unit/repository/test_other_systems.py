@@ -163,8 +163,9 @@ def test_adapters_run_in_parallel_where_there_is_no_fork(tmp_path: Path) -> None
 @pytest.mark.parametrize("system", HIDDEN)
 @pytest.mark.parametrize(("codec", "verdict"), [("Hangs", "TIMEOUT"), ("Dies", "CRASH")])
 def test_an_adapter_that_hangs_or_dies_is_ended_and_named(system: str, codec: str, verdict: str) -> None:
-    case = ("--run", "kafka.batch/v2/counts/int-max", "--no-families", "--timeout-scale", "0.2")
-    done = verb(system, "check", f"py:tests.support.hanging_codecs:{codec}", *case)
+    case = ("--run", "kafka.batch/v2/counts/int-max", "--no-families")
+    words = ("--timeout-scale", "0.2", "check", f"py:tests.support.hanging_codecs:{codec}", *case)
+    done = verb(system, *words)
     assert f"{verdict} kafka.batch/v2/counts/int-max" in done.stdout
     assert done.returncode == 1
 
