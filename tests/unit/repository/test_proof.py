@@ -1,4 +1,4 @@
-"""The proof that a change loses nothing: what it calls lost, changed and new."""
+"""The proof that a change loses nothing: what it calls lost, changed, new and not measured; what it shows."""
 
 import gzip
 import tomllib
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.proof import record
-from tests.support.proof.compare import compare, compare_part, missing
+from tests.support.proof import planted, record
+from tests.support.proof.compare import benchmark_lines, compare, compare_part, missing, slower
+from tests.support.proof.record import NOT_DONE, Scope
 
 
 def write(folder: Path, part: str, **rows: str) -> None:
@@ -19,7 +20,7 @@ def write(folder: Path, part: str, **rows: str) -> None:
 def test_what_is_changed_or_gone_is_a_fault_and_what_is_new_is_none(tmp_path: Path) -> None:
     write(tmp_path / "a", "cases", same="1", other="2", gone="3")
     write(tmp_path / "b", "cases", same="1", other="4", new="5")
-    (found,) = compare(tmp_path / "a", tmp_path / "b")
+    (found,) = compare(tmp_path / "a", tmp_path / "b", ["cases"])
     assert (found.same, found.changed, found.gone, found.new) == (
         1,
         (("other", "2", "4"),),
@@ -37,11 +38,35 @@ def test_figures_may_differ_and_are_shown_beside_each_other() -> None:
     assert list(found.lines()) == ["figures: 0 same, 1 changed, 0 gone, 0 new", "  lines: 9 -> 5"]
 
 
-def test_a_part_that_one_record_lacks_is_named(tmp_path: Path) -> None:
+def test_a_part_that_a_record_lacks_is_named_also_if_both_lack_it(tmp_path: Path) -> None:
     write(tmp_path / "a", "cases", a="1")
     write(tmp_path / "a", "traces", a="1")
     write(tmp_path / "b", "cases", a="1")
-    assert missing(tmp_path / "a", tmp_path / "b") == ["traces"]
+    assert list(missing(tmp_path / "a", tmp_path / "b", ["cases", "traces", "kills"])) == [
+        "traces: not compared: there is no record of it now",
+        "kills: not compared: there is no record of it before and now",
+    ]
+
+
+def test_what_could_not_be_measured_is_not_the_same_as_itself() -> None:
+    row = {"test": f"{NOT_DONE}FAILED"}
+    found = compare_part("peers", row, row)
+    assert (found.same, found.is_fault) == (0, True)
+    assert list(found.lines())[:2] == [
+        "peers: 0 same, 0 changed, 0 gone, 0 new, 1 not measured",
+        "  unproven test",
+    ]
+
+
+def test_a_benchmark_is_slower_from_a_twentieth_on() -> None:
+    before, now = {"a": 100e-6, "b": 100e-6, "gone": 1.0}, {"a": 104e-6, "b": 106e-6, "new": 1e-6}
+    assert slower(before, now) == ["b"]
+    assert list(benchmark_lines(before, now)) == [
+        "  same     a  100.0 -> 104.0 µs, 1.04",
+        "  slower   b  100.0 -> 106.0 µs, 1.06",
+        "  gone     gone",
+        "  new      new  1.0 µs",
+    ]
 
 
 def test_known_failures_are_one_row_for_each_case(tmp_path: Path) -> None:
@@ -50,7 +75,10 @@ def test_known_failures_are_one_row_for_each_case(tmp_path: Path) -> None:
     page = '[[known-failure]]\nid = ["a", "b"]\nkind = "crash"\nclass = ""\nreason = "why"\n'
     assert tomllib.loads(page)
     (folder / "baseline.toml").write_text(page, encoding="utf-8")
-    assert list(record.baselines(tmp_path)) == [("some a", "crash |  | why"), ("some b", "crash |  | why")]
+    assert list(record.baselines(Scope(tmp_path, tmp_path))) == [
+        ("some a", "crash |  | why"),
+        ("some b", "crash |  | why"),
+    ]
 
 
 def test_a_part_that_cannot_be_recorded_fails_the_record_and_leaves_no_file(
@@ -59,7 +87,7 @@ def test_a_part_that_cannot_be_recorded_fails_the_record_and_leaves_no_file(
     monkeypatch.setitem(record.WHOLE, "helps", lambda _: record.command("wireproof", "nosuch"))
     assert record.main(tmp_path, tmp_path / "out", ["helps", "baselines"]) == 1
     assert "exit code 2" in capsys.readouterr().out
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["baselines.tsv.gz"]
+    assert [path.name for path in (tmp_path / "out").glob("*.gz")] == ["baselines.tsv.gz"]
 
 
 def test_an_input_is_taken_whole_and_cut_and_flipped_at_the_same_places_each_time() -> None:
@@ -68,3 +96,23 @@ def test_an_input_is_taken_whole_and_cut_and_flipped_at_the_same_places_each_tim
     assert rows[" cut 4"] == bytes(4)
     assert rows[" flip 4"] == bytes(4) + b"\x10" + bytes(11)
     assert dict(record._inputs(b"")) == {"": b""}
+
+
+def test_a_fault_whose_text_is_gone_is_no_fault_that_was_seen(tmp_path: Path) -> None:
+    fault = planted.Fault("*.py", "old text", "new text", "helps", "", "")
+    (tmp_path / "some.py").write_text("other text", encoding="utf-8")
+    with pytest.raises(planted.PlantError, match="has 'old text'"):
+        planted.plant(fault, tmp_path)
+
+
+@pytest.mark.parametrize("name", planted.FAULTS)
+def test_the_text_of_a_planted_fault_is_in_the_checkout(name: str) -> None:
+    fault = planted.FAULTS[name]
+    assert any(fault.old in path.read_text(encoding="utf-8") for path in planted.TOP.glob(fault.files))
+
+
+@pytest.mark.sweeps
+@pytest.mark.parametrize("name", planted.FAULTS)
+def test_the_proof_shows_a_planted_fault(name: str) -> None:
+    shown, lines = planted.is_shown(name)
+    assert shown, "\n".join(lines)
