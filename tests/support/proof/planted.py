@@ -155,7 +155,7 @@ def plant(fault: Fault, checkout: Path) -> dict[Path, str]:
 
 def comparison(fault: Fault, checkout: Path, folder: Path) -> list[str]:
     """Record a part without a fault and with it; return the lines of the comparison."""
-    environment = {"PYTHONPATH": str(checkout / "reference"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PYTHONPATH": str(checkout / "reference")}
     if fault.part == "benchmarks":
         return _benchmarks(fault, checkout, folder)
     _record(fault, checkout, folder / "before", environment)

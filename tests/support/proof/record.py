@@ -20,6 +20,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -241,19 +242,26 @@ def baselines(scope: Scope) -> Rows:
 
 def helps(scope: Scope) -> Rows:
     """Yield the help of the program and of each command, each option with its text alone."""
+    yield from _help_rows(scope.checkout, scope.only)
+
+
+@cache
+def _help_rows(checkout: Path, only: str) -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
         words = waiting.pop(0)
-        text = command("wireproof", *words, "--help", cwd=scope.checkout)
+        text = command("wireproof", *words, "--help", cwd=checkout)
         name = " ".join(words) or "wireproof"
         sections = re.split(r"^(\w+):\n", text, flags=re.MULTILINE)
-        yield f"{name} usage", " ".join(sections[0].split())
+        rows.append((f"{name} usage", " ".join(sections[0].split())))
         for title, body in zip(sections[1::2], sections[2::2], strict=True):
             for row in re.split(r"\n(?=  \S)", body.rstrip()):
                 first, _, rest = row.strip().partition("  ")
-                yield f"{name} {title} {first}", " ".join(rest.split())
-                if title in ("Verbs", "Commands") and scope.takes(first.split()[0]):
+                rows.append((f"{name} {title} {first.strip()}", " ".join(rest.split())))
+                if title in ("Verbs", "Commands") and fnmatchcase(first.split()[0], only or "*"):
                     waiting.append((*words, first.split()[0]))
+    return rows
 
 
 def mistakes(scope: Scope) -> Rows:
@@ -270,9 +278,10 @@ def _commands(scope: Scope, words: list[str]) -> Rows:
     plugin = Path(__file__).with_name("commands_of_tests.py")
     written = scope.begun / "commands.tsv"
     written.unlink(missing_ok=True)
+    workers = "0" if scope.only else str(os.cpu_count())
     paths = [str(path.relative_to(scope.checkout)) for path in _tests_of_commands(scope, any(words))]
     command(
-        "pytest", "-q", "-n", str(os.cpu_count()), "-p", "no:cacheprovider", "-p", plugin.stem,
+        "pytest", "-q", "-n", workers, "-p", "no:cacheprovider", "-p", plugin.stem,
         *words, *paths,
         codes=(0, 1), cwd=scope.checkout, WIREPROOF_COMMANDS=str(written),
         PYTHONPATH=os.pathsep.join((str(plugin.parent), os.environ.get("PYTHONPATH", ""))),
@@ -301,7 +310,7 @@ def figures(scope: Scope) -> Rows:
     yield "modules of the package", str(len(package))
     yield "lines of tests/**/*.py", str(_lines(list((checkout / "tests").rglob("*.py"))))
     yield "lines of baseline.toml", str(_lines(list((checkout / "tests").glob("peers/*/*/baseline.toml"))))
-    rows = list(helps(scope))
+    rows = _help_rows(checkout, scope.only)
     commands = {key.rpartition(" ")[0] for key, _ in rows if key.endswith(" usage")} - {"wireproof"}
     yield "verbs", str(len({name.split()[0] for name in commands}))
     yield "options", str(sum(" Options -" in key and not key.endswith("--help") for key, _ in rows))
@@ -425,6 +434,7 @@ WHOLE: Final = {**QUICK, "documents": documents, "derived": derived, "servers": 
 def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> int:
     """Record the parts that are not there; return 1 if one could not be recorded."""
     folder.mkdir(parents=True, exist_ok=True)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each command would compile all that it imports
     failed = 0
     for part in parts:
         path = folder / f"{part}.tsv.gz"
@@ -440,10 +450,10 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
             failed = 1
             continue
         new = path.with_suffix(".new")
-        text = "".join(f"{key}\t{' '.join(value.splitlines())}\n" for key, value in rows)
-        new.write_bytes(gzip.compress(text.encode("utf-8", "surrogateescape"), mtime=0))
+        lines = [f"{' '.join(key.split())}\t{' '.join(value.split())}\n" for key, value in rows]
+        new.write_bytes(gzip.compress("".join(lines).encode("utf-8", "surrogateescape"), mtime=0))
         new.rename(path)
-        shutil.rmtree(scope.begun)
+        shutil.rmtree(scope.begun, ignore_errors=True)
         seconds = f"{time.monotonic() - start:.0f} s, {_user_seconds() - user:.0f} s of processor time"
         sys.stdout.write(f"{part}: {len(rows):,} rows in {seconds}\n")
         sys.stdout.flush()
