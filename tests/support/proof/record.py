@@ -224,11 +224,11 @@ def kills(scope: Scope) -> Rows:
     names = [name for name in (line.split()[0] for line in listed) if scope.takes(name)]
     words = ("--table", "golden", "--workers", str(os.cpu_count()), "--out", str(scope.begun))
     command("tests.mutants", *names, *words, "--in-process", codes=(0, 1, 4), cwd=scope.checkout)
-    table = json.loads((scope.begun / "kill.json").read_text(encoding="utf-8"))
-    for name, row in table["rows"].items():
-        cell = row["cells"]["golden"]
+    rows = json.loads((scope.begun / "kill.json").read_text(encoding="utf-8"))["rows"]
+    for name in names:
+        cell = rows.get(f"mutant:{name}", {}).get("cells", {}).get("golden", {"error": "it has no row"})
         fault = NOT_DONE + cell["error"] if cell.get("error") else ""
-        yield name, fault or " ".join(sorted(cell.get("ids", ()))) or cell.get("by", "")
+        yield name, fault or " ".join(sorted(cell.get("ids", ()))) or cell.get("by", "") or "none"
 
 
 def baselines(scope: Scope) -> Rows:
