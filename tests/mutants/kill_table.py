@@ -14,7 +14,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-import cattrs
 from attrs import evolve, field, frozen
 
 from tests.mutants.kill import (
@@ -31,6 +30,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
 from wireproof.files import replace_text
 from wireproof.report.kills import FILE, GOLDEN, load_table
+from wireproof.strict_parsing import to_tree
 
 SCHEMA: Final = 1
 
@@ -250,19 +250,16 @@ def _cell(name: str, column: Column, settings: Settings) -> Cell:
 # --- the file ---
 
 
-_CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
-
-
 def read(folder: Path) -> Table:
     """Return the table in `folder`; an empty one if there is none.
 
     Raises:
         KillTableError: the file is no kill table.
     """
-    return load_table(folder, Table, _CONVERTER) or Table()
+    return load_table(folder, Table) or Table()
 
 
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
-    text = json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n"
+    text = json.dumps(to_tree(table), indent=1) + "\n"
     replace_text(folder / FILE, text)

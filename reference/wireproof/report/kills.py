@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-import cattrs
 from attrs import field, frozen
 
 from wireproof.files import UnreadableError, read_limited_bytes
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import STRICT, Reader, parse_json
 
 T = TypeVar("T")
 
@@ -52,7 +51,7 @@ def read_kills(folder: Path) -> Kills:
     Raises:
         KillTableError: the file is no kill table.
     """
-    table = load_table(folder, _Table, cattrs.Converter()) or _Table()
+    table = load_table(folder, _Table, Reader(other_fields=True)) or _Table()
     found: dict[str, list[str]] = {}
     for name, row in table.rows.items():
         for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():
@@ -60,7 +59,7 @@ def read_kills(folder: Path) -> Kills:
     return found
 
 
-def load_table(folder: Path, kind: type[T], converter: cattrs.Converter) -> T | None:
+def load_table(folder: Path, kind: type[T], reader: Reader = STRICT) -> T | None:
     """Return the table in `folder` as an object of class `kind`; None without a file.
 
     Raises:
@@ -68,13 +67,10 @@ def load_table(folder: Path, kind: type[T], converter: cattrs.Converter) -> T | 
     """
     path = folder / FILE
     try:
-        return converter.structure(parse_json(read_limited_bytes(path, LARGEST)), kind)
+        return reader.read(parse_json(read_limited_bytes(path, LARGEST)), kind, "the table")
     except FileNotFoundError:
         return None
-    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError, UnreadableError) as error:
-        what = (
-            "; ".join(cattrs.transform_error(error, path=FILE))
-            if isinstance(error, ExceptionGroup)
-            else error
-        )
-        raise KillTableError(f"{path}: no kill table ({what}): move it away, or give another --out") from None
+    except (ValueError, UnreadableError) as error:
+        raise KillTableError(
+            f"{path}: no kill table ({error}): move it away, or give another --out"
+        ) from None
