@@ -123,35 +123,38 @@ def cases(scope: Scope) -> Rows:
 
 def verdicts(scope: Scope) -> Rows:
     """Yield the verdict, class, path and signature of every golden case, and of a sample of derived ones."""
-    names = [name for name in _case_ids(scope.checkout) if scope.takes(name)]
-    sample = [name for name in names if int(digest(name), 16) % SAMPLED == 0] if not scope.only else names
-    yield from _verdicts(scope, "golden", names, "--no-families")
-    yield from _verdicts(scope, "sample", sample)
+    rows = json.loads(command("wireproof", "cases", "--format", "json", cwd=scope.checkout))
+    sample = scope.begun / "sample.txt"
+    names = [row["id"] for row in rows]
+    sample.write_text("".join(f"{name}\n" for name in names if _is_sampled(scope, name)), encoding="utf-8")
+    yield from _verdicts(scope, "golden", "--no-families")
+    yield from _verdicts(scope, "sample", "--run", f"@{sample}")
+
+
+def _is_sampled(scope: Scope, name: str) -> bool:
+    """Return whether the derived cases of a golden case are taken: this depends on its id alone."""
+    return scope.takes(name) and (bool(scope.only) or int(digest(name), 16) % SAMPLED == 0)
 
 
 def derived(scope: Scope) -> Rows:
     """Yield the same of all derived cases."""
-    yield from _verdicts(scope, "all", [name for name in _case_ids(scope.checkout) if scope.takes(name)])
+    yield from _verdicts(scope, "all")
 
 
-def _case_ids(checkout: Path) -> list[str]:
-    rows = json.loads(command("wireproof", "cases", "--format", "json", cwd=checkout))
-    return [row["id"] for row in rows]
-
-
-def _verdicts(scope: Scope, what: str, names: list[str], *words: str) -> Rows:
+def _verdicts(scope: Scope, what: str, *words: str) -> Rows:
     """Yield the rows of a run of each codec; a run that ended is kept until the part is recorded."""
-    patterns = scope.begun / f"{what}.txt"
-    patterns.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-    for spec in CODECS if names else ():
+    only = ("--run", scope.only) if scope.only else ()
+    for spec in CODECS:
         name = spec if not spec.startswith("exec:") else "stdio"
         run = scope.begun / f"{what}-{name}.jsonl"
         if not run.exists():
             new = run.with_suffix(".new")
-            command(
-                "wireproof", "check", spec, "--property", "0", "--run", f"@{patterns}", "--min-cases", "0",
-                "--out", str(new), *words, codes=(0, 1, 3), cwd=scope.checkout,
+            printed = command(
+                "wireproof", "check", spec, "--property", "0", "--min-cases", "0", "--out", str(new),
+                *words, *only, codes=(0, 1, 2, 3), cwd=scope.checkout,
             )  # fmt: skip
+            if not new.exists() or '"event":"footer"' not in new.read_text(encoding="utf-8"):  # 2: no case
+                raise RecordError(f"{spec}: the run has no end: {printed[-300:]}")
             new.rename(run)
         yield from _case_rows(name, run)
 
