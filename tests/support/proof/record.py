@@ -19,6 +19,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import blake2b
@@ -59,6 +60,9 @@ CODECS: Final = (
     f"exec:{sys.executable} -m wireproof serve kafka-python",
 )
 """The adapters of the part `verdicts`: the last is spoken to over its pipes."""
+
+CHUNKS: Final = 64
+"""The pieces of work of the part `traces`, which the processes share."""
 
 TAKEN: Final = 8
 """How many cuts, and how many flipped bits, the part `traces` takes of each input."""
@@ -172,17 +176,32 @@ def _case_rows(name: str, run: Path) -> Rows:
 
 def traces(scope: Scope) -> Rows:
     """Yield the trace and the answer of the reference to each golden input, cut and with a flipped bit."""
+    names = [name for name in _golden() if scope.takes(name)]
+    with ProcessPoolExecutor() as pool:
+        for rows in pool.map(_traced, (names[first::CHUNKS] for first in range(CHUNKS))):
+            yield from rows
+
+
+@cache
+def _golden() -> dict[str, Any]:
+    """Return the golden cases by their ids; a process that is forked has them."""
+    from wireproof.cases.fixtures import load  # noqa: PLC0415 - of the recorded environment
+
+    return {case.id: case for case in load().cases}
+
+
+def _traced(names: list[str]) -> list[tuple[str, str]]:
     from attrs import evolve  # noqa: PLC0415 - of the recorded environment
 
     from wireproof.cases.case import Data, Value  # noqa: PLC0415
-    from wireproof.cases.fixtures import load  # noqa: PLC0415
     from wireproof.cases.reference_answers import reference_answer  # noqa: PLC0415
     from wireproof.formats import decode_with_trace, get  # noqa: PLC0415
 
-    for case in (case for case in load().cases if scope.takes(case.id)):
+    rows = []
+    for case in map(_golden().__getitem__, names):
         match case.input:
             case Value():
-                yield case.id, digest(_fields(reference_answer(case)))
+                rows.append((case.id, digest(_fields(reference_answer(case)))))
             case Data(data):
                 fmt = get(case.format, case.revision)
                 for name, changed in _inputs(data):
@@ -190,9 +209,10 @@ def traces(scope: Scope) -> Rows:
                     answer = reference_answer(evolve(case, input=Data(changed)))
                     spans = [_fields(span) for span in traced.spans]
                     refusal = traced.rejected and _fields(traced.rejected)
-                    yield f"{case.id}{name}", digest([spans, refusal, _fields(answer)])
+                    rows.append((f"{case.id}{name}", digest([spans, refusal, _fields(answer)])))
             case _:
                 continue
+    return rows
 
 
 def _inputs(data: bytes) -> Iterator[tuple[str, bytes]]:
