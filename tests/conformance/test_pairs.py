@@ -21,7 +21,7 @@ from wireproof.cases.id_patterns import compile_pattern
 from wireproof.runner.event_files import read_events
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
-from wireproof.safe_parsing import parse_toml
+from wireproof.strict_parsing import parse_toml
 
 PAGE: Final = parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8"))
 
@@ -93,7 +93,7 @@ def effects(name: str, patterns: tuple[str, ...], folder: Path, shards: int = 1)
     prepared(name).close()
     chosen = [word for pattern in patterns for word in ("--run", pattern)]
     left = [word for pattern in WRITING for word in ("--skip", pattern)]
-    words = ["check", name, "--no-families", "--timeout-scale", "3", *chosen, *left]
+    words = ["--timeout-scale", "3", "check", name, "--no-families", *chosen, *left]
 
     def cases(shard: int) -> Sequence[CaseEvent]:
         events = folder / f"{name}-{shard}.jsonl"
