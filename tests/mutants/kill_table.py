@@ -14,8 +14,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-import cattrs
 from attrs import evolve, field, frozen
+from click import ClickException
 
 from tests.mutants.kill import (
     EVERY,
@@ -29,10 +29,21 @@ from tests.mutants.kill import (
 )
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
-from wireproof.files import replace_text
-from wireproof.report.kills import FILE, GOLDEN, load_table
+from wireproof.files import UnreadableError, read_limited_bytes, replace_text
+from wireproof.strict_parsing import STRICT, parse_json, to_tree
 
 SCHEMA: Final = 1
+
+FILE: Final = "kill.json"
+LARGEST: Final = 16 * 1024 * 1024
+"""Size limit of the file in bytes."""
+
+GOLDEN: Final = "golden"
+"""The column of the golden cases."""
+
+
+class KillTableError(ClickException):
+    """The file `kill.json` is no kill table; the message names the file and the next step."""
 
 
 @frozen
@@ -250,19 +261,32 @@ def _cell(name: str, column: Column, settings: Settings) -> Cell:
 # --- the file ---
 
 
-_CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
-
-
 def read(folder: Path) -> Table:
     """Return the table in `folder`; an empty one if there is none.
 
     Raises:
         KillTableError: the file is no kill table.
     """
-    return load_table(folder, Table, _CONVERTER) or Table()
+    path = folder / FILE
+    try:
+        return STRICT.read(parse_json(read_limited_bytes(path, LARGEST)), Table, "the table")
+    except FileNotFoundError:
+        return Table()
+    except (ValueError, UnreadableError) as error:
+        what = f"no kill table ({error}): move it away, or give another --out"
+        raise KillTableError(f"{path}: {what}") from None
+
+
+def kills_by_case(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Return the mutants that each golden case kills, by the table in `folder`; none without a table."""
+    found: dict[str, list[str]] = {}
+    for name, row in read(folder).rows.items():
+        for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():
+            found.setdefault(case, []).append(name)
+    return found
 
 
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
-    text = json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n"
+    text = json.dumps(to_tree(table), indent=1) + "\n"
     replace_text(folder / FILE, text)
