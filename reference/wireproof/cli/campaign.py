@@ -45,7 +45,7 @@ ONLY_COUNTED = ("pass", "info", "unsupported")
 )
 @click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
 @click.option("--html", "page", type=PAGE, metavar="FILE",
-              help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
+              help="the matrix as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     adapters: str,
     out: Path,

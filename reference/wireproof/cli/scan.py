@@ -47,7 +47,7 @@ NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 @on_cluster
 @click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
 @click.option("--html", "page", type=PAGE, metavar="FILE",
-              help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
+              help="the matrix as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     paths: tuple[str, ...],
     out: Path,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from attrs import define, field
 
 from wireproof.files import replace_file
-from wireproof.spark import checkpointed_job, damage_places, job_files, read_span
+from wireproof.spark import damage_places, job_files, read_span
 from wireproof.spark.adapter_session import AdapterSession
 from wireproof.spark.columns import ColumnsOrItem
 from wireproof.spark.item_cases import ItemCase
@@ -43,7 +43,6 @@ def scan_span(plan: ScanPlan, number: int) -> None:
     Raises:
         SourceError: an object is gone, or shorter than it was when it was planned.
     """
-    checkpointed_job.mark_started(plan.out, number)
     span, source = plan.spans[number], plan.source
     file = plan.out / "frames" / f"{number:06}.parquet"
     size = span.place.size * (COMPRESSED_WEIGHT if span.place.compression else 1)
