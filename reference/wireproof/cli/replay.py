@@ -35,10 +35,9 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(
-            engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest_fields()
+            engine.hello, spec=adapter, fixtures=suite.hash_of((case,)), filters=(name,), **manifest_fields()
         )
-        by_id = dict(suite.by_id)
-        events = tuple(run(engine, Selection((case,), by_id, families=False)))
+        events = tuple(run(engine, Selection((case,), suite.by_id, families=False)))
     stream = EventStream(head, events, Footer({}, complete=True))
     lookups = CaseLookup(suite)
     print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.source, every=True))

@@ -19,8 +19,6 @@ from py4j.protocol import Py4JNetworkError
 from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
 from wireproof.install_hint import install_command
-from wireproof.kafka.columnar.item_json import json_items
-from wireproof.kafka.family import spark_reader
 from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_plan, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
@@ -221,7 +219,7 @@ class Troubled(Reference):
 def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever they are: by a digest from columns where that does, or by a whole case each."""
+    """Whatever they are: many are sent ahead of the judge, or each is judged before the next one is sent."""
     (tmp_path / "troubled_scan.py").write_text(TROUBLED, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     entries = [logs.batch(b"%d" % n, n) for n in range(700)]
@@ -234,7 +232,6 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
     monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
     monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
-    monkeypatch.setattr(spark_reader, "digest_items", lambda run, *_: json_items(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):
