@@ -55,7 +55,7 @@ def command(
 ) -> int:
     """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
-        from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
+        from wireproof.cases.seeded_examples import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         text = f"campaign needs further packages: {install_command('spark')} ({error})"

@@ -6,7 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.case import Case
-from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
+from wireproof.cases.examples import Examples, with_expectation
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
@@ -18,13 +18,13 @@ NO_PROGRESS: Final = "no progress"
 
 
 def reproduce_crash(
-    spec: str, builder: CaseBuilder, findings: Findings, data: bytes, reason: str, origin: str
+    spec: str, examples: Examples, findings: Findings, data: bytes, reason: str, origin: str
 ) -> list[Signature]:
     """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
 
     Args:
         spec: the adapter.
-        builder: makes the same cases as in the process that stopped.
+        examples: makes the same cases as in the process that stopped.
         findings: where crashes, timeouts and exhausted memory are added.
         data: the input that the process worked on.
         reason: how the process stopped; the text of the finding if the crash does not happen again.
@@ -34,11 +34,11 @@ def reproduce_crash(
         The signatures of what was added. A crash that does not happen again is added too. A hang that does
         not happen again is not: the cause was the load of the machine.
     """
-    case = with_expectation(builder.decode_case(data))
+    case = with_expectation(examples.decode_case(data))
     found: list[Signature] = []
     with Engine(spec) as engine:
         hello = engine.hello
-        for sent, verdict in _verdicts(engine, [case, *builder.follow_ups(case)]):
+        for sent, verdict in _verdicts(engine, [case, *examples.follow_ups(case)]):
             if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
                 sign = signature(hello.name, sent, verdict)
                 findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)

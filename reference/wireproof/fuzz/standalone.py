@@ -47,7 +47,7 @@ def main(name: str = "") -> None:
         program,
         arguments,
         FuzzTarget(context),
-        Mutator(session.fmt, libfuzzer_mutation, session.builder.keys),
+        Mutator(session.fmt, libfuzzer_mutation, session.examples.keys),
     )
 
 

@@ -142,7 +142,7 @@ class Supervisor:
         findings = Findings(config.work_directory.findings(config.adapter), config.worker, config.level)
         origin = f"seed {config.seed} #{state.executions}"
         try:
-            reproduce_crash(config.adapter, self._session.builder, findings, state.data, reason, origin)
+            reproduce_crash(config.adapter, self._session.examples, findings, state.data, reason, origin)
         finally:
             findings.close()
 

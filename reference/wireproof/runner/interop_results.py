@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from attrs import define, evolve, field
 
 from wireproof.cases.case import Case
+from wireproof.cases.seeded_examples import INTEROP
 from wireproof.runner.disagreements import Disagreement
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, Run, case_event, footer_of, run_event
-from wireproof.runner.interop import TOPIC, InteropRun, Participant
+from wireproof.runner.interop import InteropRun, Participant
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, gates
 
@@ -69,7 +70,7 @@ def collect_results(
 
 
 def _run(exchanged: InteropRun, participant: Participant) -> Run:
-    filters = (f"{TOPIC} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
+    filters = (f"{INTEROP} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
     fields = {"spec": participant.spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
     return run_event(participant.hello, **fields, **manifest_fields())
 

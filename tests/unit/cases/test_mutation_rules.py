@@ -6,9 +6,9 @@ import toy_format
 from attrs import evolve, fields, has
 
 from wireproof.cases.mutate import mutate_with_edits, repair, seed
-from wireproof.cases.mutate.edit_sites import encoded_fields, part_type
-from wireproof.cases.mutate.fullest import samples
+from wireproof.cases.mutate.encodings import samples
 from wireproof.cases.mutate.mutation_rules import NO_RULES, all_rules, rules_of
+from wireproof.cases.mutate.values_of_type import encoded_fields, part_type
 from wireproof.formats import FAMILIES, FORMATS, decode
 from wireproof.iggy.family.normalising import HEADED
 from wireproof.wire.rejection import Rejected

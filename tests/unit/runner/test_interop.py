@@ -4,6 +4,7 @@ from functools import cache
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.outcome import Refused
+from wireproof.cases.seeded_examples import encode_cases
 from wireproof.runner.disagreements import (
     find_disagreements,
     group_disagreements,
@@ -11,7 +12,6 @@ from wireproof.runner.disagreements import (
 from wireproof.runner.interop import (
     InteropRun,
     InteropSettings,
-    encode_cases,
     run_interop,
     shared_formats,
 )

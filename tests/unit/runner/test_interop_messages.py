@@ -6,6 +6,7 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
+from wireproof.cases.seeded_examples import encode_cases
 from wireproof.formats import FORMATS
 from wireproof.kafka.family.producer_messages import (
     ZSTD,
@@ -23,7 +24,6 @@ from wireproof.runner.disagreements import (
 from wireproof.runner.interop import (
     DecodeResult,
     EncodedMessage,
-    encode_cases,
 )
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import to_json

@@ -12,7 +12,7 @@ from typing import Final
 
 import zstandard
 
-from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.checksums import crc32, lz4_header_checksum, xxh32
 

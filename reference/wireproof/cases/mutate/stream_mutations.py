@@ -5,7 +5,7 @@ from random import Random
 from wireproof.cases.mutate.byte_mutations import random_splice
 from wireproof.cases.mutate.compression_variants import FRAME_WRITERS, compress_variant
 from wireproof.cases.mutate.decode_trace import DecodeTrace
-from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.splice import REGION_ENCODERS, Splice, recompress_lz4
 from wireproof.wire.trace import FieldSpan
 
