@@ -31,7 +31,6 @@ TOGETHER: Final = {
     "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own
     "tests/unit/kafka/test_kafka_payload_schemas.py": "payloads",  # schemas in Kafka's jars
     "tests/unit/report/test_export.py": "export",  # all cases, written once
-    "tests/unit/report/test_docs.py": "docs",  # a site
     "tests/unit/repository/test_generated_segments.py": "segments",
     "tests/live/test_kill_table.py": "faulty brokers",  # a fifth of the time of all of them
     "tests/live/test_iggy_": "iggy servers",  # as long as those below

@@ -18,7 +18,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.history import HISTORY_FILE
 from wireproof.cli import run
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import fixtures_option
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
 from wireproof.runner.exit_codes import Exit
@@ -71,7 +71,7 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="seconds of fuzzing for each mutant")
 @click.option("--workers", default=1, type=click.IntRange(1), help="number of processes")
 @click.option("--again", is_flag=True, help="also run what kill.json already has")
-@with_fixtures
+@fixtures_option
 def command(  # noqa: PLR0913 - the options of the tool
     *,
     names: tuple[str, ...],

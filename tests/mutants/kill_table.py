@@ -16,6 +16,7 @@ from typing import Final
 
 import cattrs
 from attrs import evolve, field, frozen
+from click import ClickException
 
 from tests.mutants.kill import (
     EVERY,
@@ -29,10 +30,21 @@ from tests.mutants.kill import (
 )
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
-from wireproof.files import replace_text
-from wireproof.report.kills import FILE, GOLDEN, load_table
+from wireproof.files import UnreadableError, read_limited_bytes, replace_text
+from wireproof.safe_parsing import parse_json
 
 SCHEMA: Final = 1
+
+FILE: Final = "kill.json"
+LARGEST: Final = 16 * 1024 * 1024
+"""Size limit of the file in bytes."""
+
+GOLDEN: Final = "golden"
+"""The column of the golden cases."""
+
+
+class KillTableError(ClickException):
+    """The file `kill.json` is no kill table; the message names the file and the next step."""
 
 
 @frozen
@@ -259,7 +271,27 @@ def read(folder: Path) -> Table:
     Raises:
         KillTableError: the file is no kill table.
     """
-    return load_table(folder, Table, _CONVERTER) or Table()
+    path = folder / FILE
+    try:
+        return _CONVERTER.structure(parse_json(read_limited_bytes(path, LARGEST)), Table)
+    except FileNotFoundError:
+        return Table()
+    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError, UnreadableError) as error:
+        what = (
+            "; ".join(cattrs.transform_error(error, path=FILE))
+            if isinstance(error, ExceptionGroup)
+            else error
+        )
+        raise KillTableError(f"{path}: no kill table ({what}): move it away, or give another --out") from None
+
+
+def kills_by_case(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Return the mutants that each golden case kills, by the table in `folder`; none without a table."""
+    found: dict[str, list[str]] = {}
+    for name, row in read(folder).rows.items():
+        for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():
+            found.setdefault(case, []).append(name)
+    return found
 
 
 def write(table: Table, folder: Path) -> None:

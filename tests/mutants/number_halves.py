@@ -12,7 +12,7 @@ from attrs import frozen
 
 from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.cases.case import Accept, Case, Value
+from wireproof.cases.case import Accept, Case, Either, Expect, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.states import is_computed, numbers_of, state_table
 from wireproof.runner.judge import judge
@@ -109,10 +109,17 @@ def _numbers(suite: Suite, op: str) -> set[tuple[str, str]]:
 
 
 def value_of(case: Case, op: str) -> Json:
-    """Return the value that an accepted case reads or writes; None for any other case."""
-    if case.op != op or not isinstance(case.expect, Accept) or case.level == "may":
+    """Return the value that a case reads or writes; None for a refused case.
+
+    Of a case that may be answered in two ways it is the first value that it accepts.
+    """
+    answers: list[Expect] = [case.expect]
+    if isinstance(case.expect, Either):
+        answers = [behaviour.expect for behaviour in case.expect.behaviours]
+    accepted = next((answer for answer in answers if isinstance(answer, Accept)), None)
+    if case.op != op or accepted is None or case.level == "may":
         return None
-    return case.input.value if isinstance(case.input, Value) else case.expect.value
+    return case.input.value if isinstance(case.input, Value) else accepted.value
 
 
 def killer(change: ValueChange, suite: Suite, observes: tuple[str, ...] = ()) -> str:

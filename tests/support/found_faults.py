@@ -22,7 +22,6 @@ from attrs import frozen
 
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, resolve
-from wireproof.report.known_bugs import short_link
 from wireproof.runner.event_files import read_events
 from wireproof.runner.events import CaseEvent
 
@@ -93,6 +92,17 @@ def _row(row: dict[str, Any]) -> Found:
 FOUND: Final = tuple(map(_row, tomllib.loads(DATA.read_text("utf-8"))["found"]))
 
 
+def short_link(link: str) -> str:
+    """Return the text of a link: `owner/name#7`, `owner/name@commit`, or the last part of the address."""
+    match link.removeprefix("https://").split("/"):
+        case ["github.com", owner, name, "issues" | "pull", number]:
+            return f"{owner}/{name}#{number}"
+        case ["github.com", owner, name, "commit", commit]:
+            return f"{owner}/{name}@{commit}"
+        case parts:
+            return parts[-1]
+
+
 def with_tables(text: str) -> str:
     """Return the page with the first table below each heading made of the data."""
     for heading in dict.fromkeys(row.heading for row in FOUND):
@@ -130,8 +140,8 @@ def verdicts(spec: str, cases: Sequence[str]) -> dict[str, CaseEvent]:
     """Return the verdict on each case, of one run at level `should`."""
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, "run.jsonl")
-        command = [sys.executable, "-m", "wireproof", "check", spec, "--no-families", "--level", "should"]
-        command += ["--timeout-scale", "3", "--out", str(events)]
+        command = [sys.executable, "-m", "wireproof", "--timeout-scale", "3", "check", spec]
+        command += ["--no-families", "--level", "should", "--out", str(events)]
         command += [part for case in cases for part in ("--run", case)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not events.exists():

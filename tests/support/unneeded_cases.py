@@ -11,16 +11,16 @@ stay, because their ids are promised.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
+from tests.mutants.kill_table import kills_by_case
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.states import state_table
-from wireproof.report.kills import Kills, read_kills
 
 TOP: Final = Path(__file__).parents[2]
 NAMED_IN: Final = (
@@ -42,7 +42,7 @@ def named_cases(texts: Iterable[str]) -> set[str]:
     return {found for text in texts for found in _ID.findall(text)}
 
 
-def what_needs_cases(suite: Suite, kills: Kills) -> dict[Hashable, set[str]]:
+def what_needs_cases(suite: Suite, kills: Mapping[str, Sequence[str]]) -> dict[Hashable, set[str]]:
     """Return what some case must have, and the cases that have it: rules, cells, and mutants."""
     needs: defaultdict[Hashable, set[str]] = defaultdict(set)
     for case in suite.cases:
@@ -77,7 +77,7 @@ def unneeded(
 def main(folder: Path | None) -> None:
     """Print the frozen cases that nothing needs, and their number."""
     suite = load()
-    kills = read_kills(folder) if folder else {}
+    kills = kills_by_case(folder) if folder else {}
     texts = [path.read_text("utf-8") for pattern in NAMED_IN for path in sorted(TOP.glob(pattern))]
     kept = named_cases(texts) | {case.twin for case in suite.cases if case.twin}
     kept |= {case.id for case in suite.cases if "/pairs" in case.id}

@@ -122,15 +122,15 @@ def test_a_format_that_is_unknown_because_its_family_cannot_be_loaded_shows_that
         formats.matching_ids(["spam.*"])
 
 
-def test_a_family_that_cannot_be_used_is_shown_by_formats_and_doctor(
+def test_a_family_that_cannot_be_used_is_shown_by_show_and_adapters(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed = InstalledFamilies(
         {"other": OTHER}, (FamilyFault("spam-formats", "the family spam is not used: no"),)
     )
-    monkeypatch.setattr("wireproof.cli.formats.INSTALLED", installed)
+    monkeypatch.setattr("wireproof.cli.show.INSTALLED", installed)
     monkeypatch.setattr("wireproof.adapters.doctor.INSTALLED", installed)
-    assert wireproof("formats").err == "wireproof: spam-formats: the family spam is not used: no\n"
+    assert wireproof("show").err == "wireproof: spam-formats: the family spam is not used: no\n"
     assert list(doctor.families()) == [
         InstallationCheck("formats", "other", "ready", "", "other.frame"),
         InstallationCheck(

@@ -1,37 +1,37 @@
-"""Report of the optional tools and modules on this machine, and how to install the missing ones."""
+"""The optional tools, modules and features of this machine, and how to get those that are missing."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Final, Literal
 
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.readiness import ready
+from wireproof.adapters.process_controller import SUPERVISED
 from wireproof.adapters.registry import entries
-from wireproof.adapters.system_limits import missing_features
 from wireproof.cache import cache_folder
 from wireproof.install_hint import install_command
 from wireproof.installed_families import INSTALLED
 
-State = Literal["ready", "missing", "too old", "not built"]
+State = Literal["ready", "missing", "too old"]
 
 PROGRAMS: Final = "broker"
 """The extra with what the workers of live servers and client programs import."""
 
 EXTRAS: Final = {
     "property": ("check --property, the pytest plugin with examples", ("hypothesis", "pytest")),
-    "report": ("docs", ("markdown_it",)),
     "test": ("the tests of this repository", ("hypothesis", "jsonschema", "pytest", "yaml")),
     "peers": ("codecs from PyPI to judge", ()),
     PROGRAMS: ("live brokers and client programs as adapters", ()),
     "fuzz": ("fuzz", ("atheris",)),
     "columnar": ("the fast decoders", ("numba", "pyarrow")),
-    "spark": ("scan, campaign", ("numba", "pandas", "pyarrow", "pyspark")),
+    "spark": ("scan, fuzz --spark", ("numba", "pandas", "pyarrow", "pyspark")),
     "connect": ("the data sources over Spark Connect", ("pyspark", "grpc")),
 }
 """Purpose of each extra, and modules that it installs, beside those that the adapters of the extra need."""
@@ -68,10 +68,59 @@ SECONDS: Final = 20
 
 
 @frozen
+class SystemLimit:
+    """A feature that a system may lack.
+
+    Attributes:
+        name: of the feature.
+        works: returns whether this system has what it needs.
+        instead: what happens without it.
+        fix: what can be done about it; empty for nothing.
+    """
+
+    name: str
+    works: Callable[[], bool]
+    instead: str
+    fix: str = ""
+
+
+def _measures_memory() -> bool:
+    return sys.platform == "linux" or find_spec("psutil") is not None
+
+
+def _is_linux() -> bool:
+    return sys.platform == "linux"
+
+
+FEATURES: Final = (
+    SystemLimit(
+        "end of every process",
+        lambda: SUPERVISED,
+        "a process that an adapter moves to another session survives it",
+    ),
+    SystemLimit(
+        "memory of a case",
+        _measures_memory,
+        "the memory of adapters is neither measured nor limited",
+        "pip install psutil",
+    ),
+    SystemLimit("peak memory of a case", _is_linux, "memory that is freed before the answer is not counted"),
+    SystemLimit(
+        "limit of the address space", _is_linux, "a Python adapter is ended only by the limit of its memory"
+    ),
+    SystemLimit(
+        "end with a killed runner", _is_linux, "a worker that hangs in C may outlive a runner that is killed"
+    ),
+    SystemLimit("fuzz", lambda: hasattr(os, "fork"), "`fuzz` needs fork: use WSL or a container"),
+)
+"""Each feature that needs more than every system has."""
+
+
+@frozen
 class InstallationCheck:
     """Result of one check; `fix` is empty if nothing is missing."""
 
-    area: Literal["python", "system", "extra", "tool", "formats", "adapter"]
+    area: Literal["python", "system", "extra", "tool", "formats"]
     name: str
     state: State
     version: str
@@ -80,8 +129,13 @@ class InstallationCheck:
 
 
 def examined() -> tuple[InstallationCheck, ...]:
-    """Return every result, in the order in which a user would install what is missing."""
-    return (_python(), *_system(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *families(), *_adapters())
+    """Return every result, in the order in which a user would install what is missing.
+
+    Of a program only its own `--version` is started.
+    """
+    with ThreadPoolExecutor() as pool:
+        tools = pool.map(_tool, TOOLS)
+        return (_python(), *_system(), *map(_extra, EXTRAS), *tools, *families())
 
 
 def _python() -> InstallationCheck:
@@ -92,8 +146,9 @@ def _python() -> InstallationCheck:
 
 
 def _system() -> Iterator[InstallationCheck]:
-    for one in missing_features():
-        yield InstallationCheck("system", one.name, "missing", "", one.instead, one.fix)
+    for one in FEATURES:
+        if not one.works():
+            yield InstallationCheck("system", one.name, "missing", "", one.instead, one.fix)
 
 
 def _extra(name: str) -> InstallationCheck:
@@ -154,12 +209,3 @@ def families() -> Iterator[InstallationCheck]:
     for fault in INSTALLED.faults:
         fix = f"update or remove the package {fault.package}"
         yield InstallationCheck("formats", fault.package, "missing", "", fault.text, fix)
-
-
-def _adapters() -> Iterator[InstallationCheck]:
-    for entry in entries().values():
-        stands = ready(entry)
-        state: State = "missing" if stands.state == "not here" else stands.state
-        yield InstallationCheck(
-            "adapter", entry.name, state, stands.version, ", ".join(entry.formats), stands.fix
-        )

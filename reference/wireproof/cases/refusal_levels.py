@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
-from wireproof.cases.case import Accept, Case, Data, Either, Expect, Level, Reject, Value
+from wireproof.cases.case import Accept, Case, Data, Either, Level, Reject, Value
 from wireproof.cases.fixtures import cases_of_format
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
@@ -31,29 +31,6 @@ Kind: TypeAlias = tuple[bool, RejectClass]
 _INDEX: Final = re.compile(r"\[[0-9]+\]")
 
 
-@frozen
-class RefusalLevels:
-    """The strongest levels of the refused golden cases of a format.
-
-    Attributes:
-        by_class: by encode or not, and by class.
-        by_field: the same, and by path without indices.
-    """
-
-    by_class: dict[Kind, Level] = field(factory=dict)
-    by_field: dict[Kind, dict[str, Level]] = field(factory=dict)
-
-    def differs(self, kind: Kind, level: Level) -> bool:
-        """Return True if some field refused as this class has a level below `level`."""
-        found = self.by_field.get(kind, {}).values()
-        return any(STRENGTH.index(one) < STRENGTH.index(level) for one in found)
-
-    def of_field(self, kind: Kind, path: str) -> Level | None:
-        """Return the level of a field; an entry of a stream has the paths of its own format behind others."""
-        found = [level for known, level in self.by_field.get(kind, {}).items() if _ends_with(path, known)]
-        return max(found, key=STRENGTH.index, default=None)
-
-
 def with_refusal_level(case: Case) -> Case:
     """Return the case at a level that its refusal allows; an accepted case is unchanged.
 
@@ -65,10 +42,11 @@ def with_refusal_level(case: Case) -> Case:
         return evolve(case, level=_weaker(case.level, UNSEEN)) if _refusable_bytes(case) else case
     if not isinstance(case.expect, Reject):
         return case
-    levels, kind = _levels(case.format_id), (case.op == "encode", case.expect.cls)
-    level = _weaker(case.level, levels.by_class.get(kind, UNSEEN))
-    if isinstance(case.input, Data | Value) and levels.differs(kind, level):
-        level = _weaker(level, levels.of_field(kind, _path(case)) or level)
+    kind = case.op == "encode", case.expect.cls
+    levels = _levels(case.format_id).get(kind, frozenset({UNSEEN}))
+    level = _weaker(case.level, max(levels, key=STRENGTH.index))
+    if isinstance(case.input, Data | Value) and any(_weaker(one, level) != level for one in levels):
+        level = _weaker(level, _level_of_field(case, kind, level))
     if level == case.level:
         return case
     # such a refusal is no policy against attackers, whatever the golden case is about
@@ -86,45 +64,69 @@ def is_left_open(case: Case) -> bool:
     return bool(fields) and any(_ends_with(_path(case), known) for known in fields)
 
 
+def load_levels(format_id: str) -> None:
+    """Read the golden cases of a format now, so that no later case has the time and coverage of that."""
+    for kind in _levels(format_id):
+        _levels_of_fields(format_id, kind)
+
+
+@lru_cache(maxsize=256)
+def _levels(format_id: str) -> dict[Kind, frozenset[Level]]:
+    """Return the levels of the golden cases that are refused as each class."""
+    found: dict[Kind, frozenset[Level]] = {}
+    for kind, case in _refused_cases(format_id):
+        found[kind] = found.get(kind, frozenset()) | {case.level}
+    return found
+
+
+def _level_of_field(case: Case, kind: Kind, default: Level) -> Level:
+    """Return the level of the field in which a case is refused.
+
+    An entry of a stream has the paths of its own format behind others.
+    """
+    path, fields = _path(case), _levels_of_fields(case.format_id, kind)
+    found = (level for known, level in fields.items() if _ends_with(path, known))
+    return max(found, key=STRENGTH.index, default=default)
+
+
+@lru_cache(maxsize=1024)
+def _levels_of_fields(format_id: str, kind: Kind) -> dict[str, Level]:
+    """Return the strongest level of each field in which golden cases are refused as a class."""
+    fields: dict[str, Level] = {}
+    for known, case in _refused_cases(format_id):
+        if known == kind and isinstance(case.input, Data | Value):
+            path = _path(case)
+            fields[path] = max(fields.get(path, case.level), case.level, key=STRENGTH.index)
+    return fields
+
+
 @lru_cache(maxsize=256)
 def _open_fields(format_id: str) -> dict[Kind, frozenset[str]]:
     """Return the fields in which the reference refuses what golden cases leave open."""
     found: dict[Kind, set[str]] = {}
-    for case in _cases_with(format_id, Either):
-        if isinstance(case.input, Data | Value):
+    for case in _refusable_cases(format_id):
+        if isinstance(case.expect, Either) and isinstance(case.input, Data | Value):
             outcome = reference_answer(case).outcome
             if isinstance(outcome, Refused):
                 found.setdefault((case.op == "encode", outcome.cls), set()).add(_path(case))
     return {kind: frozenset(paths) for kind, paths in found.items()}
 
 
-def load_levels(format_id: str) -> None:
-    """Read the golden cases of a format now, so that no later case has the time and coverage of that."""
-    _levels(format_id)
+def _refused_cases(format_id: str) -> Iterator[tuple[Kind, Case]]:
+    for case in _refusable_cases(format_id):
+        if isinstance(case.expect, Reject):
+            yield (case.op == "encode", case.expect.cls), case
+
+
+def _refusable_cases(format_id: str) -> Iterator[Case]:
+    """Yield the golden cases of a format that say what is refused; the entries of a stream have theirs."""
+    for name in (format_id, *_entry_formats(format_id)):
+        yield from _refusable_cases_of(name)
 
 
 @lru_cache(maxsize=256)
-def _levels(format_id: str) -> RefusalLevels:
-    """Return the levels of a format's golden cases; those of the entries of a stream are its own too."""
-    found = RefusalLevels()
-    for case in _cases_with(format_id, Reject):
-        assert isinstance(case.expect, Reject)
-        key = case.op == "encode", case.expect.cls
-        found.by_class[key] = _stronger(found.by_class.get(key), case.level)
-        if isinstance(case.input, Data | Value):
-            fields = found.by_field.setdefault(key, {})
-            path = _path(case)
-            fields[path] = _stronger(fields.get(path), case.level)
-    return found
-
-
-def _cases_with(format_id: str, expect: type[Expect]) -> Iterator[Case]:
-    for name in (format_id, *_entry_formats(format_id)):
-        yield from (case for case in cases_of_format(name) if isinstance(case.expect, expect))
-
-
-def _stronger(known: Level | None, level: Level) -> Level:
-    return level if known is None else max(known, level, key=STRENGTH.index)
+def _refusable_cases_of(format_id: str) -> tuple[Case, ...]:
+    return tuple(case for case in cases_of_format(format_id) if isinstance(case.expect, Reject | Either))
 
 
 def _weaker(level: Level, other: Level) -> Level:

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from wireproof import __version__
 from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
+from wireproof.cli.general_options import fixtures_option, scale_option
 from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.rare_collections import rare_collections
 from wireproof.cli.standard_output import ReaderGoneError, guarded_output, pipe_errors
@@ -33,28 +34,23 @@ HELP: Final = "run `wireproof --help` for the list"
 """The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "adapters": "list adapters and whether each can run here; build drivers; probe claims",
+    "adapters": "list adapters and what is missing to run each; build drivers; probe claims",
     "baseline": "write, fix or check a file of known failures",
     "campaign": "generate cases on Spark and check codecs against them",
-    "cases": "list the cases",
+    "cases": "list the cases, or the named sets of cases",
     "check": "check codecs against the cases",
     "diff": "compare runs: what broke, and in which version",
-    "docs": "write HTML pages: rules, cases, fields, open questions of the formats",
-    "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",
-    "formats": "list the formats and revisions, and what an adapter can claim for each",
     "fuzz": "fuzz a codec, guided by coverage; store its failures",
     "interop": "let every codec read what every other codec wrote",
     "lint": "check the fixtures and rules",
     "promote": "turn a finding into a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
-    "requirements": "list the requirement sets, or the cases of one",
-    "rule": "show one rule: its text, the documents that it comes from, its cases",
     "scan": "scan archives on Spark for frames that are refused or that codecs read differently",
     "serve": "serve an adapter on stdin and stdout",
-    "show": "show one case: bytes, fields, expectation, rule",
+    "show": "show a case, a folder of cases, a rule or a format; without a name, all formats",
     "shrink": "make a failing case as small as possible",
 }
 """Every verb, which is the name of its module, with its description."""
@@ -106,7 +102,9 @@ class Verbs(click.Group):
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="wireproof")
-def group() -> None:
+@fixtures_option
+@scale_option
+def group(**_: Any) -> None:  # noqa: ANN401 - the verbs read them
     """Test whether a codec reads and writes Kafka, Iggy and Heka messages correctly."""
     # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))

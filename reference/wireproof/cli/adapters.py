@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 import click
 
+from wireproof.adapters.doctor import examined
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
 from wireproof.adapters.library_releases import releases
@@ -53,7 +54,11 @@ _CLIENT_NOTE: Final = "a consumer and a producer of a library; put your library 
 @format_option
 @click.pass_context
 def command(ctx: click.Context, form: str) -> None:
-    """List adapters and whether each can run here; if not, how to install it. At the end, their options."""
+    """List adapters and whether each can run here, then their options and what else this machine lacks.
+
+    Each thing that is missing has the command that installs it. It only disables what needs it; the exit code
+    is 0. As JSON, the adapters alone.
+    """
     if ctx.invoked_subcommand is not None:
         return
     known = list(entries().values())
@@ -72,6 +77,21 @@ def command(ctx: click.Context, form: str) -> None:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
         click.echo(f"{head}  {row[3]}")
     _print_options(known)
+    _print_machine()
+
+
+def _print_machine() -> None:
+    """Print the versions of what is here, and what is missing with its purpose and what provides it."""
+    rows = examined()
+    here = [f"{row.name} {row.version}".strip() for row in rows if row.state == "ready"]
+    click.echo(f"here: {', '.join(here)}; {rows[0].purpose}")
+    lacking = [row for row in rows if row.state != "ready"]
+    if lacking:
+        click.echo("missing, with its purpose and what provides it:")
+    for row in lacking:
+        click.echo(f"  {row.name}: {row.purpose}")
+        if row.fix:
+            click.echo(f"    {row.fix}")
 
 
 def _print_options(known: list[Entry]) -> None:

@@ -1,11 +1,25 @@
-"""`wireproof cases`: list the cases."""
+"""`wireproof cases`: list the cases, or the named sets of cases."""
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
-from wireproof.cli.fixtures_option import with_fixtures
-from wireproof.cli.options import case_ids, format_option, print_json, selection, suite_of
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.requirements import (
+    LEVELS,
+    read_requirements,
+    required_cases,
+    requirement_files,
+)
+from wireproof.cli.general_options import with_fixtures
+from wireproof.cli.options import case_ids, format_option, named_set, print_json, selection, suite_of
+
+SETS: Final = "@"
+"""The pattern that lists the sets."""
 
 
 @click.command("cases")
@@ -13,12 +27,46 @@ from wireproof.cli.options import case_ids, format_option, print_json, selection
 @format_option
 @with_fixtures
 def command(patterns: tuple[str, ...], form: str, folders: tuple[Path, ...]) -> None:
-    """List the cases whose id matches a PATTERN: * is one component, ** any number."""
-    cases = selection(suite_of(folders), patterns, ())
+    """List the cases whose id matches a PATTERN: * is one component, ** any number.
+
+    @DATE:NAME lists the cases of a named set with its levels, and @ alone lists the sets. `check ADAPTER
+    --run @DATE:NAME` judges a codec against one. @FILE contains patterns.
+    """
+    suite = suite_of(folders)
+    if patterns == (SETS,):
+        _print_sets(suite, form)
+        return
+    named = named_set(suite, patterns)
+    cases = named.cases if named else selection(suite, patterns, ())
     if form == "json":
         rows = ("id", "level", "op", "profile", "title", "rules", "needs")
         print_json([{name: getattr(case, name) for name in rows} for case in cases])
         return
     for case in cases:
-        click.echo(f"{case.id:<56} {case.level:<7} {case.op:<7} {case.title}")
+        click.echo(case_line(case))
     click.echo(f"{len(cases)} cases", err=True)
+
+
+def case_line(case: Case) -> str:
+    """Return the line of a case in a list."""
+    return f"{case.id:<56} {case.level:<7} {case.op:<7} {case.title}"
+
+
+def _print_sets(suite: Suite, form: str) -> None:
+    rows = [row for path in requirement_files(suite.roots).values() for row in _sets(suite, path)]
+    if form == "json":
+        print_json(rows)
+        return
+    for row in rows:
+        counts = ", ".join(f"{row[level]} {level}" for level in LEVELS if row[level])
+        click.echo(f"@{row['id']}  {row['title']}: {counts}")
+        click.echo(f"    {row['text']}")
+
+
+def _sets(suite: Suite, path: Path) -> Iterator[dict[str, object]]:
+    page = read_requirements(path)
+    for one in page.sets:
+        found = required_cases(suite, f"{page.date}:{one.name}")
+        counts: Counter[str] = Counter(case.level for case in found.cases)
+        named = {"id": found.id, "title": found.title, "text": one.text, "released": page.released}
+        yield named | {level: counts[level] for level in LEVELS} | {"corrected": list(found.corrected)}

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from wireproof.cli.options import SCALE, adapter_names, all_findings_option, selection_options
+from wireproof.cli.general_options import with_scale
+from wireproof.cli.options import adapter_names, all_findings_option, selection_options
 from wireproof.cli.output_files import output_options
 
 
@@ -23,9 +24,7 @@ from wireproof.cli.output_files import output_options
 )
 @click.option("--property", "examples", type=click.IntRange(min=0), metavar="N",
               help="check N generated examples of each format and op that the codec claims; by default 4 "
-              "of the release's seed, none with --run, --requirements, --shard or --no-golden")  # fmt: skip
-@click.option("--requirements", "required", metavar="DATE:NAME",
-              help="only the cases of a set of `wireproof requirements`, at its levels")  # fmt: skip
+              "of the release's seed, none with --run, --shard or --no-golden")  # fmt: skip
 @click.option("--golden/--no-golden", default=True,
               help="--no-golden: skip golden cases, except those in --baseline")  # fmt: skip
 @click.option(
@@ -42,7 +41,7 @@ from wireproof.cli.output_files import output_options
 @click.option(
     "--shard", metavar="K/N", help="only every N-th case, from the K-th on; `report` joins the runs"
 )
-@click.option("--timeout-scale", "scale", type=SCALE, default=1.0, help="multiplies every time limit")
+@with_scale
 @click.option("--min-cases", default=1, help="exit with 2 if fewer cases were judged")
 @click.option("--baseline", "known_failures", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="a file of known failures, which do not set the exit code")  # fmt: skip

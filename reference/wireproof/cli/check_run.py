@@ -17,13 +17,13 @@ from wireproof.adapters.readiness import ready
 from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.requirements import RequiredCases, required_cases
+from wireproof.cases.requirements import RequiredCases
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import store_findings
 from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import interrupted
-from wireproof.cli.options import selection, suite_of
+from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
 from wireproof.cli.run_end import PrintedRun, numbered_findings, print_end
@@ -165,7 +165,7 @@ def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
 
 def _asked(more: dict[str, Any]) -> CheckOptions:
     suite = suite_of(more.pop("folders"))
-    required = _required(more, suite, more.pop("required"))
+    required = _required(more, suite)
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
     cases = required.cases if required else selection(suite, patterns, skipped)
     known_failures = read_baseline(file) if file else None
@@ -209,16 +209,19 @@ def _shard(more: dict[str, Any]) -> Shard | None:
         raise click.UsageError(str(error)) from None
 
 
-def _required(more: dict[str, Any], suite: Suite, name: str | None) -> RequiredCases | None:
-    """Return the cases of `--requirements`, which leaves no other choice of cases; None without it."""
-    if name is None:
+def _required(more: dict[str, Any], suite: Suite) -> RequiredCases | None:
+    """Return the cases of a named set that `--run` asks for: all of it and nothing else; else None."""
+    sets = [pattern for pattern in more["patterns"] if SET.fullmatch(pattern)]
+    if not sets:
         return None
-    if more["patterns"] or more["skipped"] or more["examples"] or not more["golden"]:
+    if len(more["patterns"]) > 1 or more["skipped"] or more["examples"] or not more["golden"]:
         raise click.UsageError(
-            "--requirements fixes the cases: leave out --run, --skip, --property and --no-golden"
+            f"--run {sets[0]} runs the whole set alone: leave out --skip, --property, --no-golden "
+            "and any other --run"
         )
-    more["families"] = False
-    return required_cases(suite, name)
+    required = named_set(suite, more["patterns"])
+    more["families"], more["patterns"] = False, ()
+    return required
 
 
 def _ready(asked: CheckOptions) -> Iterator[str]:

@@ -24,7 +24,6 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
     "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
     "wireproof.report.export_diff:ExportDiffError": Exit.USAGE,
-    "wireproof.report.kills:KillTableError": Exit.USAGE,
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
     "wireproof.runner.known_failures:BaselineError": Exit.USAGE,

@@ -18,7 +18,7 @@ from wireproof.cases.byte_source import pieces, zeros_end
 from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
 from wireproof.cases.detect_stream import detect_stream
 from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.rare_collections import rare_collections
 from wireproof.family import deferred, object_at
 from wireproof.formats import Format

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from wireproof.cases.case import Level
 from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import MINUTES
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
@@ -51,8 +52,7 @@ from wireproof.runner.exit_codes import Exit
     default="must",
     help="lowest level whose failures set exit code 1",
 )
-@click.option("--fixtures", "folders", multiple=True, help="additional fixtures, used as seeds",
-              type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
+@with_fixtures
 def command(
     adapter: str,
     patterns: tuple[str, ...],

@@ -19,7 +19,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.errors import exit_of
-from wireproof.cli.options import SCALE
+from wireproof.cli.general_options import with_scale
 from wireproof.cli.progress import step_bar
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
@@ -47,9 +47,7 @@ COUNT = 100
 @click.option("--seed", default=0, show_default=True, help="random seed of the messages and their order")
 @click.option("--format", "patterns", multiple=True, metavar="PATTERN",
               help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]")  # fmt: skip
-@click.option(
-    "--timeout-scale", "scale", type=SCALE, default=1.0, show_default=True, help="multiplies every time limit"
-)
+@with_scale
 @click.option("--through", "server", metavar="SERVER",
               help="store what is written on a server, kafka-broker:HOST:PORT, and read it back")  # fmt: skip
 @click.option("--tokens", default=Path("wireproof-interop"), show_default=True, metavar="DIR",

@@ -15,7 +15,7 @@ from wireproof.cases.lint import generated_problems, lint
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sources import basis_lines, level_line, source_line
 from wireproof.cases.vector_coverage import count_line, tables_of
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict

@@ -1,8 +1,8 @@
 """Options that several verbs share, and the selection that they make."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
-from math import isnan
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -12,7 +12,8 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError, former_id_notices, select
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cases.requirements import RequiredCases, required_cases
+from wireproof.cli.general_options import LimitedNumber, with_fixtures
 from wireproof.files import read_limited_text
 
 MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
@@ -20,24 +21,6 @@ MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-class LimitedNumber(click.FloatRange):
-    """A number from 0 up to a maximum; `nan`, which no range refuses, is none."""
-
-    def __init__(self, most: float, *, zero: bool = False) -> None:
-        """Accept numbers up to `most`; 0 itself if `zero`."""
-        super().__init__(min=0, max=most, min_open=not zero)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
-        """Return the number; fail for anything else."""
-        found = float(super().convert(value, param, ctx))
-        if isnan(found):
-            self.fail(f"{value!r} is no number", param, ctx)
-        return found
-
-
-SCALE: Final = LimitedNumber(1000)
-"""The type of `--timeout-scale`."""
 
 SECONDS: Final = LimitedNumber(7 * 24 * 3600, zero=True)
 """The type of a limit in seconds: at most a week."""
@@ -47,7 +30,7 @@ MINUTES: Final = LimitedNumber(7 * 24 * 60)
 
 
 def selection_options(command: F) -> F:
-    """Add `--run`, `--skip` and `--fixtures`."""
+    """Add `--run` and `--skip`, and give the command the folders of `--fixtures`."""
     command = click.option(
         "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
     )(with_fixtures(command))
@@ -56,7 +39,8 @@ def selection_options(command: F) -> F:
         "patterns",
         multiple=True,
         metavar="PATTERN",
-        help="only these cases: * is one component, ** any number, @FILE contains patterns",
+        help="only these cases: * is one component, ** any number, @FILE contains patterns, @DATE:NAME is a "
+        "set of `wireproof cases @`",
     )(command)
 
 
@@ -108,19 +92,37 @@ def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> 
 
     A pattern that only a former id matches is reported on stderr.
     """
-    for notice in former_id_notices(suite, _words((*patterns, *skipped))):
+    wanted, unwanted = _words(suite, patterns), _words(suite, skipped)
+    for notice in former_id_notices(suite, (*wanted, *unwanted)):
         click.echo(notice, err=True)
-    cases = select(suite, _words(patterns)) if patterns else suite.cases
-    left_out = {case.id for case in select(suite, _words(skipped))} if skipped else frozenset()
+    cases = select(suite, wanted) if patterns else suite.cases
+    left_out = {case.id for case in select(suite, unwanted)} if skipped else frozenset()
     return tuple(case for case in cases if case.id not in left_out)
 
 
-def _words(patterns: Sequence[str]) -> list[str]:
-    """Return the patterns, with each `@FILE` replaced by its lines; `#` begins a comment."""
+SET: Final = re.compile(r"@(\d{4}\.\d\d:.+)")
+"""The pattern of a named set: `@2026.12:heka-reader`."""
+
+
+def named_set(suite: Suite, patterns: Sequence[str]) -> RequiredCases | None:
+    """Return the named set that is the only pattern, its cases at its levels; None for other patterns.
+
+    Raises:
+        RequirementError: there is no such set.
+    """
+    match = SET.fullmatch(patterns[0]) if len(patterns) == 1 else None
+    return required_cases(suite, match[1]) if match else None
+
+
+def _words(suite: Suite, patterns: Sequence[str]) -> list[str]:
+    """Return the patterns, a named set replaced by its ids, and `@FILE` by its lines without comments."""
     words: list[str] = []
     for pattern in patterns:
         if not pattern.startswith("@"):
             words.append(pattern)
+            continue
+        if named := named_set(suite, [pattern]):
+            words += [case.id for case in named.cases]
             continue
         words += [word for line in _lines(Path(pattern[1:])) if (word := line.partition("#")[0].strip())]
     return words

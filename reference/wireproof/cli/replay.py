@@ -6,8 +6,8 @@ import click
 
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
-from wireproof.cli.fixtures_option import with_fixtures
-from wireproof.cli.options import SCALE, adapter_names, case_ids, suite_of
+from wireproof.cli.general_options import with_fixtures, with_scale
+from wireproof.cli.options import adapter_names, case_ids, suite_of
 from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
@@ -22,7 +22,7 @@ from wireproof.runner.run_manifest import manifest_fields
 @click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N", shell_complete=case_ids)
 @click.argument("adapter", shell_complete=adapter_names)
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
-@click.option("--timeout-scale", "scale", type=SCALE, default=1.0, help="multiplies the time limit")
+@with_scale
 @with_fixtures
 def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
     """Judge the case of an ID or a TOKEN on ADAPTER, and print expectation and answer, even if it passes.

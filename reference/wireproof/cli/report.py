@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from wireproof.cli import campaign, scan
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end

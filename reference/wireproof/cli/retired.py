@@ -6,7 +6,12 @@ from click import ClickException
 
 VERBS: Final = {
     "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
+    "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",
+    "doctor": "`wireproof adapters` lists what is missing and the command that installs it",
+    "formats": "`wireproof show` lists the formats; `show kafka.batch/v2` shows one",
     "history": "`wireproof check NAME@V1 NAME@V2 … --out RUN`, then `wireproof diff RUN`",
+    "requirements": "`wireproof cases @` lists the sets, `cases @DATE:NAME` the cases of one",
+    "rule": "`wireproof show RULE`; `export` writes the sentences of the format documents",
     "verify": "`wireproof replay CASE ADAPTER` judges again; a signature of the file shows who wrote it",
 }
 """By verb: what to do instead."""
@@ -21,6 +26,29 @@ OPTIONS: Final = {
             "--by-rule": "the filter of the page of `--html FILE` takes the id of a rule",
         }.items()
     },
+    **{
+        (verb, "--fixtures"): f"`wireproof --fixtures DIR {verb} …` has it before the verb"
+        for verb in (
+            "adapters probe",
+            "baseline check",
+            "baseline list",
+            "cases",
+            "check",
+            "explain",
+            "export",
+            "fuzz",
+            "lint",
+            "replay",
+            "report",
+            "show",
+            "shrink",
+        )
+    },
+    **{
+        (verb, "--timeout-scale"): f"`wireproof --timeout-scale N {verb} …` has it before the verb"
+        for verb in ("check", "interop", "replay", "shrink")
+    },
+    ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
 }
 """By command and option: what to do instead."""

@@ -1,7 +1,10 @@
-"""`wireproof show`: print one case."""
+"""`wireproof show`: print a case, a folder of cases, a rule or a format."""
 
 import json
+import shutil
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,31 +14,94 @@ from wireproof.cases.case import Case, Generated, Reject, Steps, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.id_patterns import PatternError, select
+from wireproof.cases.lint_sentences import coverages
 from wireproof.cases.sources import cited
-from wireproof.cli.fixtures_option import with_fixtures
+from wireproof.cli.cases import case_line
+from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import case_ids, suite_of
 from wireproof.family import deferred
+from wireproof.formats import FORMATS
+from wireproof.installed_families import INSTALLED
 from wireproof.report.field_listing import field_lines
+from wireproof.report.format_claims import claim_lines
 from wireproof.report.hexdump import data_of, layout_of
+from wireproof.report.rule_lines import rule_lines, sentence_lines
 from wireproof.report.sanitize import escape_unsafe
 from wireproof.report.step_table import step_lines
 from wireproof.runner.judge import refusal_verdict
 from wireproof.runner.summaries import short_expect
+from wireproof.suggestions import suggestion
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that are shown on a terminal."""
+
+LIST: Final = "list the formats with `wireproof show`, the cases with `wireproof cases`"
+"""The advice for a word that resembles no name."""
 
 find_case = deferred("wireproof.runner.case_lookup:find_case")
 """It imports the families and the properties, which completion of an id does not need."""
 
 
 @click.command("show")
-@click.argument("name", metavar="ID|TOKEN", shell_complete=case_ids)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=case_ids)
 @with_fixtures
-def command(name: str, folders: tuple[Path, ...]) -> None:
-    """Show a case: its description, its rule, its bytes with their fields, and the expectation."""
+def command(name: str | None, folders: tuple[Path, ...]) -> None:
+    """Show what NAME is: a case, a folder of cases, a rule, or a format. Without NAME, show the formats.
+
+    NAME is an id or a token of a case, a folder such as kafka.batch/v2/crc, a rule such as kafka.v2.crc, a
+    sentence of a format document such as kdoc-12, or a format such as kafka.batch or kafka.batch/v2: its
+    operations, codecs and features are the words that an adapter can claim.
+    """
+    if name is None:
+        for fault in INSTALLED.faults:
+            click.echo(f"wireproof: {fault}", err=True)
+        _formats(tuple(FORMATS))
+        return
     suite = suite_of(folders)
-    case = case_named(suite, name)
+    if case := find_case(suite, name):
+        _case(case, suite)
+    elif format_ids := [one for one, row in FORMATS.items() if name.rstrip("/") in (one, row.name)]:
+        _formats(format_ids)
+        _topics([case for case in suite.cases if case.format_id in format_ids])
+    elif cases := [case for case in suite.cases if case.id.startswith(f"{name.rstrip('/')}/")]:
+        for case in cases:
+            click.echo(case_line(case))
+    else:
+        _rule(name, suite)
+
+
+def _formats(format_ids: Sequence[str]) -> None:
+    """Print the table of formats, as wide as the terminal; rows are not broken in a pipe."""
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in claim_lines(format_ids, room):
+        click.echo(line)
+
+
+def _topics(cases: Sequence[Case]) -> None:
+    """Print the folders of the cases of a format, with the number of their cases."""
+    click.echo()
+    for folder, number in Counter(case.id.rpartition("/")[0] for case in cases).items():
+        click.echo(f"{folder:<44} {number} cases")
+
+
+def _rule(name: str, suite: Suite) -> None:
+    """Print a rule or a sentence; raise `PatternError` with a suggestion for a name of nothing."""
+    sentences = {row.sentence.id: row for row in coverages(suite)}
+    if name in suite.rules:
+        lines = rule_lines(suite.rules[name], suite)
+    elif name in sentences:
+        lines = sentence_lines(sentences[name], suite)
+    else:
+        if "/" in name:
+            case_named(suite, name)
+        known = [*FORMATS, *suite.rules, *sentences]
+        raise PatternError(f"no case, rule or format is called {name}: {suggestion(name, known, LIST)}")
+    for label, text in lines:
+        if text:
+            click.echo(f"{label:<9}{text}")
+
+
+def _case(case: Case, suite: Suite) -> None:
     rows = (
         ("id", case.id), ("title", case.title), ("why", case.why),
         ("op", f"{case.op} {case.format_id}, {case.profile}"),

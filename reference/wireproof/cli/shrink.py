@@ -8,7 +8,8 @@ from wireproof.cases.case import Data, Steps, Value
 from wireproof.cases.token import save_token
 from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
-from wireproof.cli.options import SCALE, SECONDS, suite_of
+from wireproof.cli.general_options import with_fixtures, with_scale
+from wireproof.cli.options import SECONDS, suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
 from wireproof.report.field_listing import field_lines
@@ -27,12 +28,11 @@ from wireproof.runner.engine import Engine
     help="time limit in seconds; then the smallest case so far is printed",
 )
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process: faster, no timeouts")
-@click.option("--timeout-scale", "scale", type=SCALE, default=1.0, help="multiplies the time limit of a case")
+@with_scale
 @click.option("--out", default=Path(), show_default="current folder",
               type=click.Path(file_okay=False, path_type=Path),
               help="the folder for a token over 2 KiB, which becomes a file")  # fmt: skip
-@click.option("--fixtures", "folders", multiple=True, help="additional fixtures",
-              type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
+@with_fixtures
 def command(
     name: str,
     adapter: str,

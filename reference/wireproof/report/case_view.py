@@ -1,6 +1,6 @@
 """The view of one case: its rule, its bytes, their fields, and the byte that a verdict is about.
 
-The values are plain: the matrix packs them into its page, and the pages of `docs` print them.
+The values are plain: the matrix packs them into its page.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,6 @@ class CaseView:
         data: its bytes; for an encode, the first acceptable ones.
         text: for an encode, the value in JSON.
         tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
-        refused: the place at which the reference refuses them; None if it accepts them.
     """
 
     case: Case
@@ -60,7 +59,6 @@ class CaseView:
     text: str
     tree: tuple[Placed, ...]
     more: bool = False
-    refused: Position | None = None
 
     @property
     def want(self) -> str:
@@ -97,21 +95,12 @@ def case_view_of(case: Case) -> CaseView:
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
     layout = layout_of(case)
-    made = _made(case, shown_bytes(case), "", [] if layout is None else list(lines_with_spans(layout)))
-    refused = layout.rejected if layout is not None else None
-    return made if refused is None else evolve(made, refused=refused.at)
-
-
-def shown_bytes(case: Case) -> bytes:
-    """Return the bytes of a case; for an encode, the first acceptable ones."""
-    if isinstance(case.input, Value):
-        return case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
-    return data_of(case) or b""
+    return _made(case, data_of(case) or b"", "", [] if layout is None else list(lines_with_spans(layout)))
 
 
 def _written(case: Case, text: str) -> CaseView:
     """Show an encode: the value to be written and the acceptable bytes."""
-    data = shown_bytes(case)
+    data = case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
     tree: list[Placed] = []
     if data and case.format_id in formats.FORMATS:
         options = evolve(case.options, profile=case.profile)

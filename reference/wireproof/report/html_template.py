@@ -30,13 +30,6 @@ def template_environment(loader: "BaseLoader") -> "Environment":
     )
 
 
-def package_environment(folder: str) -> "Environment":
-    """Return the environment of the templates in a folder of this package."""
-    from jinja2 import PackageLoader  # noqa: PLC0415 - see the docstring of the module
-
-    return template_environment(PackageLoader(PACKAGE, folder))
-
-
 def render_template(name: str, **values: Any) -> "Markup":  # noqa: ANN401 - the values of a template
     """Render a template of the folder `templates`. Other templates show the result without another escape."""
     return safe_html(_templates().get_template(name).render(**values))
@@ -56,4 +49,6 @@ def safe_html(text: str) -> "Markup":
 
 @cache
 def _templates() -> "Environment":
-    return package_environment("templates")
+    from jinja2 import PackageLoader  # noqa: PLC0415 - see the docstring of the module
+
+    return template_environment(PackageLoader(PACKAGE, "templates"))

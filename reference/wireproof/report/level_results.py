@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.registry import resolve
@@ -25,7 +25,7 @@ from wireproof.cases.requirements import (
 )
 from wireproof.cases.steps import is_refused
 from wireproof.formats import FORMATS
-from wireproof.report.history import FirstFailure, histories, runs_by_name, unversioned
+from wireproof.report.history import runs_by_name, unversioned
 from wireproof.runner.event_files import EventStream, joined
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING, TABLE
@@ -156,30 +156,12 @@ class VersionResult:
         return [event for event in self.stream.cases if _is_wrong(event) and event.level == "must"]
 
     @property
-    def wrong_should(self) -> Sequence[CaseEvent]:
-        """Return every wrong answer to a golden `should` case."""
-        return [event for event in self.stream.cases if _is_wrong(event) and event.level == "should"]
-
-    @property
     def judged(self) -> int:
         """Return the number of golden `must` cases that were judged."""
         return sum(
             event.level == "must" and event.verdict not in NOT_JUDGED and "~" not in event.id
             for event in self.stream.cases
         )
-
-    @property
-    def share(self) -> float:
-        """Return the share of right answers among the judged `must` cases, 0 to 1."""
-        return 1 - len(self.wrong) / self.judged if self.judged else 0.0
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        """Return the reasons why cases were not judged, with their numbers, the most frequent first."""
-        found = Counter(
-            event.text or event.label for event in self.stream.cases if event.verdict in NOT_JUDGED
-        )
-        return dict(found.most_common())
 
 
 Kind = Literal["clients", "codecs", "servers"]
@@ -200,18 +182,14 @@ class Implementation:
 
     Attributes:
         versions: the oldest first.
-        turns: each case that began to fail, with the version that fixed it.
         kind: whether it is judged as a client, as a codec or as a server.
         language: of its adapter; empty if it is not known.
-        description: one line; empty if it is not known.
     """
 
     name: str
     versions: tuple[VersionResult, ...]
-    turns: Mapping[str, FirstFailure] = field(factory=dict)
     kind: Kind = "codecs"
     language: str = ""
-    description: str = ""
 
     @property
     def newest(self) -> VersionResult:
@@ -316,23 +294,17 @@ def _level(suite: Suite, required: RequiredCases, one: RequirementSet) -> Level:
 def implementations(levels: Sequence[Level], streams: Iterable[EventStream]) -> Sequence[Implementation]:
     """Return every implementation of the streams, sorted by name; the last run of a version counts."""
     whole = joined(streams)
-    turns = {one.adapter: one.turns for one in histories(whole)}
-    return [_implementation(levels, name, runs, turns[name]) for name, runs in runs_by_name(whole).items()]
+    return [_implementation(levels, name, runs) for name, runs in runs_by_name(whole).items()]
 
 
-def _implementation(
-    levels: Sequence[Level], name: str, runs: Mapping[str, EventStream], turns: Sequence[FirstFailure]
-) -> Implementation:
+def _implementation(levels: Sequence[Level], name: str, runs: Mapping[str, EventStream]) -> Implementation:
     versions = tuple(_version_result(levels, version, stream) for version, stream in runs.items())
     try:
         entry = resolve(unversioned(versions[-1].stream.run.spec))
     except AdapterError:  # the run is of another machine, which had another adapter
         entry = Entry(name)
     kind: Kind = "clients" if entry.client else "servers" if entry.relay else "codecs"
-    seen = {turn.id: turn for turn in turns if "~" not in turn.id}
-    return Implementation(
-        name, versions, seen, kind, LANGUAGES.get(entry.language, entry.language), entry.description
-    )
+    return Implementation(name, versions, kind, LANGUAGES.get(entry.language, entry.language))
 
 
 def _version_result(levels: Sequence[Level], version: str, stream: EventStream) -> VersionResult:

@@ -28,7 +28,7 @@ anew; their sources are linked, and keep their own licences.
 def licence_text() -> str:
     """Return the text of the licence: of the wheel if it is there, else of the checkout."""
     package = Path(wireproof.__file__).parent
-    packaged = package / "_docs" / "LICENSE"
+    packaged = package / "_licence" / "LICENSE"
     return read_limited_text(packaged if packaged.is_file() else package.parents[1] / "LICENSE", MAX_SIZE)
 
 

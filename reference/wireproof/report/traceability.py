@@ -1,6 +1,5 @@
 """Traceability as data: each sentence of the format documents with its links, rules and cases."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wireproof.cases.fixtures import Suite
@@ -24,16 +23,3 @@ def sentence_json(row: Coverage, suite: Suite) -> dict[str, Any]:
         "open": sentence.open,
         "one_kind": sentence.one_kind,
     }
-
-
-def by_document(rows: Sequence[Coverage], suite: Suite) -> Mapping[str, Sequence[Coverage]]:
-    """Return the sentences by the title of the document that each cites first."""
-    found: dict[str, list[Coverage]] = {}
-    for row in rows:
-        found.setdefault(_title(row, suite), []).append(row)
-    return found
-
-
-def _title(row: Coverage, suite: Suite) -> str:
-    places = cited(row.sentence.cites[:1], suite.sources)
-    return places[0].title if places else "no document"

@@ -244,6 +244,8 @@ def _log(s: CaseBuilder) -> None:
     s.accepts("records/worked", "The batch of W26, as it lies on disk", W26[HEAD:], file(a), doc="iggy.md §7, §13 W26", origin="document", rules=(*layout, *check), why="The record is the batch as it is served.")
     s.accepts("records/two", "Two batches", PAIR + later, file(a, b), doc=doc, rules=(*layout, *check, "iggy.log.batch.frame"), why="Back to back, no file header.")
     s.accepts("records/none", "An empty file", b"", file(), doc=doc, rules=tail, why="A segment that was opened and not written.")
+    bare = batch(base=2)
+    s.accepts("records/batch-of-none", "A batch without messages", bare, file(record(bare, [])), doc=doc, rules=(*layout, *check), why="256 bytes are a batch.")
     for label, size in (("last-byte", 1), ("in-the-header", len(later) - 100), ("in-the-length", len(later) - 35)):
         s.accepts(f"records/torn-{label}", f"The second batch is torn: {label}", (PAIR + later)[:-size], file(a), consumed=len(PAIR), doc=doc, rules=tail, why="What is whole before it must not be lost.")
     shown = {"before": file(a), "twin": "records/two", "doc": doc}
@@ -261,3 +263,4 @@ def _log(s: CaseBuilder) -> None:
     s.scans("scan/length-zero", "A batch whose length is 0", (bytes(BATCH) + later,), [{"kind": "garbage", "at": 0, "length": BATCH, "class": "bad-length"}, {"kind": "frame", "at": BATCH, "length": len(later), "value": b}], doc=doc, rules=("iggy.log.scan",), why="A hole of zeros in a file: the scan must go on.")
     s.writes("encode/worked", "The batch of W26", file(a), W26[HEAD:], doc="iggy.md §7, §13 W26", rules=layout, why="The worked example.")
     s.writes("encode/none", "An empty file", file(), b"", doc=doc, rules=tail, why="Nothing.")
+    s.writes("encode/batch-of-none", "A batch without messages", file(record(bare, [])), bare, doc=doc, rules=layout, why="256 bytes are a batch.")

@@ -230,3 +230,10 @@ def _log(s: CaseBuilder) -> None:
         s.rejects(f"records/{label}", f"A producer out of range: {text}", first + batch(frame(3, b"c"), base=2, producer=numbers), "invalid-value", at=start + 52 + at, also=(*(one for one in ALSO if one != "invalid-value"), "crc-mismatch"), why="No writer writes it.", **shown)
     s.rejects("records/checksum", "A checksum that leaves out the producer", first + batch(frame(3, b"c"), base=2, checksum=int.from_bytes(bare[40:48], "little")), "crc-mismatch", at=start + 40, why="The checksum of 0.11.0.", **shown)
     s.writes("encode/two", "Two batches of a producer", file(a, b), first + later, doc=doc, rules=layout, why="The batches as they were sent.")
+    nothing = batch(base=2)
+    for name, title, data, held, why in (
+        ("none", "An empty file", b"", file(), "A segment that was opened and not written."),
+        ("batch-of-none", "A batch of a producer, without messages", nothing, file(record(nothing, [])), "256 bytes are a batch."),
+    ):
+        s.accepts(f"records/{name}", title, data, held, doc=doc, rules=layout, why=why)
+        s.writes(f"encode/{name}", title, held, data, doc=doc, rules=layout, why=why)

@@ -102,5 +102,6 @@ def _errors(s: CaseBuilder, *, later: bool) -> None:
     s.rejects("error/cut", "The last byte is missing", text(found)[:-1], "bad-json", also=("truncated",), twin="error/found", doc=doc, rules=("iggy.json.text",), why="A reply that is not whole.")
     s.writes("encode/found", "A stream that there is none of", _error_value(found), doc=doc, rules=shape, why="Judged by decoding back.")
     s.writes("encode/text", "Texts beyond ASCII", _error_value(wide), doc=doc, rules=shape, why="Quotes, control characters and characters of four bytes.")
+    s.writes("encode/empty-texts", "Empty texts", _error_value(empty), doc=doc, rules=named, why="An empty text is not an absent one.")
     s.refuses("encode/id-33-bits", "An id of 33 bits", {**_error_value(found), "id": str(1 << 32)}, twin="encode/found", doc=doc, rules=("iggy.json.error.encode",), why="Cut, it is another.")
     s.refuses("encode/reason-no-text", "A reason that is not UTF-8", {**_error_value(found), "reason": "ff"}, twin="encode/found", doc=doc, rules=("iggy.json.error.encode",), also=("bad-utf8",), why="JSON has no place for it.")

@@ -98,6 +98,8 @@ def _polls(s: CaseBuilder) -> None:
         s.rejects(f"messages/count-{label}", f"A message, and a count of {number}", data, "count-mismatch", at=data.index(b'"count":') + 8, also=("invalid-value", "limit-exceeded"), twin=one, doc=POLL, rules=("iggy.json.poll.count",), why="A message is missing, or one was not to be there.")
     s.accepts("messages/empty-payload", "An empty payload", _page(_row(b"")), _polled(_told(b"")), doc=POLL, rules=shape, why="Delivered as in the binary form.")
     s.accepts("headers/encrypted", "An encrypted block", _page(_row(user_headers=b64(OPAQUE))).replace(b'"user_headers_length":0', b'"user_headers_length":%d' % len(OPAQUE)), _polled(_told(HELLO, OPAQUE.hex())), doc=POLL, remarks=("iggy-opaque-headers",), rules=("iggy.json.poll.headed.forms",), why="As in 0.10.")
+    s.writes("encode/none", "No messages", _polled(), doc=POLL, rules=rule, why="An empty array, and no null.")
+    s.writes("encode/empty-payload", "An empty payload", _polled(_told(b"")), doc=POLL, rules=rule, why="An empty text, and no null.")
 
 
 def _at_0_11(sends: CaseBuilder, polls: CaseBuilder) -> None:

@@ -246,6 +246,7 @@ def _poll(s: CaseBuilder, revision: str) -> None:  # noqa: C901 - a row of cases
         s.accepts("messages/reserved-1", "reserved is 1, as of 0.9", page(row(0, HELLO, header={"reserved": 1})), value(shown(0, HELLO)), doc="iggy.md §8.2", remarks=("iggy-json-unknown-field",), rules=fields, why="0.8.0 ignores it.")
     s.writes("encode/two", "Two messages, the second with a header", value(shown(0, HELLO), shown(1, WORLD, told(one))), doc=POLL, rules=shape, why="Judged by decoding back.")
     s.writes("encode/none", "No messages", value(), doc=POLL, rules=shape, why="An empty array.")
+    s.writes("encode/empty-payload", "An empty payload", value(shown(0, b"")), doc=POLL, rules=shape, why="An empty text, and no null.")
     s.refuses("encode/offset-65-bits", "An offset of 65 bits", value(shown(0, HELLO, offset=BIG)), twin="encode/two", doc=POLL, rules=("iggy.json.encode",), why="No client reads it.")
 
 

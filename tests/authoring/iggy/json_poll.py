@@ -174,6 +174,15 @@ def _poll(s: CaseBuilder, revision: str) -> None:
         why="An array up to 0.0.5x, an object from 0.0.60 on.",
     )
     s.writes("encode/two", "Two messages", two, doc=doc, rules=shape, why="Judged by decoding back.")
+    s.writes("encode/none", "No messages", held(), doc=doc, rules=shape, why="An empty array, and no null.")
+    s.writes(
+        "encode/empty-payload",
+        "An empty payload",
+        held(shown(0, b"")),
+        doc=doc,
+        rules=shape,
+        why="An empty text, and no null.",
+    )
     s.refuses(
         "encode/offset-65-bits",
         "Offset 2^64",

@@ -218,6 +218,9 @@ def _records(s: CaseBuilder, made: Any, shown: Any, layout: str) -> None:
         rules=(layout,),
         why="Lengths and checksums are computed.",
     )
+    s.writes(
+        "encode/none", "An empty file", {"messages": []}, b"", doc=doc, rules=(layout, *tail), why="Nothing."
+    )
 
 
 def _item(kind: str, at: int, data: bytes, value: Any = None) -> dict[str, Any]:

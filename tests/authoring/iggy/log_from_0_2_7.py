@@ -72,6 +72,7 @@ def _retained(s: CaseBuilder) -> None:
     s.scans("scan/torn", "A cut tail, in three pieces", (a[:10], a[10:] + b[:5], b[5:40]), [*rows, {"kind": "tail", "at": len(a), "length": 40}], doc=DOC, rules=("iggy.log.scan",), why="Every byte is accounted for.")
     s.writes("encode/worked", "The batch of W16", file(pair), W16, doc="iggy.md §13 W16", rules=layout, why="The worked example.")
     s.writes("encode/none", "An empty file", file(), b"", doc=DOC, rules=tail, why="Nothing.")
+    s.writes("encode/batch-of-none", "A batch without messages", file(shown()), batch(), doc=DOC, rules=layout, why="24 bytes are a batch.")
     s.refuses("encode/state-unknown", "A base offset of 65 bits", file(shown(base=1 << 64)), twin="encode/worked", doc=DOC, rules=("iggy.log.encode",), why="Cut, it is 0.")
 
 

@@ -15,6 +15,8 @@ OUT: Final = Path(os.environ["WIREPROOF_COMMANDS"])
 
 MASKS: Final = (
     (re.compile(r"(/\S*)?/(pytest-of-\w+|tmp|cache)/\S*?(?=[/\s:'\"]|$)"), "TMP"),
+    (re.compile(r"/popen-gw\d+"), ""),
+    (re.compile(r"(?<=/)(test_\w+?)\d+(?=[/\s:'\"]|$)"), r"\1"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
     (re.compile(r"\b\d+(\.\d+)? (ms|s|MiB)\b"), "N"),
     (re.compile(r"pid \d+"), "pid N"),

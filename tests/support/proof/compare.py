@@ -1,11 +1,13 @@
-"""Compare two records: what changed, what is gone, what is new."""
+"""Compare two records: what changed, what is gone, what is new, and what was not measured."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
+
+from tests.support.proof.record import NOT_DONE
 
 SHOWN: Final = 10
 """The differences of a part that are printed, of each kind."""
@@ -13,12 +15,16 @@ SHOWN: Final = 10
 FIGURES: Final = "figures"
 """The part whose values may differ: they are printed beside each other."""
 
+SLOWER: Final = 1.05
+"""The ratio of the least times from which a benchmark is slower."""
+
 
 @frozen
 class Difference:
     """The differences of one part between two records.
 
-    `new` is no fault: a case that was added has no row before.
+    `new` is no fault: a case that was added has no row before. What one of the records could not measure is
+    `unproven` and a fault, also if neither of them could.
     """
 
     part: str
@@ -26,25 +32,28 @@ class Difference:
     changed: tuple[tuple[str, str, str], ...]
     gone: tuple[tuple[str, str], ...]
     new: tuple[tuple[str, str], ...]
+    unproven: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def is_fault(self) -> bool:
-        """Say whether something that was there is lost, or is another."""
-        return bool(self.changed or self.gone) and self.part != FIGURES
+        """Say whether something that was there is lost, or is another, or whether that is not known."""
+        return bool(self.changed or self.gone or self.unproven) and self.part != FIGURES
 
     def lines(self, shown: int = SHOWN) -> Iterator[str]:
         """Yield the counts, and the first differences of each kind."""
         counts = f"{self.same:,} same, {len(self.changed):,} changed"
-        yield f"{self.part}: {counts}, {len(self.gone):,} gone, {len(self.new):,} new"
+        unproven = f", {len(self.unproven):,} not measured" if self.unproven else ""
+        yield f"{self.part}: {counts}, {len(self.gone):,} gone, {len(self.new):,} new{unproven}"
         if self.part == FIGURES:
             yield from (f"  {key}: {before} -> {now}" for key, before, now in self.changed)
             return
-        for key, before, now in self.changed[:shown]:
-            yield f"  changed  {key}"
-            yield f"    before {before}"
-            yield f"    now    {now}"
-        for name, rows in (("gone", self.gone), ("new", self.new)):
-            yield from (f"  {name:<8} {key}  {value}" for key, value in rows[:shown])
+        for name, rows in (("changed", self.changed), ("unproven", self.unproven)):
+            for key, before, now in rows[:shown]:
+                yield f"  {name:<8} {key}"
+                yield f"    before {before}"
+                yield f"    now    {now}"
+        for name, others in (("gone", self.gone), ("new", self.new)):
+            yield from (f"  {name:<8} {key}  {value}" for key, value in others[:shown])
 
 
 def read(path: Path) -> dict[str, str]:
@@ -55,25 +64,52 @@ def read(path: Path) -> dict[str, str]:
 
 def compare_part(part: str, before: dict[str, str], now: dict[str, str]) -> Difference:
     """Compare the rows of one part."""
-    both = before.keys() & now.keys()
-    changed = tuple((key, before[key], now[key]) for key in sorted(both) if before[key] != now[key])
+    both = sorted(before.keys() & now.keys())
+    unproven = {key for key in both if NOT_DONE in (before[key][: len(NOT_DONE)], now[key][: len(NOT_DONE)])}
+    changed = [key for key in both if before[key] != now[key] and key not in unproven]
     return Difference(
         part,
-        len(both) - len(changed),
-        changed,
-        tuple((key, before[key]) for key in sorted(before.keys() - both)),
-        tuple((key, now[key]) for key in sorted(now.keys() - both)),
+        len(both) - len(changed) - len(unproven),
+        tuple((key, before[key], now[key]) for key in changed),
+        tuple((key, before[key]) for key in sorted(before.keys() - now.keys())),
+        tuple((key, now[key]) for key in sorted(now.keys() - before.keys())),
+        tuple((key, before[key], now[key]) for key in sorted(unproven)),
     )
 
 
-def compare(before: Path, now: Path) -> Iterator[Difference]:
-    """Yield the differences of each part that both records have."""
-    for path in sorted(before.glob("*.tsv.gz")):
-        if (other := now / path.name).exists():
-            yield compare_part(path.name.partition(".")[0], read(path), read(other))
+def compare(before: Path, now: Path, parts: Collection[str]) -> Iterator[Difference]:
+    """Yield the differences of each of these parts that both records have."""
+    for part in parts:
+        paths = [folder / f"{part}.tsv.gz" for folder in (before, now)]
+        if all(path.exists() for path in paths):
+            yield compare_part(part, *map(read, paths))
 
 
-def missing(before: Path, now: Path) -> list[str]:
-    """Return the parts that one record alone has."""
-    names = [{path.name.partition(".")[0] for path in folder.glob("*.tsv.gz")} for folder in (before, now)]
-    return sorted(names[0] ^ names[1])
+def missing(before: Path, now: Path, parts: Collection[str]) -> Iterator[str]:
+    """Yield a line for each of these parts that a record lacks: it is not proven."""
+    for part in parts:
+        names = [
+            name
+            for name, folder in (("before", before), ("now", now))
+            if not (folder / f"{part}.tsv.gz").exists()
+        ]
+        if names:
+            yield f"{part}: not compared: there is no record of it {' and '.join(names)}"
+
+
+def slower(before: dict[str, float], now: dict[str, float]) -> list[str]:
+    """Return the names of the benchmarks that are slower now."""
+    return sorted(name for name in before.keys() & now.keys() if now[name] > SLOWER * before[name])
+
+
+def benchmark_lines(before: dict[str, float], now: dict[str, float]) -> Iterator[str]:
+    """Yield a line for each benchmark: its least times and their ratio."""
+    late = slower(before, now)
+    for name in sorted(before.keys() | now.keys()):
+        if name not in now:
+            yield f"  gone     {name}"
+        elif name not in before:
+            yield f"  new      {name}  {now[name] * 1e6:,.1f} µs"
+        else:
+            times = f"{before[name] * 1e6:,.1f} -> {now[name] * 1e6:,.1f} µs, {now[name] / before[name]:.2f}"
+            yield f"  {'slower' if name in late else 'same':<8} {name}  {times}"

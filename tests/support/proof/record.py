@@ -1,26 +1,52 @@
-"""Record what a checkout does: `PYTHON record.py CHECKOUT FOLDER PART…`, with the Python of its environment.
+"""Record what a checkout does: `PYTHON record.py CHECKOUT FOLDER [--only PATTERN] PART…`.
 
-This file is run by itself, so that it also records commits that do not have it: it imports nothing of the
-project but its public API, and reads what commands print. Each part is a file of lines `key TAB value` in
-the folder; a part that is there already is not recorded again, so an interrupted record goes on.
+The Python is that of an environment with the packages of the tests. This file is run by itself, so that it
+also records commits that do not have it: it imports nothing of the project but its public API, and reads
+what commands print. Each part is a file of lines `key TAB value` in the folder. A part that is there already
+is not recorded again, and the long ones keep what they have in `PART.begun`: an interrupted record goes on.
 """
 
+import argparse
 import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import cache
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 Rows = Iterator[tuple[str, str]]
+
+NOT_DONE: Final = "not done: "
+"""How the value of a row begins that was not measured: two of them are not the same."""
+
+
+class Scope(NamedTuple):
+    """What is recorded: a checkout, the folder for what a long part has already, and a pattern.
+
+    The pattern is empty for everything. Each part applies it to what it goes over: ids of cases, names of
+    mutants, paths of tests.
+    """
+
+    checkout: Path
+    begun: Path
+    only: str = ""
+
+    def takes(self, name: str) -> bool:
+        """Return whether the pattern takes a name."""
+        return not self.only or fnmatchcase(name, self.only)
+
 
 CODECS: Final = (
     "reference",
@@ -37,8 +63,11 @@ CODECS: Final = (
 TAKEN: Final = 8
 """How many cuts, and how many flipped bits, the part `traces` takes of each input."""
 
-UNDER_TEST: Final = ("tests/unit/cli", "tests/unit/runner", "tests/unit/report", "tests/unit/adapters")
-"""The tests whose commands, most of them mistakes, the part `mistakes` records."""
+SAMPLED: Final = 48
+"""The part `verdicts` takes the derived cases of each golden case whose digest this divides."""
+
+RUNS_COMMANDS: Final = re.compile(r"\bwireproof: Command\b|\bwireproof\(")
+"""What a test has in it that runs a command: the part `mistakes` runs these."""
 
 
 class RecordError(Exception):
@@ -51,8 +80,17 @@ def command(*words: str, codes: tuple[int, ...] = (0,), cwd: Path | None = None,
     Raises:
         RecordError: it ends with another exit code.
     """
+    return python("-m", *words, codes=codes, cwd=cwd, **more)
+
+
+def python(*words: str, codes: tuple[int, ...] = (0,), cwd: Path | None = None, **more: str) -> str:
+    """Run the Python of the recorded environment, and return what it prints.
+
+    Raises:
+        RecordError: it ends with another exit code.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", *words],
+        [sys.executable, *words],
         cwd=cwd,
         env={**os.environ, "COLUMNS": "200", **more},
         capture_output=True,
@@ -71,26 +109,51 @@ def digest(value: object) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def cases(_: Path) -> Rows:
+def cases(scope: Scope) -> Rows:
     """Yield the bytes of each golden case, and what is expected."""
     with tempfile.TemporaryDirectory() as room:
         command("wireproof", "export", "--out", f"{room}/cases")
         with Path(room, "cases/cases.ndjson").open(encoding="utf-8") as lines:
-            for row in map(json.loads, lines):
+            for row in filter(lambda row: scope.takes(row["id"]), map(json.loads, lines)):
                 given = {name: row.get(name) for name in ("sha256", "value", "chunks", "generate", "steps")}
                 yield f"{row['id']} input", digest(given)
                 yield f"{row['id']} expect", digest([row.get("expect"), row.get("options")])
                 yield f"{row['id']} level", row["level"]
 
 
-def verdicts(_: Path) -> Rows:
-    """Yield the verdict, class, path and signature of every golden and derived case for each codec."""
-    for spec in CODECS:
+def verdicts(scope: Scope) -> Rows:
+    """Yield the verdict, class, path and signature of every golden case, and of a sample of derived ones."""
+    names = [name for name in _case_ids(scope.checkout) if scope.takes(name)]
+    sample = [name for name in names if int(digest(name), 16) % SAMPLED == 0] if not scope.only else names
+    yield from _verdicts(scope, "golden", names, "--no-families")
+    yield from _verdicts(scope, "sample", sample)
+
+
+def derived(scope: Scope) -> Rows:
+    """Yield the same of all derived cases."""
+    yield from _verdicts(scope, "all", [name for name in _case_ids(scope.checkout) if scope.takes(name)])
+
+
+def _case_ids(checkout: Path) -> list[str]:
+    rows = json.loads(command("wireproof", "cases", "--format", "json", cwd=checkout))
+    return [row["id"] for row in rows]
+
+
+def _verdicts(scope: Scope, what: str, names: list[str], *words: str) -> Rows:
+    """Yield the rows of a run of each codec; a run that ended is kept until the part is recorded."""
+    patterns = scope.begun / f"{what}.txt"
+    patterns.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    for spec in CODECS if names else ():
         name = spec if not spec.startswith("exec:") else "stdio"
-        with tempfile.TemporaryDirectory() as room:
-            run = Path(room) / "run.jsonl"
-            command("wireproof", "check", spec, "--property", "0", "--out", str(run), codes=(0, 1, 3))
-            yield from _case_rows(name, run)
+        run = scope.begun / f"{what}-{name}.jsonl"
+        if not run.exists():
+            new = run.with_suffix(".new")
+            command(
+                "wireproof", "check", spec, "--property", "0", "--run", f"@{patterns}", "--min-cases", "0",
+                "--out", str(new), *words, codes=(0, 1, 3), cwd=scope.checkout,
+            )  # fmt: skip
+            new.rename(run)
+        yield from _case_rows(name, run)
 
 
 def _case_rows(name: str, run: Path) -> Rows:
@@ -104,7 +167,7 @@ def _case_rows(name: str, run: Path) -> Rows:
                 yield f"{name} {row['id']}", " ".join([*map(str, parts), shown])
 
 
-def traces(_: Path) -> Rows:
+def traces(scope: Scope) -> Rows:
     """Yield the trace and the answer of the reference to each golden input, cut and with a flipped bit."""
     from attrs import evolve  # noqa: PLC0415 - of the recorded environment
 
@@ -113,7 +176,7 @@ def traces(_: Path) -> Rows:
     from wireproof.cases.reference_answers import reference_answer  # noqa: PLC0415
     from wireproof.formats import decode_with_trace, get  # noqa: PLC0415
 
-    for case in load().cases:
+    for case in (case for case in load().cases if scope.takes(case.id)):
         match case.input:
             case Value():
                 yield case.id, digest(_fields(reference_answer(case)))
@@ -155,69 +218,99 @@ def _fields(value: Any) -> Any:
             return {name: _fields(getattr(value, name)) for name in parts}
 
 
-def kills(checkout: Path) -> Rows:
+def kills(scope: Scope) -> Rows:
     """Yield the golden cases that kill each mutant."""
-    with tempfile.TemporaryDirectory() as room:
-        words = ("--table", "golden", "--in-process", "--workers", str(os.cpu_count()), "--out", room)
-        command("tests.mutants", *words, codes=(0, 1), cwd=checkout)
-        table = json.loads((Path(room) / "kill.json").read_text(encoding="utf-8"))
-    for name, row in table["rows"].items():
-        cell = row["cells"]["golden"]
-        yield name, " ".join(sorted(cell.get("ids", ()))) or cell.get("by", "") or cell.get("error", "")
+    listed = command("tests.mutants", "--list", cwd=scope.checkout).splitlines()
+    names = [name for name in (line.split()[0] for line in listed) if scope.takes(name)]
+    words = ("--table", "golden", "--workers", str(os.cpu_count()), "--out", str(scope.begun))
+    command("tests.mutants", *names, *words, "--in-process", codes=(0, 1, 4), cwd=scope.checkout)
+    rows = json.loads((scope.begun / "kill.json").read_text(encoding="utf-8"))["rows"]
+    for name in names:
+        cell = rows.get(f"mutant:{name}", {}).get("cells", {}).get("golden", {"error": "it has no row"})
+        fault = NOT_DONE + cell["error"] if cell.get("error") else ""
+        yield name, fault or " ".join(sorted(cell.get("ids", ()))) or cell.get("by", "") or "none"
 
 
-def baselines(checkout: Path) -> Rows:
+def baselines(scope: Scope) -> Rows:
     """Yield the known failures of the peers: each case with its verdict, its class and its reason."""
-    for path in sorted(checkout.glob("tests/peers/*/*/baseline.toml")):
+    for path in sorted(scope.checkout.glob("tests/peers/*/*/baseline.toml")):
         for row in tomllib.loads(path.read_text(encoding="utf-8")).get("known-failure", ()):
             ids = row["id"] if isinstance(row["id"], list) else [row["id"]]
             value = " | ".join(str(row.get(part, "")) for part in ("kind", "class", "reason"))
             yield from ((f"{path.parent.name} {one}", value) for one in ids)
 
 
-def helps(_: Path) -> Rows:
+def helps(scope: Scope) -> Rows:
     """Yield the help of the program and of each command, each option with its text alone."""
+    yield from _help_rows(scope.checkout, scope.only)
+
+
+@cache
+def _help_rows(checkout: Path, only: str) -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
         words = waiting.pop(0)
-        text = command("wireproof", *words, "--help")
+        text = command("wireproof", *words, "--help", cwd=checkout)
         name = " ".join(words) or "wireproof"
         sections = re.split(r"^(\w+):\n", text, flags=re.MULTILINE)
-        yield f"{name} usage", " ".join(sections[0].split())
+        rows.append((f"{name} usage", " ".join(sections[0].split())))
         for title, body in zip(sections[1::2], sections[2::2], strict=True):
             for row in re.split(r"\n(?=  \S)", body.rstrip()):
                 first, _, rest = row.strip().partition("  ")
-                yield f"{name} {title} {first}", " ".join(rest.split())
-                if title in ("Verbs", "Commands"):
+                rows.append((f"{name} {title} {first.strip()}", " ".join(rest.split())))
+                if title in ("Verbs", "Commands") and fnmatchcase(first.split()[0], only or "*"):
                     waiting.append((*words, first.split()[0]))
+    return rows
 
 
-def mistakes(checkout: Path) -> Rows:
-    """Yield the exit code and the first line on stderr of each command that the tests and documents run."""
-    with tempfile.TemporaryDirectory() as room:
-        plugin = Path(__file__).with_name("commands_of_tests.py")
-        written = Path(room) / "commands.tsv"
-        for words in (UNDER_TEST, ("-m", "documents", "tests")):
-            command(
-                "pytest", "-q", "-p", "no:cacheprovider", "-p", plugin.stem, *words,
-                codes=(0, 1), cwd=checkout, PYTHONPATH=str(plugin.parent), WIREPROOF_COMMANDS=str(written),
-            )  # fmt: skip
-        found: dict[str, Counter[str]] = {}
-        for line in written.read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition("\t")
-            found.setdefault(key, Counter())[value] += 1
+def mistakes(scope: Scope) -> Rows:
+    """Yield the exit code and the first line on stderr of each command that unit tests run."""
+    yield from _commands(scope, [])
+
+
+def documents(scope: Scope) -> Rows:
+    """Yield the same of the commands of the documents, which need the tools of other languages."""
+    yield from _commands(scope, ["-m", "documents"])
+
+
+def _commands(scope: Scope, words: list[str]) -> Rows:
+    plugin = Path(__file__).with_name("commands_of_tests.py")
+    written = scope.begun / "commands.tsv"
+    written.unlink(missing_ok=True)
+    workers = "0" if scope.only else str(os.cpu_count())
+    paths = [str(path.relative_to(scope.checkout)) for path in _tests_of_commands(scope, any(words))]
+    command(
+        "pytest", "-q", "-n", workers, "-p", "no:cacheprovider", "-p", plugin.stem,
+        *words, *paths,
+        codes=(0, 1), cwd=scope.checkout, WIREPROOF_COMMANDS=str(written),
+        PYTHONPATH=os.pathsep.join((str(plugin.parent), os.environ.get("PYTHONPATH", ""))),
+    )  # fmt: skip
+    found: dict[str, Counter[str]] = {}
+    for line in written.read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition("\t")
+        found.setdefault(key, Counter())[value] += 1
     for key, values in sorted(found.items()):
         yield key, " / ".join(sorted(values))
 
 
-def figures(checkout: Path) -> Rows:
+def _tests_of_commands(scope: Scope, documents: bool) -> Iterator[Path]:
+    for path in sorted((scope.checkout / "tests").rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        wanted = "mark.documents" in text if documents else RUNS_COMMANDS.search(text)
+        if wanted and scope.takes(str(path.relative_to(scope.checkout))):
+            yield path
+
+
+def figures(scope: Scope) -> Rows:
     """Yield the figures of the size of the project."""
+    checkout = scope.checkout
     package = list((checkout / "reference").rglob("*.py"))
     yield "lines of the package", str(_lines(package))
     yield "modules of the package", str(len(package))
     yield "lines of tests/**/*.py", str(_lines(list((checkout / "tests").rglob("*.py"))))
     yield "lines of baseline.toml", str(_lines(list((checkout / "tests").glob("peers/*/*/baseline.toml"))))
-    rows = list(helps(checkout))
+    rows = _help_rows(checkout, scope.only)
     commands = {key.rpartition(" ")[0] for key, _ in rows if key.endswith(" usage")} - {"wireproof"}
     yield "verbs", str(len({name.split()[0] for name in commands}))
     yield "options", str(sum(" Options -" in key and not key.endswith("--help") for key, _ in rows))
@@ -284,26 +377,48 @@ def _load_seconds() -> float:
     return min(float(done.stdout) for done in runs)
 
 
-def servers(checkout: Path) -> Rows:
-    """Yield the outcome of each test of a faulty server or client, which names the cases that notice it."""
-    yield from _outcomes(checkout, "live")
+def servers(scope: Scope) -> Rows:
+    """Yield the case that notices each faulty server and client, and the outcome of each test of them."""
+    code = (
+        "import json, importlib; from attrs import asdict, has; "
+        "tables = {name: vars(importlib.import_module(f'tests.live.{name}')) for name in "
+        "('kill_table', 'iggy_kill_table', 'client_kill_table')}; "
+        "print(json.dumps({f'{name} {table} {fault}': asdict(case) if has(type(case)) else case"
+        " for name, parts in tables.items() for table in sorted(parts) if table.endswith('KILLED_BY')"
+        " for fault, case in parts[table].items()}))"
+    )
+    for key, value in json.loads(python("-c", code, cwd=scope.checkout)).items():
+        yield key, json.dumps(value)
+    yield from _outcomes(scope, "live")
 
 
-def peers(checkout: Path) -> Rows:
+def peers(scope: Scope) -> Rows:
     """Yield the outcome of each test of a peer beside its baseline."""
-    yield from _outcomes(checkout, "peers or builds")
+    yield from _outcomes(scope, "peers or builds")
 
 
-def _outcomes(checkout: Path, marker: str) -> Rows:
-    printed = command(
-        "pytest", "-q", "-rA", "-n", str(os.cpu_count()), "-p", "no:cacheprovider", "-m", marker, "tests",
-        codes=(0, 1), cwd=checkout,
-    )  # fmt: skip
-    for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR|SKIPPED) (\S+)", printed, flags=re.MULTILINE):
-        yield name, outcome
+def _outcomes(scope: Scope, marker: str) -> Rows:
+    """Yield the outcome of each test with a marker; a file of tests that all passed is kept."""
+    words = ("-q", "-p", "no:cacheprovider", "-m", marker)
+    printed = command("pytest", *words, "--collect-only", "-n", "0", "tests", cwd=scope.checkout)
+    files = {name.partition("::")[0] for name in printed.splitlines() if "::" in name}
+    for path in sorted(filter(scope.takes, files)):
+        kept = scope.begun / f"{digest(path)}.txt"
+        if kept.exists():
+            outcomes = kept.read_text(encoding="utf-8")
+        else:
+            workers = ("-n", str(os.cpu_count()))
+            outcomes = command("pytest", *words, "-rA", *workers, path, codes=(0, 1), cwd=scope.checkout)
+            if not re.search(r"^(FAILED|ERROR) ", outcomes, flags=re.MULTILINE):
+                kept.write_text(outcomes, encoding="utf-8")
+        ended = r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - |$)"
+        for outcome, name in re.findall(ended, outcomes, flags=re.MULTILINE):
+            yield name, outcome if outcome == "PASSED" else NOT_DONE + outcome
+        for count, place in re.findall(r"^SKIPPED \[(\d+)\] (.+)$", outcomes, flags=re.MULTILINE):
+            yield place.partition(": ")[2], f"skipped {count}"
 
 
-QUICK: Final[dict[str, Callable[[Path], Rows]]] = {
+QUICK: Final[dict[str, Callable[[Scope], Rows]]] = {
     "figures": figures,
     "helps": helps,
     "cases": cases,
@@ -313,30 +428,57 @@ QUICK: Final[dict[str, Callable[[Path], Rows]]] = {
     "mistakes": mistakes,
     "verdicts": verdicts,
 }
-WHOLE: Final = {**QUICK, "servers": servers, "peers": peers}
+WHOLE: Final = {**QUICK, "documents": documents, "derived": derived, "servers": servers, "peers": peers}
 
 
-def main(checkout: Path, folder: Path, parts: list[str]) -> int:
+def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> int:
     """Record the parts that are not there; return 1 if one could not be recorded."""
     folder.mkdir(parents=True, exist_ok=True)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each command would compile all that it imports
     failed = 0
     for part in parts:
         path = folder / f"{part}.tsv.gz"
         if path.exists():
             continue
-        start = time.monotonic()
+        scope = Scope(checkout, folder / f"{part}.begun", only)
+        scope.begun.mkdir(exist_ok=True)
+        start, user = time.monotonic(), _user_seconds()
         try:
-            rows = sorted(WHOLE[part](checkout))
-        except RecordError as error:
-            sys.stdout.write(f"{part}: {error}\n")
+            rows = sorted(WHOLE[part](scope))
+        except Exception as error:  # noqa: BLE001 - whatever stops a part, the others are recorded
+            sys.stdout.write(f"{part}: not recorded: {type(error).__name__}: {error}\n")
             failed = 1
             continue
-        text = "".join(f"{key}\t{value}\n" for key, value in rows)
-        path.write_bytes(gzip.compress(text.encode("utf-8", "surrogateescape"), mtime=0))
-        sys.stdout.write(f"{part}: {len(rows):,} rows in {time.monotonic() - start:.0f} s\n")
+        new = path.with_suffix(".new")
+        lines = [f"{' '.join(key.split())}\t{' '.join(value.split())}\n" for key, value in rows]
+        new.write_bytes(gzip.compress("".join(lines).encode("utf-8", "surrogateescape"), mtime=0))
+        new.rename(path)
+        shutil.rmtree(scope.begun, ignore_errors=True)
+        seconds = f"{time.monotonic() - start:.0f} s, {_user_seconds() - user:.0f} s of processor time"
+        sys.stdout.write(f"{part}: {len(rows):,} rows in {seconds}\n")
         sys.stdout.flush()
     return failed
 
 
+def _user_seconds() -> float:
+    """Return the processor time of this process and of those that it started and that ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("parts", nargs="+", choices=list(WHOLE))
+    parser.add_argument("--only", default="")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]))
+    given = _arguments()
+    top = given.checkout.resolve()
+    package = find_spec("wireproof")
+    if package is None or not str(package.origin).startswith(f"{top}{os.sep}"):
+        sys.exit(f"{sys.executable} has the wireproof of {package and package.origin}, not of {top}")
+    sys.exit(main(top, given.folder.resolve(), given.parts, given.only))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the codec can do, by format and revision (`wireproof formats` lists them). Only what is claimed is asked.
+/* What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
  * May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
  * errors: "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": no reasons. */
 static const char HELLO[] =

@@ -20,7 +20,7 @@ import (
 
 const name, version = "my-codec", "1.0"
 
-// What the codec can do, by format and revision (`wireproof formats` lists them). Only what is claimed is asked.
+// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
 // May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
 var claims = map[string]object{
 	"iggy.identifier/0.0.30": {"ops": []string{"decode", "encode"}},

@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer'
 const name = 'my-codec'
 const version = '1.0'
 
-// What the codec can do, by format and revision (`wireproof formats` lists them). Only what is claimed is asked.
+// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
 // May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
 const claims = {
   'iggy.identifier/0.0.30': { ops: ['decode', 'encode'] },

@@ -15,7 +15,7 @@ from typing import Any
 
 NAME, VERSION = "my-codec", "1.0"
 
-# What the codec can do, by format and revision (`wireproof formats` lists them). Only claims are asked.
+# What the codec can do, by format and revision (`wireproof show` lists them). Only claims are asked.
 # May hold more: "codecs", "profiles", "features", and "observes", the fields that it shows, if not all.
 CLAIMS = {
     "iggy.identifier/0.0.30": {"ops": ["decode", "encode"]},

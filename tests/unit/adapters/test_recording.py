@@ -98,8 +98,9 @@ def test_what_a_killed_adapter_printed_last_is_kept(wireproof: Command, tmp_path
         "sys.stdin.readline()\nsys.stderr.write('x' * 5000 + 'the end')\nsys.stderr.flush()\ntime.sleep(60)\n"
     )
     spec = f"jsonl:{sys.executable} {script}"
-    wireproof("check", spec, "--run", "iggy.identifier/0.0.30/identifier/string-empty", "--no-families",
-              "--keep-stderr", tmp_path / "err", "--timeout-scale", "0.2")  # fmt: skip
+    case = "iggy.identifier/0.0.30/identifier/string-empty"
+    wireproof("--timeout-scale", "0.2", "check", spec, "--run", case, "--no-families",
+              "--keep-stderr", tmp_path / "err")  # fmt: skip
     (path,) = (tmp_path / "err").iterdir()
     assert "x" * 5000 + "the end" in path.read_text()
 

@@ -52,7 +52,7 @@ class Ran:
 def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run `check` on the scripted adapter with a fault."""
 
-    def check(fault: str, *more: Any) -> Ran:
+    def check(fault: str, *more: Any, scale: str = "1") -> Ran:
         mark = uuid4().hex
         monkeypatch.setenv("WIREPROOF_TEST_MARK", mark)
         monkeypatch.chdir(tmp_path)
@@ -62,9 +62,9 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         words = [word for one in CASES for word in ("--run", one)]
         views = ["--out", "run.jsonl", "--junit", "run.xml", "--markdown", "run.md", "--html", "run.html"]
         views += ["--badge", "badge.json"]
-        scale = "0.25" if fault in TIMEOUTS else "1"
-        options = ["--no-families", "--timeout-scale", scale, *words, *views, *more]
-        done = wireproof("check", spec, *options)
+        scale = "0.25" if fault in TIMEOUTS and scale == "1" else scale
+        options = ["--no-families", *words, *views, *more]
+        done = wireproof("--timeout-scale", scale, "check", spec, *options)
         grown = (process_stats.peak(os.getpid()) or 0) - before
         files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl")
         stream = tmp_path / "run.jsonl"
@@ -150,7 +150,7 @@ def test_what_is_only_odd_costs_nothing(fault: str, run: Any, tmp_path: Path) ->
 
 
 def test_an_adapter_that_hangs_always_ends_the_run_early_with_its_verdicts(run: Any) -> None:
-    ran = run("hangs-always", "--run", f"{FOLDER}/**", "--timeout-scale", "0.02")
+    ran = run("hangs-always", "--run", f"{FOLDER}/**", scale="0.02")
     found = list(ran.verdicts.values())
     assert found.count("timeout") == MAX_CONSECUTIVE_TIMEOUTS
     assert found.count("not-run:spent") == len(found) - MAX_CONSECUTIVE_TIMEOUTS

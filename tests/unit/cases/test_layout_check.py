@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from attrs import evolve
+from declared_layouts import trace_errors
 from goldens import stored_cases
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.cases.layout_check import trace_errors
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.layout import (
     Count,

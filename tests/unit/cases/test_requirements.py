@@ -218,7 +218,7 @@ def test_the_badge_has_the_name_of_the_set() -> None:
 
 def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
-    done = wireproof("check", "reference", "--in-process", "--requirements", VERIFIER, "--out", str(out))
+    done = wireproof("check", "reference", "--in-process", "--run", f"@{VERIFIER}", "--out", str(out))
     assert done.code == 0
     assert "reference: meets Heka verifier (2026.12)" in done.out
     run_line, *cases, _ = [json.loads(line) for line in out.read_text().splitlines()]
@@ -234,10 +234,13 @@ def test_check_judges_a_set_and_names_it(wireproof: Command, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--requirements", "2026.12:heka-verifie"], "did you mean heka-verifier?"),
-        (["--requirements", "1999.01:heka-reader"], "the dates: 2026.12"),
-        (["--requirements", VERIFIER, "--run", "heka.**"], "--requirements fixes the cases"),
-        (["--requirements", VERIFIER, "--property", "3"], "--requirements fixes the cases"),
+        (["--run", "@2026.12:heka-verifie"], "did you mean heka-verifier?"),
+        (["--run", "@1999.01:heka-reader"], "the dates: 2026.12"),
+        (["--run", f"@{VERIFIER}", "--run", "heka.**"], "runs the whole set alone"),
+        (["--run", f"@{VERIFIER}", "--run", "@2026.12:heka-reader"], "runs the whole set alone"),
+        (["--run", f"@{VERIFIER}", "--skip", "heka.**"], "runs the whole set alone"),
+        (["--run", f"@{VERIFIER}", "--property", "3"], "runs the whole set alone"),
+        (["--run", f"@{VERIFIER}", "--no-golden"], "runs the whole set alone"),
     ],
 )
 def test_a_wrong_word_is_one_line(wireproof: Command, words: list[str], line: str) -> None:
@@ -248,8 +251,10 @@ def test_a_wrong_word_is_one_line(wireproof: Command, words: list[str], line: st
 
 
 def test_the_verb_lists_sets_and_cases(wireproof: Command) -> None:
-    assert "2026.12:kafka-consumer-2  Kafka consumer 2 (2026.12): " in wireproof("requirements").out
-    lines = wireproof("requirements", VERIFIER).out.splitlines()
-    assert all(line.split()[0] in {"must", "should", "may"} for line in lines)
-    rows = json.loads(wireproof("requirements", "--format", "json").out)
+    assert "@2026.12:kafka-consumer-2  Kafka consumer 2 (2026.12): " in wireproof("cases", "@").out
+    done = wireproof("cases", f"@{VERIFIER}")
+    levels = {line.split()[0]: line.split()[1] for line in done.out.splitlines()}
+    assert levels == {case.id: case.level for case in required_cases(load(), VERIFIER).cases}
+    assert done.err == f"{len(levels)} cases\n"
+    rows = json.loads(wireproof("cases", "@", "--format", "json").out)
     assert {row["id"] for row in rows} >= {VERIFIER, "2026.12:kafka-broker-3"}

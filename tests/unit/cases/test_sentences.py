@@ -1,6 +1,5 @@
 """Each sentence of a format document leads to a case that can fail, or has the reason why none does."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +225,7 @@ def test_the_sentences_of_the_package_are_whole() -> None:
 
 def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, tmp_path: Path) -> None:
     folder(tmp_path, SENTENCE + RULES + CASES)
-    shown = wireproof("rule", "paper-1", "--fixtures", tmp_path)
+    shown = wireproof("--fixtures", tmp_path, "show", "paper-1")
     assert shown.code == 0
     assert shown.out.splitlines() == [
         "sentence paper-1",
@@ -238,35 +237,8 @@ def test_the_verb_shows_a_sentence_with_its_rules_and_cases(wireproof: Command, 
     ]
     assert (
         "sentence paper-1: A number has 4 bytes."
-        in wireproof("rule", "shelf.number", "--fixtures", tmp_path).out
+        in wireproof("--fixtures", tmp_path, "show", "shelf.number").out
     )
-
-
-def test_the_verb_lists_the_sentences(wireproof: Command, tmp_path: Path) -> None:
-    folder(tmp_path, SENTENCE + RULES + CASES)
-    listed = wireproof("rule", "--sentences", "--fixtures", tmp_path)
-    assert listed.code == 0
-    assert listed.out.splitlines()[-1] == "paper-1        covered      1  A number has 4 bytes."
-    assert "1 sentences" not in listed.out
-    rows = json.loads(wireproof("rule", "--sentences", "--format", "json", "--fixtures", tmp_path).out)
-    assert rows[-1] == {
-        "id": "paper-1",
-        "text": "A number has 4 bytes.",
-        "sources": [{"title": "The paper", "url": "https://example.org/paper#shelf"}],
-        "state": "covered",
-        "rules": ["shelf.number"],
-        "cases": [GOOD["id"]],
-        "exclusion": "",
-        "open": "",
-        "one_kind": "",
-    }
-
-
-@pytest.mark.parametrize("arguments", [(), ("kafka.v2.crc", "--sentences")])
-def test_the_verb_takes_a_name_or_the_list(wireproof: Command, arguments: tuple[str, ...]) -> None:
-    done = wireproof("rule", *arguments)
-    assert done.code == 2
-    assert "needs the ID of a rule, or --sentences" in done.one_line()
 
 
 def test_lint_prints_the_figures(wireproof: Command, tmp_path: Path, monkeypatch: Any) -> None:

@@ -266,18 +266,18 @@ def test_the_rules_of_the_package_cite_what_decides_them() -> None:
 def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> None:
     write(tmp_path, GOOD, rules=RULE + 'basis = "text"\ncites = ["paper:shelf"]\n')
     sources_file(tmp_path)
-    shown = wireproof("rule", "shelf.number", "--fixtures", tmp_path)
+    shown = wireproof("--fixtures", tmp_path, "show", "shelf.number")
     assert shown.code == 0
     assert "source   The paper: https://example.org/paper#shelf" in shown.out
     assert f"case     must   accept  {GOOD['id']}" in shown.out
     assert (
         "The paper: https://example.org/paper#shelf"
-        in wireproof("show", GOOD["id"], "--fixtures", tmp_path).out
+        in wireproof("--fixtures", tmp_path, "show", GOOD["id"]).out
     )
 
 
 def test_an_unknown_rule_is_one_line(wireproof: Command) -> None:
-    done = wireproof("rule", "kafka.v2.crcc")
+    done = wireproof("show", "kafka.v2.crcc")
     assert done.code == 2
     assert "did you mean kafka.v2.crc?" in done.one_line()
 

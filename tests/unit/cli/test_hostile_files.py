@@ -106,14 +106,14 @@ def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> Non
     assert "/dev/zero:1: a line of" in done.one_line()
 
 
-@pytest.mark.parametrize("verb", [("docs",), ("export",)], ids=lambda verb: verb[0])
+@pytest.mark.parametrize("verb", [("export",)], ids=lambda verb: verb[0])
 def test_no_id_leads_a_verb_out_of_its_folder(
     tmp_path: Path, wireproof: Command, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path / "none")  # to be quick
     evil = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/../../../../../OUTSIDE/x"}
     fixture_folders.write(tmp_path / "fixtures", evil)
-    done = wireproof(*verb, "--out", tmp_path / "a/b/c/out", "--fixtures", tmp_path / "fixtures")
+    done = wireproof("--fixtures", tmp_path / "fixtures", *verb, "--out", tmp_path / "a/b/c/out")
     assert done.code == Exit.SUITE
     assert "its id does not fit its file" in done.one_line()
     assert {path.name for path in tmp_path.iterdir()} == {"fixtures"}

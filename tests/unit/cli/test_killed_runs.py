@@ -41,12 +41,12 @@ def killed(number: int, folder: Path, *words: str, processes: int) -> tuple[int,
         sys.executable,
         "-m",
         "wireproof",
+        "--timeout-scale",
+        "30",
         "check",
         *words,
         "--out",
         "run.jsonl",
-        "--timeout-scale",
-        "30",
     ]
     command += [word for one in CASES for word in ("--run", one)]
     with subprocess.Popen(

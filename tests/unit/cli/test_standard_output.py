@@ -87,8 +87,8 @@ def test_a_sign_of_rich_that_the_encoding_has_not_is_escaped(monkeypatch: pytest
 
 VERBS = [
     ("check", MUTANT, *ONLY), ("explain", "000102"), ("adapters",),
-    ("show", "kafka.batch/v2/crc/bit-flip-in-value"), ("cases", "iggy.identifier/**"), ("doctor",),
-    ("formats",),
+    ("show", "kafka.batch/v2/crc/bit-flip-in-value"), ("cases", "iggy.identifier/**"),
+    ("show",),
 ]  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def test_no_verb_ends_with_a_traceback_in_ascii(
     assert out.getvalue() or err.getvalue()
 
 
-SLOW_VERBS = [("lint",), ("docs", "--out", "OUT")]
+SLOW_VERBS = [("lint",), ("export", "--out", "OUT")]
 
 
 @pytest.mark.parametrize("words", [pytest.param(words, marks=pytest.mark.sweeps) for words in SLOW_VERBS] + [

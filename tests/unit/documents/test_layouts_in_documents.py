@@ -6,13 +6,12 @@ from typing import get_args
 import pytest
 from documentation import tables, text_of
 from goldens import load
+from layout_tables import PrintedTable, layout_table, markdown_table, printed_tables
 
 from wireproof.heka.frame import FRAME
 from wireproof.heka.header import HEADER
 from wireproof.heka.message import FIELD, MESSAGE
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, RECORD, RECORD_HEADER
-from wireproof.report.layout_tables import layout_table
-from wireproof.report.printed_layouts import PrintedTable, markdown_table, printed_tables
 from wireproof.wire.layout import Layout, Number, Octets, Part, Repeated, proto_fields
 
 KAFKA, HEKA, LAYOUTS = (text_of(name) for name in ("kafka.md", "heka.md", "layouts.md"))

@@ -16,6 +16,7 @@ from tests.mutants.kill_table import (
     COLUMNS,
     Cell,
     Column,
+    KillTableError,
     Row,
     Settings,
     Table,
@@ -27,7 +28,6 @@ from tests.mutants.kill_table import (
 from tests.mutants.registry import mutants
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
-from wireproof.report.kills import KillTableError
 
 SOUND = "py:wireproof.adapters.reference:Reference"
 

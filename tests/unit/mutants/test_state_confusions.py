@@ -56,10 +56,10 @@ def test_states_are_found_in_each_text_of_a_record() -> None:
 @pytest.mark.sweeps
 def test_no_confusion_of_states_conforms() -> None:
     suite = load()
-    made = list(confusions(suite, [name for name in FORMATS if name.startswith(("kafka.", "heka."))]))
-    assert len(made) > 190
+    made = list(confusions(suite, FORMATS))
+    assert len(made) > 1100
     alive = {_row(each) for each in made if not killer(each, suite)}
-    assert alive <= EQUAL
+    assert alive == EQUAL
 
 
 def _row(each: Confusion) -> tuple[str, ...]:

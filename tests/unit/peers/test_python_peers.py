@@ -5,6 +5,7 @@ reads something else, the difference stands here under the finding of kafka.md Â
 names it.
 """
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -150,6 +151,15 @@ def test_magic_3_is_read_as_a_v2_batch(library: Any) -> None:
     outcome = library.decode(request(batch(bytes.fromhex("10000000026b027600"), magic=3)))
     assert isinstance(outcome, Accepted)
     assert reading(outcome.value["batches"]) == [f"0/{STAMP}/x6b/x76/"]
+
+
+def test_kafka_python_refuses_a_magic_below_0_where_its_fetcher_takes_the_size() -> None:
+    entry = bytearray(message(b"v", magic=0))
+    entry[16] = 0xFF
+    entry[12:16] = zlib.crc32(entry[16:]).to_bytes(4, "big")
+    outcome = KAFKA_PYTHON.decode(request(bytes(entry)))
+    assert isinstance(outcome, Refused)
+    assert "Not supported magic" in outcome.text
 
 
 @pytest.mark.parametrize("name", ["kafka-python", "aiokafka-pure", "aiokafka"])

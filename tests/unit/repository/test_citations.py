@@ -4,6 +4,8 @@
 """
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -52,6 +54,30 @@ def test_every_vector_id_of_kafka_is_in_its_document() -> None:
 def test_every_relative_link_of_a_page_leads_to_a_file_and_an_anchor(page: Path) -> None:
     broken = list(broken_links(page))
     assert not broken, "\n".join(broken)
+
+
+def test_every_section_that_the_code_refers_to_exists() -> None:
+    known = {page.stem: read_document(page).anchors for page in DOCS.glob("*.md")}
+    missing = [
+        f"{path.relative_to(TOP)}: {match[0]}"
+        for folder in ("reference", "tests", "fuzz")
+        for path in (TOP / folder).rglob("*.py")
+        for match in re.finditer(
+            r"\b([a-z]+(?:-[a-z]+)*)\.md#([\w-]+)", path.read_text("utf-8", errors="replace")
+        )
+        if match[1] in known and match[2] not in known[match[1]]
+    ]
+    assert missing == []
+
+
+@pytest.mark.documents
+def test_the_site_of_the_documents_has_no_link_that_leads_nowhere(tmp_path: Path) -> None:
+    words = ["build", "--strict", "-f", ".ci/site/mkdocs.yml", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert 'href="kafka.html"' in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -128,7 +128,7 @@ def test_what_is_hidden_cannot_be_imported_or_read() -> None:
             "wrong-accept",
         ),
         (("check", "exec:no-such-program", *SMALL), 4, "cannot be started"),
-        (("doctor",), 0, "end of every process: a process that"),
+        (("adapters",), 0, "end of every process: a process that"),
         (("lint",), 0, "0 problems"),
     ],
 )
@@ -163,8 +163,9 @@ def test_adapters_run_in_parallel_where_there_is_no_fork(tmp_path: Path) -> None
 @pytest.mark.parametrize("system", HIDDEN)
 @pytest.mark.parametrize(("codec", "verdict"), [("Hangs", "TIMEOUT"), ("Dies", "CRASH")])
 def test_an_adapter_that_hangs_or_dies_is_ended_and_named(system: str, codec: str, verdict: str) -> None:
-    case = ("--run", "kafka.batch/v2/counts/int-max", "--no-families", "--timeout-scale", "0.2")
-    done = verb(system, "check", f"py:tests.support.hanging_codecs:{codec}", *case)
+    case = ("--run", "kafka.batch/v2/counts/int-max", "--no-families")
+    words = ("--timeout-scale", "0.2", "check", f"py:tests.support.hanging_codecs:{codec}", *case)
+    done = verb(system, *words)
     assert f"{verdict} kafka.batch/v2/counts/int-max" in done.stdout
     assert done.returncode == 1
 

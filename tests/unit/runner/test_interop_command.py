@@ -14,13 +14,16 @@ READER = spec_of("mutant:legacy-timestamp-ignored")
 REPLAY = re.compile(r"replay  wireproof (replay .+)")
 
 
+INTEROP = ("--timeout-scale", 10, "interop")
+
+
 def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
     wireproof: Command, tmp_path: Path
 ) -> None:
     out, page = tmp_path / "x.jsonl", tmp_path / "x.html"
     done = wireproof(
-        "interop", "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
-        "--html", page, "--tokens", tmp_path / "tokens", "--timeout-scale", 10,
+        *INTEROP, "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
+        "--html", page, "--tokens", tmp_path / "tokens",
     )  # fmt: skip
     assert done.code == 1
     assert f"  {READER}: batches[0].timestamp" in done.out
@@ -39,8 +42,8 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 
 def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "interop", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
-        "--tokens", tmp_path, "--timeout-scale", 10,
+        *INTEROP, spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
+        "--tokens", tmp_path,
     )  # fmt: skip
     assert done.code == 0, done.out
     assert "APART" not in done.out
@@ -66,8 +69,8 @@ def test_what_cannot_be_exchanged_is_a_line(
 
 def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "interop", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
-        "--format", "kafka.batch/v2", "--tokens", tmp_path, "--timeout-scale", 10,
+        *INTEROP, "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
+        "--format", "kafka.batch/v2", "--tokens", tmp_path,
     )  # fmt: skip
     assert done.code == 4
     assert "no-such-program" in done.one_line()

@@ -83,6 +83,11 @@ static void show_record(const rd_kafka_message_t *r) {
     const char *name;
     const void *value;
     size_t size;
+    rd_kafka_resp_err_t err = rd_kafka_message_headers(r, &all);
+    if (err != 0 && err != RD_KAFKA_RESP_ERR__NOENT) { // the headers are read here, and may be broken
+        show_text("error", rd_kafka_err2str(err));
+        return;
+    }
     cJSON *line = cJSON_CreateObject(), *headers = cJSON_CreateArray();
     show_number(line, "offset", r->offset);
     int64_t when = rd_kafka_message_timestamp(r, &kind);
@@ -90,7 +95,7 @@ static void show_record(const rd_kafka_message_t *r) {
     cJSON_AddItemToObject(line, "timestampType", kinds[kind] ? cJSON_CreateString(kinds[kind]) : cJSON_CreateNull());
     cJSON_AddItemToObject(line, "key", hexed(r->key, r->key_len));
     cJSON_AddItemToObject(line, "value", hexed(r->payload, r->len));
-    for (size_t i = 0; rd_kafka_message_headers(r, &all) == 0 && rd_kafka_header_get_all(all, i, &name, &value, &size) == 0; i++) {
+    for (size_t i = 0; err == 0 && rd_kafka_header_get_all(all, i, &name, &value, &size) == 0; i++) {
         cJSON *pair = cJSON_CreateArray();
         cJSON_AddItemToArray(pair, named(name));
         cJSON_AddItemToArray(pair, hexed(value, size));

@@ -15,7 +15,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons.
 const ERRORS: &str = "exact";
 
-/// What the codec can do, by format and revision (`wireproof formats` lists them). Only what is claimed is asked.
+/// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
 /// May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
 fn claims() -> Value {
     json!({

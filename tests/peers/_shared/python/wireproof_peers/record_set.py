@@ -174,10 +174,12 @@ class RecordSet:
         messages.extend(_record_json(record) for record in self._checked(batch))
 
     def _checked(self, batch: Any) -> Iterator[Any]:  # noqa: ANN401 - of the library
-        """Yield the records of a v0 or v1 entry, with the check of each checksum that the fetcher makes."""
+        """Yield the records of a v0 or v1 entry, each checked as the fetcher does."""
         for record in batch:
             if hasattr(record, "validate_crc") and not record.validate_crc():
                 raise self.library.bad_crc("an inner message failed its crc check")
+            # kafka-python's fetcher takes the size of each record, which fails where its magic is below 0.
+            getattr(record, "size_in_bytes", None)
             yield record
 
     def _wrapper(self, entry: bytes) -> dict[str, Json]:

@@ -28,7 +28,7 @@ public final class Adapter {
   static final String NAME = "my-codec";
   static final String VERSION = "1.0";
 
-  /** What the codec can do, by format and revision (`wireproof formats` lists them). Only what is claimed is asked.
+  /** What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
    * May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all. */
   static final Map<String, Map<String, List<String>>> CLAIMS = Map.of(
       "iggy.identifier/0.0.30", Map.of("ops", List.of("decode", "encode")),

@@ -1,8 +1,8 @@
-"""The pages of results: who meets which requirement set, by version, what is wrong, and the search."""
+"""The page of results: who meets which requirement set, by version, and what is wrong."""
 
-import json
 import os
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -14,15 +14,13 @@ from small_runs import RUN, stream
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.sources import cited
 from wireproof.cases.steps import is_refused
-from wireproof.report.docs_site import Site, case_page, pages
-from wireproof.report.implementation_answers import votes
+from wireproof.report.html_template import template_file
 from wireproof.report.level_results import Level, implementations, levels_of, sections
-from wireproof.report.results_pages import ANSWERS, implementation_page, results_of, trend_of
+from wireproof.report.results_page import results_of, results_page
 from wireproof.runner.event_files import EventStream, joined
 from wireproof.runner.events import case_event
-from wireproof.runner.verdicts import TABLE, Verdict
+from wireproof.runner.verdicts import Verdict
 
 PASS = Verdict("pass", "canonical")
 WRONG = Verdict("fail", "wrong-value", want="accept", got="<script>")
@@ -102,8 +100,7 @@ def test_versions_are_in_order_and_the_last_run_of_each_counts(level: Level) -> 
     (one,) = implementations([level], runs)
     assert [version.version for version in one.versions] == ["1.9", "1.10"]
     assert not one.newest.wrong
-    assert one.turns[case.id].fixed_in == "1.10"
-    assert len(trend_of(one).dots) == 2
+    assert [event.id for event in one.versions[0].wrong] == [case.id]
 
 
 def test_a_table_begins_with_the_best_and_names_who_can_be_chosen(level: Level) -> None:
@@ -169,62 +166,41 @@ def test_shards_of_one_run_are_one_column_and_a_shard_that_comes_again_is_the_ne
     assert [len(one.cases) for one in joined([*halves, *halves])] == [len(whole.cases)] * 2
 
 
-def test_every_verdict_that_is_a_finding_has_words() -> None:
-    found = {
-        f"{row.name}:{kind}" if kind else row.name
-        for row in TABLE
-        if row.gate in ("level", "runaway") and row.name != "blocked"
-        for kind in row.kinds or ("",)
-    }
-    assert found == ANSWERS.keys()
-
-
 @pytest.fixture(scope="module")
-def pages_of_four_runs(suite: Suite, level: Level) -> dict[str, str]:
-    """The site of three implementations, one of them in two versions, with one case."""
+def page_of_four_runs(suite: Suite, level: Level) -> str:
+    """The page of three implementations, one of them in two versions."""
     case = must(level, refused=False)
     runs = [
-        run_of(level, "some/thing", "1", {case.id: WRONG}),
+        run_of(level, "some<thing", "1", {case.id: WRONG}),
         run_of(level, "other", "2"),
         run_of(level, "kio", "1.9", {case.id: WRONG}),
         run_of(level, "kio", "1.10"),
     ]
-    results = results_of(suite, runs)
-    return dict(pages(Site(evolve(suite, cases=(case,)), votes(results.newest), {}, results)))
+    return results_page(results_of(suite, runs))
 
 
-def test_the_pages_lead_from_the_table_to_bytes_and_source_and_text_of_a_codec_is_escaped(
-    suite: Suite, level: Level, pages_of_four_runs: dict[str, str]
+def test_the_page_names_who_can_be_chosen_and_the_worst_finding_and_escapes_names(
+    suite: Suite, level: Level, page_of_four_runs: str
 ) -> None:
-    case = must(level, refused=False)
-    assert f'href="{implementation_page("some/thing")}"' in pages_of_four_runs["results.html"]
-    page = pages_of_four_runs[implementation_page("some/thing")]
-    assert f'href="../{case_page(case.id)}"' in page
-    (place, *_) = cited(suite.rules[case.rules[0]].cites, suite.sources)
-    assert f'href="{place.url}"' in page
-    assert ">wrong value<" in page
-    assert "&lt;script&gt;" in page
-    assert "<script>" not in page
-    assert f"wireproof replay {case.id} some/thing" in page
+    (box, *_) = re.findall(r'<div class="card">.*?</div>', page_of_four_runs, re.DOTALL)
+    assert f"<h3>{level.use_text}</h3>" in box
+    assert re.search(r"nothing wrong</span><b>kio, other</b>", box)
+    assert "some&lt;thing (1)" in box
+    rows = re.findall(r'<th scope="row">(.*?) <small', page_of_four_runs)
+    assert rows == ["kio", "other", "some&lt;thing"]
+    rule = suite.rules[must(level, refused=False).rules[0]]
+    assert f'<span class="bad">gets valid data wrong</span>: {escape(rule.text)}' in page_of_four_runs
+    assert page_of_four_runs.count('<span class="chip fails">✗ 1 wrong</span>') == 1
+    assert '<td data-use="versions"><div>2</div></td>' in page_of_four_runs
+    assert "<thing" not in page_of_four_runs
 
 
-def test_every_version_is_listed_and_a_case_shows_the_answers_of_the_newest(
-    level: Level, pages_of_four_runs: dict[str, str]
-) -> None:
-    rows = re.findall(r'<th scope="row">(.*?)</th>', pages_of_four_runs["versions.html"])
-    assert rows == ["1.10", "1.9", "2", "1"]
-    shown = pages_of_four_runs[case_page(must(level, refused=False).id)]
-    assert "kio 1.10" in shown
-    assert "kio 1.9" not in shown
-
-
-def test_the_search_finds_implementations_rules_and_cases(pages_of_four_runs: dict[str, str]) -> None:
-    index = pages_of_four_runs["search-index.js"]
-    rows = json.loads(index.removeprefix("const ROWS = ").removesuffix(";\n"))
-    assert ["implementation", "other", "2", implementation_page("other")] in rows
-    assert {kind for kind, *_ in rows} >= {"rule", "case", "document", "format", "known bug"}
-    assert not [page for *_, page in rows if re.sub("#.*", "", page) not in pages_of_four_runs]
-    assert "<" not in index
+def test_who_is_judged_by_no_set_stands_apart(suite: Suite, level: Level) -> None:
+    whole = run_of(level, "some", "1.0")
+    page = results_page(results_of(suite, [evolve(whole, cases=whole.cases[:20])]))
+    assert "Judged, but not by a requirement set" in page
+    judged = sum(event.level == "must" for event in whole.cases[:20])
+    assert f'<span class="chip met">{judged} of {judged}</span>' in page
 
 
 # --- colours ---
@@ -249,15 +225,12 @@ def luminance(colour: str) -> float:
             for text in ("ink", "dim", "good", "bad", "open", "mild")
             for ground in ("paper", "soft")
         ),
-        *((text, f"{text}-soft") for text in ("good", "bad", "open", "mild")),
-        ("ink", "mark"),
+        *((text, f"{text}-soft") for text in ("good", "bad", "mild")),
     ],
 )
-def test_text_has_the_contrast_that_everybody_can_read(
-    suite: Suite, scheme: int, text: str, ground: str
-) -> None:
+def test_text_has_the_contrast_that_everybody_can_read(scheme: int, text: str, ground: str) -> None:
     """At least 4.5, which WCAG 2.2 asks for text of any size (AA)."""
-    style = next(page for name, page in pages(Site(evolve(suite, cases=()), {}, {})) if name == "style.css")
+    style = template_file("results.css")
     block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
     colours = dict(re.findall(r"--([\w-]+): #([0-9a-f]+)", block))
     one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
@@ -266,50 +239,26 @@ def test_text_has_the_contrast_that_everybody_can_read(
 
 @pytest.mark.browser
 @needs("chromium")
-def test_the_site_works_from_a_folder_on_a_phone_and_in_the_dark(
+def test_the_page_works_from_a_file_on_a_phone_and_in_the_dark(
     suite: Suite, level: Level, tmp_path: Path
 ) -> None:
     """`PAGE_PICTURES=DIR` keeps what it looks like."""
     case = must(level, refused=False)
-    runs = [
-        run_of(level, "some", "1", {case.id: WRONG}),
-        run_of(level, "some", "2"),
-        run_of(level, "other", "2"),
-    ]
-    site = Site(evolve(suite, cases=(case,)), votes(runs), {}, results_of(suite, runs))
-    for name, text in pages(site):
-        path = tmp_path / "site" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    looked_at = (
-        "index.html",
-        "results.html",
-        "versions.html",
-        implementation_page("some"),
-        case_page(case.id),
-    )
-    ready = "document.readyState === 'complete'"
+    runs = [run_of(level, f"codec-{n}", "1", {case.id: WRONG} if n % 2 else {}) for n in range(8)]
+    page = tmp_path / "results.html"
+    page.write_text(results_page(results_of(suite, runs)), encoding="utf-8")
     with Chromium(tmp_path) as browser:
         for name, width, dark in (("wide", 1400, False), ("dark", 1400, True), ("phone", 390, False)):
             browser.look(width, 900, dark=dark)
-            for page in (*looked_at, "rules.html", "history.html", "search.html"):
-                browser.open(tmp_path / "site" / page, ready)
-                assert browser.run("document.documentElement.scrollWidth") <= width
-                assert browser.run("getComputedStyle(document.body).fontSize") == "15px"
-                if folder := os.environ.get("PAGE_PICTURES"):
-                    browser.picture(Path(folder) / f"{Path(page).stem}-{name}.png")
-        browser.run("document.getElementById('words').focus()")
-        browser.write(case.id)
-        links = "[...document.querySelectorAll('#found a')].map((one) => one.getAttribute('href')).join()"
-        assert browser.run(links) == case_page(case.id)
-        browser.look(390, 844)
-        browser.open(tmp_path / "site" / "results.html", ready)
+            browser.open(page, "document.readyState === 'complete'")
+            assert browser.run("document.documentElement.scrollWidth") <= width
+            assert browser.run("getComputedStyle(document.body).fontSize") == "15px"
+            if folder := os.environ.get("PAGE_PICTURES"):
+                browser.picture(Path(folder) / f"results-{name}.png")
         cells = "[...document.querySelectorAll('table.results *')]"
         cut = f"{cells}.some((one) => one.getBoundingClientRect().right > innerWidth)"
         assert not browser.run(cut), "on a phone a row is a list, and nothing is cut"
-        form = "(({action, method, q}) => [action, method, q.type])(document.querySelector('header form'))"
-        search = (tmp_path / "site" / "search.html").as_uri()
-        assert browser.run(form) == [search, "get", "search"]
-        browser.ask("Page.navigate", url=f"{search}?q={case.id}")
-        browser.wait(ready)
-        assert browser.run(links) == case_page(case.id), "the field of every page leads to the search"
+        browser.run("document.querySelector('input').focus()")
+        browser.write("codec-3")
+        shown = "[...document.querySelectorAll('tbody tr')].filter((row) => !row.hidden).length"
+        assert browser.run(shown) == 1

@@ -1,13 +1,12 @@
 """The tables of layouts: each field has its place, its size, its type and what it means."""
 
 from goldens import load, stored_cases
+from layout_tables import layout_table, layout_tables, printed_tables
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Data
 from wireproof.formats import FORMATS
 from wireproof.kafka.layouts import BATCH, RECORD
-from wireproof.report.layout_tables import layout_table, layout_tables
-from wireproof.report.printed_layouts import printed_tables
 
 
 def test_every_offset_and_size_is_that_of_a_trace() -> None:
