@@ -5,7 +5,7 @@ installed families.
 """
 
 import fnmatch
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from attrs import frozen
@@ -67,7 +67,7 @@ class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
     """There is no such format or revision; the message lists the nearest ones."""
 
 
-FAMILIES: Final[MutableMapping[str, Family]] = INSTALLED.families
+FAMILIES: Final = INSTALLED.families
 """Every family, by its name; it is loaded when it is asked for."""
 
 FORMATS: Final = FormatTable(FAMILIES)

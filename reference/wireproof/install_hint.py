@@ -45,7 +45,7 @@ def _direct_url() -> dict[str, Any]:
     # imported here: only a message needs them, and both are slow to import
     from importlib import metadata  # noqa: PLC0415 - see above
 
-    from wireproof.safe_parsing import parse_json  # noqa: PLC0415 - as above
+    from wireproof.strict_parsing import parse_json  # noqa: PLC0415 - as above
 
     try:
         found = parse_json(metadata.distribution(NAME).read_text("direct_url.json") or "{}")

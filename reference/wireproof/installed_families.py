@@ -154,6 +154,16 @@ class FamilyTable(MutableMapping[str, Family]):
         self._load_all()
         return frozenset(self._packages - {"wireproof"})
 
+    def of_others(self) -> list[Family]:
+        """Return the families of other packages. Without any, those of this package are not loaded."""
+        with self._lock:
+            if self._others is not None:
+                providers = tuple(self._others())
+                self._others = lambda: providers
+                if providers:
+                    self._load_all()
+        return [family for name, family in self._loaded.items() if name not in self._first]
+
     def __getitem__(self, name: str) -> Family:
         """Return a family, and load it before."""
         if (family := self._loaded.get(name)) is not None:
@@ -232,5 +242,5 @@ def _unfit(family: object, known: dict[str, Family]) -> str:
     return ""
 
 
-INSTALLED: Final[FamiliesFound] = FamilyTable(_own(), lambda: _others(sys.path))
+INSTALLED: Final = FamilyTable(_own(), lambda: _others(sys.path))
 """The families of this environment."""

@@ -21,7 +21,7 @@ from wireproof.cases.id_patterns import compile_pattern
 from wireproof.runner.event_files import read_events
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
-from wireproof.safe_parsing import parse_toml
+from wireproof.strict_parsing import parse_toml
 
 PAGE: Final = parse_toml((Path(__file__).parent / "pairs.toml").read_text("utf-8"))
 

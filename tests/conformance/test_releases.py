@@ -17,7 +17,7 @@ from machine import needs
 from wireproof.adapters import peers
 from wireproof.adapters.registry import resolve
 from wireproof.runner.exit_codes import Exit
-from wireproof.safe_parsing import parse_toml
+from wireproof.strict_parsing import parse_toml
 
 PAGE = Path(__file__).parents[2] / "reference" / "docs" / "comparing.md"
 

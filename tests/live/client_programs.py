@@ -13,7 +13,7 @@ from wireproof.adapters import peers
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry import resolve
 from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
-from wireproof.safe_parsing import parse_toml
+from wireproof.strict_parsing import parse_toml
 
 WAIT_SECONDS: Final = 90.0
 """For one line: a group of consumers takes its time, and so does the first start of a virtual machine."""

@@ -14,7 +14,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-import cattrs
 from attrs import evolve, field, frozen
 from click import ClickException
 
@@ -31,7 +30,7 @@ from tests.mutants.kill import (
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
 from wireproof.files import UnreadableError, read_limited_bytes, replace_text
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import STRICT, parse_json, to_tree
 
 SCHEMA: Final = 1
 
@@ -262,9 +261,6 @@ def _cell(name: str, column: Column, settings: Settings) -> Cell:
 # --- the file ---
 
 
-_CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
-
-
 def read(folder: Path) -> Table:
     """Return the table in `folder`; an empty one if there is none.
 
@@ -273,16 +269,12 @@ def read(folder: Path) -> Table:
     """
     path = folder / FILE
     try:
-        return _CONVERTER.structure(parse_json(read_limited_bytes(path, LARGEST)), Table)
+        return STRICT.read(parse_json(read_limited_bytes(path, LARGEST)), Table, "the table")
     except FileNotFoundError:
         return Table()
-    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError, UnreadableError) as error:
-        what = (
-            "; ".join(cattrs.transform_error(error, path=FILE))
-            if isinstance(error, ExceptionGroup)
-            else error
-        )
-        raise KillTableError(f"{path}: no kill table ({what}): move it away, or give another --out") from None
+    except (ValueError, UnreadableError) as error:
+        what = f"no kill table ({error}): move it away, or give another --out"
+        raise KillTableError(f"{path}: {what}") from None
 
 
 def kills_by_case(folder: Path) -> Mapping[str, Sequence[str]]:
@@ -296,5 +288,5 @@ def kills_by_case(folder: Path) -> Mapping[str, Sequence[str]]:
 
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
-    text = json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n"
+    text = json.dumps(to_tree(table), indent=1) + "\n"
     replace_text(folder / FILE, text)

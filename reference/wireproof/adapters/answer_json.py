@@ -8,9 +8,8 @@ failed, not its library). No answer reports the end of a process or a timeout: t
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-import cattrs
 from attrs import evolve
 
 from wireproof.adapters.errors import MessageError
@@ -29,15 +28,7 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.strict_converter import (
-    END_OF_POSITIONS,
-    object_hook,
-    position,
-    shorten_value,
-    strict_converter,
-    unchanged,
-    wrong,
-)
+from wireproof.strict_parsing import END_OF_POSITIONS, Reader, position, shorten_value, wrong
 from wireproof.suggestions import suggestion
 from wireproof.wire.reject_classes import REJECT_CLASSES
 from wireproof.wire.safe_text import one_line
@@ -143,7 +134,7 @@ def answer_of(packet: Packet) -> Outcome:
     fields = {name: value for name, value in packet.head.items() if name not in _ENVELOPE}
     if kind is Accepted and isinstance(fields.get("text"), str):
         del fields["text"]  # it says why there is a digest, to a person
-    answer = structured(_CONVERTER, fields, kind, str(outcome))
+    answer = structured(_READER, fields, kind, str(outcome))
     return bounded(_with_bytes(answer, fields, packet.blob) if isinstance(answer, Accepted) else answer)
 
 
@@ -182,7 +173,7 @@ def _clean(text: object, most: int) -> str:
 # --- the types of the fields ---
 
 
-def _consumed(value: object, _: object) -> int | None:
+def _consumed(value: object) -> int | None:
     if value is None:
         return None
     if type(value) is not int or not 0 <= value < END_OF_POSITIONS:
@@ -190,25 +181,25 @@ def _consumed(value: object, _: object) -> int | None:
     return value
 
 
-def _class(name: object, _: object) -> object:
+def _class(name: object) -> object:
     if isinstance(name, str) and name in _CLASSES:
         return name
     raise ValueError(f"is unknown: {shorten_value(name)}; {suggestion(str(name), REJECT_CLASSES, OTHER)}")
 
 
-def _at(value: object, _: object) -> object:
+def _at(value: object) -> object:
     """Return a position; an adapter may write the number of one as a text."""
-    return position(int(value) if isinstance(value, str) and NUMBER.fullmatch(value) else value, None)
+    return position(int(value) if isinstance(value, str) and NUMBER.fullmatch(value) else value)
 
 
-def _converter() -> cattrs.Converter:
-    converter = strict_converter()
-    text = converter.get_structure_hook(str)
-    accepted = object_hook(Accepted, converter, value=unchanged, consumed=_consumed, data=None, digest=text)
-    refused = object_hook(Refused, converter, cls=_class, at=_at, before=unchanged)
-    converter.register_structure_hook(Accepted, accepted)
-    converter.register_structure_hook(Refused, refused)
-    return converter
-
-
-_CONVERTER: Final = _converter()
+_READER: Final = Reader(
+    {
+        (Accepted, "value"): Any,
+        (Accepted, "consumed"): _consumed,
+        (Accepted, "data"): None,
+        (Accepted, "digest"): str,
+        (Refused, "cls"): _class,
+        (Refused, "at"): _at,
+        (Refused, "before"): Any,
+    }
+)

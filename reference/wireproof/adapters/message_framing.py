@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias
 from attrs import field, frozen
 
 from wireproof.adapters.errors import MessageError, TooMuchError
-from wireproof.strict_converter import octets, shorten_value
+from wireproof.strict_parsing import octets, shorten_value
 
 MAX_MESSAGE: Final = 32 * 1024 * 1024
 """Most bytes of a header and all its blobs; a line may have three times as many, for its hex and its JSON."""
@@ -352,6 +352,6 @@ class Lines:
 def unhex(text: object, name: str) -> bytes:
     """Return the bytes of lower-case hex; raise `MessageError` that names the field `name`."""
     try:
-        return octets(text, bytes)
+        return octets(text)
     except ValueError as error:
         raise MessageError(f"{name} {error}") from None

@@ -16,8 +16,7 @@ from wireproof.adapters import live_servers, packaged_folders
 from wireproof.adapters.errors import AdapterFileError, UnknownAdapter
 from wireproof.adapters.registry_entry import Build, Entry, PeerLibrary, Pin
 from wireproof.installed_families import OWN
-from wireproof.safe_parsing import parse_toml
-from wireproof.strict_converter import strict_converter, structure
+from wireproof.strict_parsing import parse_toml, structure
 
 Language = Literal["c", "csharp", "go", "java", "node", "python", "rust"]
 
@@ -187,7 +186,7 @@ def _client(entry: Entry, file: AdapterFile, options: tuple[str, ...]) -> Entry:
 
 def _file(path: Path) -> AdapterFile:
     try:
-        file = structure(_CONVERTER, parse_toml(path.read_text(encoding="utf-8")), AdapterFile, "the table")
+        file = structure(parse_toml(path.read_text(encoding="utf-8")), AdapterFile, "the table")
     except (OSError, ValueError) as error:
         raise AdapterFileError(f"{path}: {error}") from None
     if sum(map(bool, (file.command, file.python, file.absent))) != 1:
@@ -241,6 +240,3 @@ def _library(folder: Path, file: AdapterFile) -> PeerLibrary | None:
     if file.library or not file.driver:
         return file.library
     return _file(folder.with_name(file.driver) / FILE).library
-
-
-_CONVERTER: Final = strict_converter()

@@ -30,7 +30,7 @@ from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchEr
 from wireproof.adapters.message_framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
 from wireproof.adapters.request_json import OPENING, hello_of, request_packet
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
-from wireproof.strict_converter import shorten_value
+from wireproof.strict_parsing import shorten_value
 from wireproof.wire.safe_text import one_line
 
 MIB: Final = 1024 * 1024

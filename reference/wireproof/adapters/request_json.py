@@ -6,26 +6,15 @@ raises `MessageError` with one line that names the field.
 
 import json
 from collections.abc import Mapping
-from typing import Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
-import cattrs
 from attrs import evolve, frozen
 
 from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.message_framing import Head, Packet
 from wireproof.cases.case import Limits, Op
-from wireproof.strict_converter import (
-    FieldError,
-    Hook,
-    count,
-    object_hook,
-    shorten_value,
-    strict_converter,
-    structure,
-    unchanged,
-    wrong,
-)
+from wireproof.strict_parsing import FieldError, Reader, count, shorten_value, wrong
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
 from wireproof.wire.options_json import OPTIONS_IN_REQUESTS, options_to_request
@@ -50,10 +39,10 @@ _OPS: Final = get_args(Op)
 T = TypeVar("T")
 
 
-def structured(converter: cattrs.Converter, tree: object, kind: type[T], owner: str) -> T:
+def structured(reader: Reader, tree: object, kind: type[T], owner: str) -> T:
     """Return the object that a part of a message describes; raise `MessageError`."""
     try:
-        return structure(converter, tree, kind, owner)
+        return reader.read(tree, kind, owner)
     except FieldError as error:
         raise MessageError(str(error)) from None
 
@@ -97,12 +86,13 @@ def hello_of(packet: Packet) -> Hello:
     head = packet.head["hello"]
     if isinstance(head, dict):
         _check_start(head)
-    hello = structured(_CONVERTER, head, Hello, "hello")
+    hello = structured(_READER, head, Hello, "hello")
     name = one_line(hello.name, NAME)
     if not name:
         raise MessageError("name is empty")
     notes = tuple(one_line(note, NOTE) for note in hello.notes[:MOST_NOTES])
-    return evolve(hello, name=name, version=one_line(hello.version, NAME), notes=notes)
+    revisions = {format_id: _in_order(claim) for format_id, claim in hello.revisions.items()}
+    return evolve(hello, name=name, version=one_line(hello.version, NAME), notes=notes, revisions=revisions)
 
 
 def _check_start(head: Head) -> None:
@@ -119,7 +109,13 @@ def _check_start(head: Head) -> None:
 
 def claim_of(claims: object, format_id: str) -> Claim:
     """Return the claims about the format and revision `format_id`."""
-    return structured(_CONVERTER, claims, Claim, f"the claim of {one_line(format_id, NAME)}")
+    return _in_order(structured(_READER, claims, Claim, f"the claim of {one_line(format_id, NAME)}"))
+
+
+def _in_order(claim: Claim) -> Claim:
+    """Return a claim with each operation once, in the order of the contract."""
+    ops = claim.ops
+    return claim if ops is None else evolve(claim, ops=tuple(op for op in _OPS if op in ops))
 
 
 # --- request ---
@@ -190,7 +186,7 @@ def request_of(packet: Packet) -> Request:
     """Return the request in a packet; raise `MessageError` for a malformed one."""
     head = packet.head
     quick = _is_of_bulk_run(head)
-    read = None if quick else structured(_CONVERTER, head, _RequestFields, "a request")
+    read = None if quick else structured(_READER, head, _RequestFields, "a request")
     op: Op = head["op"]
     if (packet.blob is not None, packet.blobs is not None, "value" in head, "steps" in head) != _INPUTS[op]:
         raise MessageError(f"{op} must have {_WANTED[op]} and no other input")
@@ -251,37 +247,31 @@ _WANTED: Final = {"decode": "hex", "scan": "chunks", "encode": "value", "sequenc
 # --- the types of the fields ---
 
 
-def _window(value: object, _: object) -> int:
+def _window(value: object) -> int:
     if type(value) is not int or value < 1:
         raise wrong("a whole number from 1 on", value)
     return value
 
 
-def _ops(value: object, _: object) -> tuple[Op, ...]:
-    """Return each operation once, in the order of the contract."""
-    ops = _CONVERTER.structure(value, tuple[Op, ...])
-    return tuple(op for op in _OPS if op in ops)
-
-
-def _steps(value: object, _: object) -> tuple[Mapping[str, Json], ...]:
+def _steps(value: object) -> tuple[Mapping[str, Json], ...]:
     if not isinstance(value, list) or not all(isinstance(step, dict) and "op" in step for step in value):
         raise wrong("a list of objects with an op", value)
     return tuple(value)
 
 
-def _converter() -> cattrs.Converter:
-    converter = strict_converter()
-    texts = converter.get_structure_hook(tuple[str, ...])
-    hooks: dict[type, dict[str, Hook]] = {
-        Claim: {"ops": _ops, "codecs": texts, "profiles": texts, "features": texts},
-        Hello: {"window": _window},
-        _RequestLimits: {"ms": count, "max_output": count},
-        _RequestFields: {"value": unchanged, "steps": _steps},
+_NAMES: Final = tuple[str, ...]
+
+_READER: Final = Reader(
+    {
+        (Claim, "ops"): tuple[Op, ...],
+        (Claim, "codecs"): _NAMES,
+        (Claim, "profiles"): _NAMES,
+        (Claim, "features"): _NAMES,
+        (Hello, "window"): _window,
+        (_RequestLimits, "ms"): count,
+        (_RequestLimits, "max_output"): count,
+        (_RequestFields, "value"): Any,
+        (_RequestFields, "steps"): _steps,
+        **OPTIONS_IN_REQUESTS,
     }
-    converter.register_structure_hook(Options, OPTIONS_IN_REQUESTS)
-    for kind, special in hooks.items():
-        converter.register_structure_hook(kind, object_hook(kind, converter, **special))
-    return converter
-
-
-_CONVERTER: Final = _converter()
+)

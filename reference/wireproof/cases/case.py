@@ -9,7 +9,8 @@ from typing import Final, Literal, TypeAlias
 from attrs import evolve, field, frozen
 
 from wireproof.cases.generate.recipe import Recipe
-from wireproof.strict_converter import JSON_NAME
+from wireproof.lazy_fields import LazyFields
+from wireproof.strict_parsing import JSON_NAME
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import RejectClass
@@ -175,7 +176,7 @@ class Source:
 
 
 @frozen
-class Case:
+class Case(LazyFields):
     """One case; the fields are the keys of a fixture file.
 
     A derived case has the id `<id>~<family>:<n>`, its parent's id in `parent` and its family's name in

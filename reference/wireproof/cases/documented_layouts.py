@@ -15,8 +15,7 @@ from wireproof.cases.lint_problem import Problem
 from wireproof.cases.sources import resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.wire.layout import (
     Checksum,
     Count,
@@ -77,12 +76,9 @@ def _read(path: Path) -> Iterator[DocumentedLayout]:
         return
     try:
         rows = parse_toml(read_limited_text(path, MAX_TOML_SIZE)).get("layout", [])
-        yield from (structure(_CONVERTER, row, DocumentedLayout, "the layout") for row in rows)
+        yield from (structure(row, DocumentedLayout, "the layout") for row in rows)
     except (OSError, ValueError, FieldError) as error:
         raise FixtureError(f"{path}: {error}") from None
-
-
-_CONVERTER: Final = strict_converter()
 
 
 def layout_of(documented: DocumentedLayout) -> Layout | None:

@@ -6,13 +6,15 @@ the file, the case and the fault.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-import cattrs
+import msgspec
 from attrs import evolve, field, fields, frozen
+from msgspec import Raw
 
 import wireproof
 from wireproof.cases.case import (
@@ -34,15 +36,16 @@ from wireproof.cases.case import (
     Value,
 )  # fmt: skip
 from wireproof.cases.history import HISTORY_FILE, Bug, read_history
-from wireproof.cases.made_case import check_generated
+from wireproof.cases.id_completion import place_of
+from wireproof.cases.made_case import GenerateError, check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
 from wireproof.family import Family
 from wireproof.files import read_limited_bytes
 from wireproof.formats import FAMILIES
-from wireproof.safe_parsing import parse_json
-from wireproof.strict_converter import object_hook, strict_converter, structure, unchanged
+from wireproof.lazy_fields import LazyFields
+from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.options_json import OPTIONS_IN_CASES
 
@@ -66,8 +69,10 @@ class FixtureError(ValueError):
 
 
 @frozen
-class Suite:
-    """All the fixtures that were loaded.
+class Suite(LazyFields):
+    """All the fixtures.
+
+    Those of `load` are read when they are asked for, and those of a format together.
 
     Attributes:
         cases: sorted by id.
@@ -78,6 +83,7 @@ class Suite:
         frozen: the digest of each frozen input, by id.
         sources: the documents that rules cite, by their keys.
         history: known bugs of implementations, and the cases that catch them.
+        formats: reads the cases of single formats; None if the cases were given.
     """
 
     cases: tuple[Case, ...]
@@ -88,11 +94,12 @@ class Suite:
     frozen: Mapping[str, str] = field(factory=dict)
     sources: Sources = field(factory=dict)
     history: tuple[Bug, ...] = ()
+    formats: "FixtureFormats | None" = field(default=None, init=False, eq=False, repr=False)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
         """Return every case by its id."""
-        return {case.id: case for case in self.cases}
+        return {case.id: case for case in self.cases} if self.formats is None else _ById(self.formats)
 
     @cached_property
     def by_rule(self) -> Mapping[str, Sequence[Case]]:
@@ -110,7 +117,125 @@ class Suite:
 
     def get(self, name: str) -> Case | None:
         """Return the case of an id or an alias; None if there is none."""
-        return self.by_id.get(self.aliases.get(name, name))
+        return self.by_id.get(name) or self.by_id.get(self.aliases.get(name, name))
+
+    def of_formats(self, wanted: Callable[[str], bool]) -> tuple[Case, ...]:
+        """Return the cases of the formats, such as `kafka.batch`, that are wanted; others are not read."""
+        if self.formats is None:
+            return tuple(case for case in self.cases if wanted(case.id.partition("/")[0]))
+        return self.formats.cases([name for name in self.formats.folders if wanted(name)])
+
+    def aliases_of_formats(self, wanted: Callable[[str], bool]) -> Mapping[str, str]:
+        """Return the aliases of the cases of such formats; an alias has the format of its case."""
+        if self.formats is None:
+            return self.aliases
+        return {alias: case.id for case in self.of_formats(wanted) for alias in case.aliases}
+
+    def hash_of(self, cases: Iterable[Case]) -> str:
+        """Return the hash of the files of the formats of some cases; of all formats it is `hash`."""
+        if self.formats is None:
+            return self.hash
+        return self.formats.hash_of({case.id.partition("/")[0] for case in cases})
+
+
+class FixtureFormats:
+    """The formats of some folders of fixtures, each read when it is asked for."""
+
+    def __init__(self, shipped: Sequence[Path], further: Sequence[Path]) -> None:
+        """List the formats of folders of a package, and of folders whose files are checked at once."""
+        self._roots = {**dict.fromkeys(shipped, False), **dict.fromkeys(further, True)}
+        self.folders: dict[str, list[Path]] = {}
+        for root in self._roots:
+            for path in sorted(root.glob("*/")):
+                self.folders.setdefault(path.name, []).append(path)
+        self._read: dict[str, Mapping[str, tuple[Case, Path]]] = {}
+        for name, folders in self.folders.items():
+            if any(self._roots[folder.parent] for folder in folders):
+                self.of(name)
+
+    def of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
+        """Return the cases of a format by id, each with its file."""
+        if name not in self._read:
+            self._read[name] = self._of(name)
+        return self._read[name]
+
+    def _of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
+        found: dict[str, tuple[Case, Path]] = {}
+        for folder in self.folders.get(name, ()):
+            for path in sorted(folder.glob("*/*.json")):
+                place = place_of(path)
+                for case in read(path) if self._roots[folder.parent] else read_heads(path):
+                    _check_place(case, path, place)
+                    if case.id in found:
+                        raise FixtureError(f"{path}: {case.id} is in {found[case.id][1]} too")
+                    found[case.id] = case, path
+        return found
+
+    def cases(self, names: Iterable[str]) -> tuple[Case, ...]:
+        """Return the cases of some formats, sorted by id."""
+        found = {case_id: case for name in names for case_id, (case, _) in self.of(name).items()}
+        return tuple(found[case_id] for case_id in sorted(found))
+
+    def hash_of(self, names: Container[str]) -> str:
+        """Return the hash of the files of some formats."""
+        seal = hashlib.blake2b(digest_size=16)
+        for root in self._roots:
+            seal.update(_digest(root, names))
+        return seal.hexdigest()
+
+    def field(self, _: Suite, name: str) -> Mapping[str, object]:
+        """Return a field of a suite of these folders, as `LazyFields` asks for it."""
+        return {name: getattr(self, f"_{name}")()}
+
+    def _cases(self) -> tuple[Case, ...]:
+        return self.cases(self.folders)
+
+    def _files(self) -> Mapping[str, Path]:
+        rows = (row for name in self.folders for row in self.of(name).items())
+        roots = list(self._roots)
+        paths = {case_id: path for case_id, (_, path) in rows}
+        return dict(sorted(paths.items(), key=lambda row: (roots.index(row[1].parents[2]), row[1])))
+
+    def _aliases(self) -> Mapping[str, str]:
+        return {alias: case.id for case in self._cases() for alias in case.aliases}
+
+    def _rules(self) -> Mapping[str, Rule]:
+        rules: dict[str, Rule] = {}
+        for root in self._roots:
+            for path in sorted(root.glob("*/rules.toml")):
+                for rule in _rules(path):
+                    if rule.id in rules:
+                        raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
+                    rules[rule.id] = rule
+        return rules
+
+    def _hash(self) -> str:
+        return self.hash_of(self.folders)
+
+    def _frozen(self) -> Mapping[str, str]:
+        return {name: digest for root in self._roots for name, digest in read_frozen(root / FROZEN).items()}
+
+    def _sources(self) -> Sources:
+        return {key: row for root in self._roots for key, row in _sources(root / SOURCES_FILE).items()}
+
+    def _history(self) -> tuple[Bug, ...]:
+        return tuple(bug for root in self._roots for bug in _history(root / HISTORY_FILE))
+
+
+class _ById(Mapping[str, Case]):
+    """Cases by id; to find one, only the files of its format are read."""
+
+    def __init__(self, formats: FixtureFormats) -> None:
+        self._formats = formats
+
+    def __getitem__(self, name: str) -> Case:
+        return self._formats.of(name.partition("/")[0])[name][0]
+
+    def __iter__(self) -> Iterator[str]:
+        return (case.id for case in self._formats.cases(self._formats.folders))
+
+    def __len__(self) -> int:
+        return sum(len(self._formats.of(name)) for name in self._formats.folders)
 
 
 def fixtures_folder() -> Path:
@@ -122,7 +247,7 @@ def fixtures_folder() -> Path:
 
 def own_folders(families: Iterable[Family] | None = None) -> tuple[Path, ...]:
     """Return the folder of this package, and those of families of other packages; by default of all."""
-    of_families = (family.fixtures for family in (FAMILIES.values() if families is None else families))
+    of_families = (family.fixtures for family in (FAMILIES.of_others() if families is None else families))
     return (fixtures_folder(), *(folder for folder in of_families if folder is not None))
 
 
@@ -132,37 +257,20 @@ def _roots(own: Sequence[Path], further: Sequence[Path]) -> list[Path]:
     return [*own, *(root for root in further if root.resolve() not in there)]
 
 
-def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
-    """Load the fixtures of the package, of the families and of further folders; raises `FixtureError`.
+def load(further: Sequence[Path] = (), own: Path | None = None, *, checked: bool = False) -> Suite:
+    """Return the fixtures of the package, of the families and of further folders; raises `FixtureError`.
 
-    `own` replaces the folders of the package and of the families.
+    `own` replaces the folders of the package and of the families. Of these two, what is asked for is read
+    when it is: `lint` keeps them free of faults. All other folders are checked here; with `checked` all are.
     """
-    cases: dict[str, Case] = {}
-    files: dict[str, Path] = {}
-    rules: dict[str, Rule] = {}
-    frozen: dict[str, str] = {}
-    sources: dict[str, SourceDocument] = {}
-    history: list[Bug] = []
-    seal = hashlib.blake2b(digest_size=16)
-    for root in _roots((own,) if own is not None else own_folders(), further):
-        for path in sorted(root.glob("*/rules.toml")):
-            for rule in _rules(path):
-                if rule.id in rules:
-                    raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
-                rules[rule.id] = rule
-        frozen |= read_frozen(root / FROZEN)
-        sources |= _sources(root / SOURCES_FILE)
-        history += _history(root / HISTORY_FILE)
-        seal.update(_digest(root))
-        for path in sorted(root.glob("*/*/*.json")):
-            for case in read(path):
-                _check_place(case, path)
-                if case.id in cases:
-                    raise FixtureError(f"{path}: {case.id} is in {files[case.id]} too")
-                cases[case.id], files[case.id] = case, path
-    ordered = tuple(cases[name] for name in sorted(cases))
-    aliases = {alias: case.id for case in ordered for alias in case.aliases}
-    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen, sources, tuple(history))
+    shipped = own_folders() if own is None else (own,)
+    roots = _roots(shipped, further)
+    lazy = len(shipped) if own is None and not checked else 0
+    formats = FixtureFormats(roots[:lazy], roots[lazy:])
+    suite = Suite.unread({"formats": formats}, formats.field)
+    if roots[lazy:]:
+        _ = suite.rules, suite.frozen, suite.sources, suite.history
+    return suite
 
 
 @cache
@@ -180,20 +288,20 @@ def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Ca
     family = FAMILIES.get(format_id.partition(".")[0])
     for root in _roots(own_folders(() if family is None else (family,)), further):
         for path in sorted(root.glob(f"{format_id}/*.json")):
-            yield from read(path)
+            yield from read_heads(path)
 
 
-def _check_place(case: Case, path: Path) -> None:
+def _check_place(case: Case, path: Path, place: str) -> None:
     """Reject an id that does not match its file, or is no plain path: pages and files are named by it."""
-    place = (path.parent.parent.name, path.parent.name, path.stem)
-    parts = case.id.split("/")
-    plain = all(re.fullmatch(ID_COMPONENT, part) for part in (*parts, case.format, case.revision))
-    if not plain or len(parts) != 4 or tuple(parts[:3]) != place:
-        raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {'/'.join(place)}")
-    if (case.format, case.revision) != place[:2]:
-        raise FixtureError(
-            f"{path}: {case.id}: its file says {case.format_id} and lies under {place[0]}/{place[1]}"
-        )
+    head, _, name = case.id.rpartition("/")
+    if head != place or not _PLAIN.fullmatch(name) or not _PLAIN.fullmatch(place.replace("/", "")):
+        raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {place}")
+    if not place.startswith(f"{case.format_id}/"):
+        under = place.rpartition("/")[0]
+        raise FixtureError(f"{path}: {case.id}: its file says {case.format_id} and lies under {under}")
+
+
+_PLAIN: Final = re.compile(ID_COMPONENT)
 
 
 def fixture_files(root: Path) -> list[Path]:
@@ -201,15 +309,18 @@ def fixture_files(root: Path) -> list[Path]:
     return sorted(path for pattern in FIXTURE_GLOBS for path in root.glob(pattern))
 
 
-def _digest(root: Path) -> bytes:
-    """Return the digest of name and bytes of every such file, independent of the folder's place."""
+def _digest(root: Path, formats: Container[str]) -> bytes:
+    """Return the digest of name and bytes of the files of some formats, independent of the folder's place."""
     digest = hashlib.blake2b(digest_size=16)
     for path in fixture_files(root):
+        place = path.relative_to(root)
+        if len(place.parts) > 1 and place.parts[0] not in formats:
+            continue
         try:
             data = read_limited_bytes(path, MAX_FILE_BYTES)
         except OSError as error:
             raise FixtureError(f"{path}: {error}") from None
-        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+        digest.update(f"{place.as_posix()} {len(data)}\n".encode() + data)
     return digest.digest()
 
 
@@ -247,78 +358,17 @@ def read_frozen(path: Path) -> dict[str, str]:
     return page
 
 
-def read(path: Path) -> list[Case]:
-    """Return the cases of one file; raises `FixtureError`."""
-    try:
-        page = parse_json(read_limited_bytes(path, MAX_FILE_BYTES), pairs=_once)
-    except (OSError, ValueError) as error:
-        raise FixtureError(f"{path}: {error}") from None
-    if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
-        raise FixtureError(f"{path}: must have schema, format, revision and cases, and nothing else")
-    if page["schema"] != SCHEMA or not isinstance(page["cases"], list):
-        raise FixtureError(f"{path}: must have schema {SCHEMA} and a list of cases")
-    return [_case(path, page, row, number) for number, row in enumerate(page["cases"], 1)]
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Reject a repeated key: JSON permits it, and the first value would be lost silently."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} is repeated")
-    return found
-
-
-def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  # noqa: ANN401 - JSON
-    name = row.get("id", f"case {number}") if isinstance(row, dict) else f"case {number}"
-    try:
-        return case_from_json(row, str(page["format"]), str(page["revision"]), path.parent)
-    except (OSError, ValueError) as error:
-        raise FixtureError(f"{path}: {name}: {error}") from None
-
-
-def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
-    """Return the case of one JSON object; raise ValueError, or OSError if its input file cannot be read.
-
-    `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
-    """
-    read = structure(_CONVERTER, row, _CaseFields, "case")
-    given, expect = _input_and_expect(read)
-    texts = {name: getattr(read, name) for name in _COPIED}
-    case = Case(
-        format=form,
-        revision=revision,
-        input=_load(given, here) if isinstance(given, _InputFile) else given,
-        expect=expect,
-        options=evolve(read.options, profile=read.profile),
-        **texts,
-    )
-    check_generated(case)
-    return case
-
-
-def _input_and_expect(read: "_CaseFields") -> tuple["Input | _InputFile", Expect]:
-    """Return input and expectation: those of a sequence are in its steps."""
-    if (read.op == SEQUENCE) != (read.steps is not None):
-        raise ValueError(f"steps belong to the op {SEQUENCE}, and to no other")
-    if read.steps is None:
-        if read.input is None or read.expect is None:
-            raise ValueError("must have input and expect")
-        return read.input, read.expect
-    if read.input is not None or read.expect is not None:
-        raise ValueError("a case with steps has neither input nor expect of its own")
-    return read.steps, expectation_of(read.steps.steps)
-
-
 # --- the JSON of a case ---
 
 
 @frozen
-class _InputFile:
-    """An input that lies in a file beside the case."""
+class _Page:
+    """A fixture file."""
 
-    file: str
-    sha256: str
+    schema: int
+    format: str
+    revision: str
+    cases: tuple[Raw, ...]
 
 
 @frozen
@@ -332,19 +382,144 @@ class _CaseFields:
     level: Level
     rules: tuple[str, ...]
     source: Source
-    input: Input | _InputFile | None = None
-    expect: Expect | None = None
+    input: dict[str, Raw] | None = None
+    expect: dict[str, Raw] | None = None
     steps: Steps | None = None
+    options: Options = DEFAULT_OPTIONS
+    limits: Limits = field(default=Limits())
     aliases: tuple[str, ...] = ()
     profile: Profile = "reader"
-    options: Options = DEFAULT_OPTIONS
     flags: tuple[str, ...] = ()
     twin: str | None = None
     needs: tuple[str, ...] = ()
-    limits: Limits = field(default=Limits())
 
 
-_COPIED: Final = frozenset(one.name for one in fields(_CaseFields)) - {"input", "options", "expect", "steps"}
+_LATER: Final = ("source", "input", "expect", "steps", "options", "limits")
+"""The fields of a case that are read when one of them is asked for."""
+
+_COPIED: Final = tuple(one.name for one in fields(_CaseFields) if one.name not in _LATER)
+_copied: Final = attrgetter(*_COPIED)
+
+
+@frozen
+class _EitherFields:
+    """The expectation of a case whose answer is open."""
+
+    behaviours: tuple[dict[str, Raw], ...]
+
+
+@frozen
+class _InputFile:
+    """An input that lies in a file beside the case."""
+
+    file: str
+    sha256: str
+
+
+@frozen
+class _Row:
+    """A case of a file of which only the head is read.
+
+    Attributes:
+        text: the whole JSON object.
+        where: file and case, which begin the text of an error; empty for a case without a file.
+        here: the folder of its input file; None forbids files, as for a token from an untrusted source.
+    """
+
+    text: Raw
+    where: str
+    here: Path | None
+
+    def case(self, head: _CaseFields, form: str, revision: str) -> Case:
+        """Return the case; its other parts are read when one is asked for."""
+        known = dict(zip(_COPIED, _copied(head), strict=True))
+        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self.rest)
+
+    def rest(self, _: Case, __: str) -> Mapping[str, object]:
+        """Return the parts that the case does not have yet."""
+        try:
+            read = _READER.decode(self.text, _CaseFields, "case")
+            given, expect = _input_and_expect(read)
+            options, profile = read.options, read.profile
+            parts = {
+                "input": _load(given, self.here) if isinstance(given, _InputFile) else given,
+                "expect": expect,
+                "source": read.source,
+                "options": options if options.profile == profile else evolve(options, profile=profile),
+                "limits": read.limits,
+            }
+        except (OSError, ValueError) as error:
+            raise FixtureError(f"{self.where}{error}") from None
+        return parts
+
+
+_GOLDEN: Final = {"parent": None, "family": None}
+
+
+def _input_and_expect(read: _CaseFields) -> tuple["Input | _InputFile", Expect]:
+    """Return input and expectation: those of a sequence are in its steps."""
+    if (read.op == SEQUENCE) != (read.steps is not None):
+        raise ValueError(f"steps belong to the op {SEQUENCE}, and to no other")
+    if read.steps is None:
+        if read.input is None or read.expect is None:
+            raise ValueError("must have input and expect")
+        return _input(read.input), _expect(read.expect)
+    if read.input is not None or read.expect is not None:
+        raise ValueError("a case with steps has neither input nor expect of its own")
+    return read.steps, expectation_of(read.steps.steps)
+
+
+def read(path: Path) -> list[Case]:
+    """Return the cases of one file, read as a whole; raises `FixtureError`."""
+    cases = [*read_heads(path)]
+    try:
+        refuse_repeated_keys(read_limited_bytes(path, MAX_FILE_BYTES))
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    for case in cases:
+        _check_rest(case, f"{path}: {case.id}: ")
+    return cases
+
+
+def _check_rest(case: Case, where: str) -> None:
+    """Read a case to its end, and check that its recipe can be made; `where` begins the text of an error."""
+    try:
+        check_generated(case)
+    except GenerateError as error:
+        raise FixtureError(f"{where}{error}") from None
+
+
+def read_heads(path: Path) -> Iterator[Case]:
+    """Yield the cases of one file; what they expect is read when it is asked for. Raises `FixtureError`."""
+    try:
+        page = _READER.decode(read_limited_bytes(path, MAX_FILE_BYTES), _Page, "the file")
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    if page.schema != SCHEMA:
+        raise FixtureError(f"{path}: must have schema {SCHEMA}")
+    for number, row in enumerate(page.cases, 1):
+        try:
+            head = _HEADS.decode(row, _CaseFields, "case")
+        except ValueError as error:
+            raise FixtureError(f"{path}: {_name_of(row, number)}: {error}") from None
+        yield _Row(row, f"{path}: {head.id}: ", path.parent).case(head, page.format, page.revision)
+
+
+def _name_of(row: Raw, number: int) -> str:
+    """Return the id of a case that cannot be read, or its number in the file."""
+    tree = parse_json(bytes(row))
+    return str(tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}")
+
+
+def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
+    """Return the case of one JSON object; raise ValueError.
+
+    `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
+    """
+    text = Raw(msgspec.json.encode(row))
+    case = _Row(text, "", here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
+    _check_rest(case, "")
+    return case
 
 
 def _load(named: _InputFile, here: Path | None) -> Data:
@@ -369,48 +544,51 @@ _INPUTS: Final[Mapping[frozenset[str], type]] = {
 """The class of an input, by the names of its fields."""
 
 
-def _input(tree: object, _: object) -> object:
-    kind = _INPUTS.get(frozenset(tree)) if isinstance(tree, dict) else None
+def _input(parts: Mapping[str, Raw]) -> "Input | _InputFile":
+    kind = _INPUTS.get(frozenset(parts))
     if kind is None:
         raise ValueError(
-            "must have exactly one of hex, file with sha256, value, chunks, generate with size and sha256"
+            "input must have exactly one of "
+            "hex, file with sha256, value, chunks, generate with size and sha256"
         )
-    return _CONVERTER.structure(tree, kind)
+    made: Input | _InputFile = _READER.decode(msgspec.json.encode(parts), kind, "input", at="input")
+    return made
 
 
-def _expect(tree: object, _: object) -> object:
-    match tree:
-        case {"accept": body, **rest} if not rest:
-            return _CONVERTER.structure(body, Accept)
-        case {"reject": body, **rest} if not rest:
-            return _CONVERTER.structure(body, Reject)
-        case {"either": body, **rest} if not rest:
-            return _CONVERTER.structure(body, Either)
-    raise ValueError("must have exactly one of accept, reject, either")
+def _expect(parts: Mapping[str, Raw]) -> Expect:
+    if parts.keys() == {"either"}:
+        either = _READER.decode(parts["either"], _EitherFields, "expect", at="expect")
+        return Either(tuple(_behaviour(row, number) for number, row in enumerate(either.behaviours)))
+    return _outcome(parts, "expect", "must have exactly one of accept, reject, either")
 
 
-def _behaviour(tree: object, _: object) -> Behaviour:
-    match tree:
-        case {"id": str(name), "accept": body, **rest} if not rest:
-            return Behaviour(name, _CONVERTER.structure(body, Accept))
-        case {"id": str(name), "reject": body, **rest} if not rest:
-            return Behaviour(name, _CONVERTER.structure(body, Reject))
-    raise ValueError("must have an id, and one of accept, reject")
+def _behaviour(parts: Mapping[str, Raw], number: int) -> Behaviour:
+    at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
+    if "id" not in parts:
+        raise ValueError(f"{at} {wanted}")
+    rest = {name: part for name, part in parts.items() if name != "id"}
+    return Behaviour(_READER.decode(parts["id"], str, at, at=f"{at}.id"), _outcome(rest, at, wanted))
 
 
-def _converter() -> cattrs.Converter:
-    converter = strict_converter()
-    for kind, name in ((Accept, "value"), (Reject, "before"), (Value, "value")):
-        converter.register_structure_hook(kind, object_hook(kind, converter, **{name: unchanged}))
-    converter.register_structure_hook(Generated, object_hook(Generated, converter, list_name=None))
-    converter.register_structure_hook(Options, OPTIONS_IN_CASES)
-    converter.register_structure_hook(Steps | None, lambda rows, _: steps_of_json(rows))
-    converter.register_structure_hook(Behaviour, _behaviour)
-    converter.register_structure_hook_func(lambda kind: kind in (Expect, Expect | None), _expect)
-    converter.register_structure_hook_func(
-        lambda kind: kind in (Input | _InputFile, Input | _InputFile | None), _input
-    )
-    return converter
+def _outcome(parts: Mapping[str, Raw], at: str, wanted: str) -> Accept | Reject:
+    kinds: Mapping[str, type[Accept | Reject]] = {"accept": Accept, "reject": Reject}
+    name = next(iter(parts), "")
+    if len(parts) != 1 or name not in kinds:
+        raise ValueError(f"{at} {wanted}")
+    return _READER.decode(parts[name], kinds[name], at, at=at)
 
 
-_CONVERTER: Final = _converter()
+_READER: Final = Reader(
+    {
+        (Accept, "value"): Any,
+        (Reject, "before"): Any,
+        (Value, "value"): Any,
+        (Generated, "list_name"): None,
+        (_CaseFields, "input"): dict[str, Raw],
+        (_CaseFields, "expect"): dict[str, Raw],
+        (_CaseFields, "steps"): steps_of_json,
+        **OPTIONS_IN_CASES,
+    }
+)
+_HEADS: Final = Reader({(_CaseFields, name): Raw for name in _LATER})
+"""Reads the head of a case: the other fields are there, and nothing more is known of them."""

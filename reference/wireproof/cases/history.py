@@ -14,8 +14,7 @@ from attrs import frozen
 
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 HISTORY_FILE: Final = "history.toml"
 
@@ -137,7 +136,7 @@ def read_history(path: Path) -> tuple[Bug, ...]:
 def _bug(row: object) -> Bug:
     name = row.get("id", "a bug") if isinstance(row, dict) else "a bug"
     try:
-        bug = structure(_CONVERTER, row, Bug, "the bug")
+        bug = structure(row, Bug, "the bug")
     except FieldError as error:
         raise ValueError(f"{name}: {error}") from None
     if not re.fullmatch(ID_COMPONENT, bug.id):
@@ -150,6 +149,3 @@ def _bug(row: object) -> Bug:
     if bug.found_by and bug.found_by not in OTHER_PARTS:
         raise ValueError(f"{bug.id}: found_by must be one of {', '.join(OTHER_PARTS)}")
     return bug
-
-
-_CONVERTER: Final = strict_converter()

@@ -1,7 +1,7 @@
 """Selection by id: `*` stands for one component, `**` for any number of them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
@@ -40,7 +40,8 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
                 raise PatternError(error)
             raise PatternError(f"no case matches {pattern}: {_advice(suite, pattern)}")
         found |= hits
-    return tuple(case for case in suite.cases if case.id in found)
+    formats = {name.partition("/")[0] for name in found}
+    return tuple(case for case in suite.of_formats(formats.__contains__) if case.id in found)
 
 
 def former_id_notices(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
@@ -55,13 +56,20 @@ def former_id_notices(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
 
 def _hits(suite: Suite, pattern: str) -> set[str]:
     expression = compile_pattern(pattern)
-    return {case.id for case in suite.cases if expression.fullmatch(case.id)}
+    return {case.id for case in suite.of_formats(_formats(pattern)) if expression.fullmatch(case.id)}
 
 
 def _former(suite: Suite, pattern: str) -> dict[str, str]:
     """Return the aliases that a pattern matches, with their ids."""
     expression = compile_pattern(pattern)
-    return {alias: name for alias, name in suite.aliases.items() if expression.fullmatch(alias)}
+    aliases = suite.aliases_of_formats(_formats(pattern))
+    return {alias: name for alias, name in aliases.items() if expression.fullmatch(alias)}
+
+
+def _formats(pattern: str) -> Callable[[str], bool]:
+    """Return whether ids of a format can match a pattern: no file of other formats is read."""
+    expression = compile_pattern(pattern.partition("/")[0])
+    return lambda name: expression.fullmatch(name) is not None
 
 
 def _advice(suite: Suite, pattern: str) -> str:

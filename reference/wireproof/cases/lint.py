@@ -47,12 +47,15 @@ def lint(suite: Suite) -> list[Problem]:
 
 
 def _aliases(suite: Suite) -> Iterator[Problem]:
-    """Check that no alias is used twice."""
+    """Check that no alias is used twice, and that each has the format of its case."""
     for alias in sorted(suite.aliases.keys() & suite.by_id.keys()):
         yield Problem(alias, "is an id and an alias")
     aliases = Counter(alias for case in suite.cases for alias in case.aliases)
     for alias in sorted(alias for alias, number in aliases.items() if number > 1):
         yield Problem(alias, "is an alias of several cases")
+    for alias, name in suite.aliases.items():
+        if alias.partition("/")[0] != name.partition("/")[0]:
+            yield Problem(alias, f"is an alias of a case of another format, {name}")
 
 
 def _files(suite: Suite) -> Iterator[Problem]:

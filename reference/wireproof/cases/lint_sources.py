@@ -18,8 +18,7 @@ from wireproof.cases.lint_problem import Problem
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import BASES, Citation, Sources, allows_must, cited, resolve
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 SUITE_OPS = frozenset({"scan"})
 """Operations that the suite itself defines: beside a rule with a source its own rules decide nothing."""
@@ -71,7 +70,7 @@ def read_answers(path: Path) -> AnswersFile | None:
     try:
         page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
         versions = page.pop("versions", {})
-        return structure(_CONVERTER, {"versions": versions, "topics": page}, AnswersFile, "the file")
+        return structure({"versions": versions, "topics": page}, AnswersFile, "the file")
     except (OSError, ValueError, FieldError) as error:
         raise FixtureError(f"{path}: {error}") from None
 
@@ -214,6 +213,3 @@ def _weakest_basis(case: Case, suite: Suite, weak: frozenset[str]) -> str:
     bases = {suite.rules[name].basis for name in _deciding(case, suite, weak) or case.rules}
     known = [basis for basis in BASES if basis in bases]
     return known[-1] if known and bases <= set(BASES) else ""
-
-
-_CONVERTER: Final = strict_converter()

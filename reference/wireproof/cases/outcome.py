@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.strict_converter import JSON_NAME
+from wireproof.strict_parsing import JSON_NAME
 from wireproof.wire.json_values import Json, json_of
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Position, Rejected

@@ -20,8 +20,7 @@ from wireproof.cases.case import Case, Level
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import JSON_NAME, FieldError, strict_converter, structure
+from wireproof.strict_parsing import JSON_NAME, MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.suggestions import suggestion
 from wireproof.wire.json_values import canonical_json
 
@@ -159,7 +158,7 @@ def read_requirements(path: Path) -> RequirementFile:
     """Read a requirement file; raises `RequirementError`."""
     try:
         page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
-        made = structure(_CONVERTER, {"date": path.stem, **page}, RequirementFile, "the file")
+        made = structure({"date": path.stem, **page}, RequirementFile, "the file")
     except (OSError, ValueError, FieldError) as error:
         raise RequirementError(f"{path}: {error}") from None
     if not _DATE.fullmatch(path.stem):
@@ -225,6 +224,3 @@ def _all_members(suite: Suite, page: RequirementFile, one: RequirementSet) -> di
 
 def _any_matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-
-_CONVERTER: Final = strict_converter()

@@ -9,8 +9,7 @@ from attrs import frozen
 
 from wireproof.cases.sources import BASES
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 ID_COMPONENT: Final = r"[a-z0-9][a-z0-9.+-]*"
 """One component of an id, which is also the name of a page or a file."""
@@ -83,12 +82,9 @@ def read_rules(path: Path) -> Iterator[Rule]:
 def _rule(row: object) -> Rule:
     name = row.get("id", "a rule") if isinstance(row, dict) else "a rule"
     try:
-        rule = structure(_CONVERTER, row, Rule, "the rule")
+        rule = structure(row, Rule, "the rule")
     except FieldError as error:
         raise ValueError(f"{name}: {error}") from None
     if rule.basis and rule.basis not in BASES:
         raise ValueError(f"{name}: basis must be one of {', '.join(BASES)}")
     return rule
-
-
-_CONVERTER: Final = strict_converter()

@@ -15,8 +15,7 @@ from attrs import frozen
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 SENTENCES_FILE: Final = "sentences.toml"
 
@@ -76,12 +75,9 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
 def _sentence(row: object) -> Sentence:
     name = row.get("id", "a sentence") if isinstance(row, dict) else "a sentence"
     try:
-        sentence = structure(_CONVERTER, row, Sentence, "the sentence")
+        sentence = structure(row, Sentence, "the sentence")
     except FieldError as error:
         raise ValueError(f"{name}: {error}") from None
     if not re.fullmatch(ID_COMPONENT, sentence.id):
         raise ValueError(f"{name}: an id has a-z, 0-9, '.', '+' and '-', and begins with a letter or a digit")
     return sentence
-
-
-_CONVERTER: Final = strict_converter()

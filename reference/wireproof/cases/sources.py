@@ -13,8 +13,7 @@ from typing import Final
 from attrs import Factory, frozen
 
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 SOURCES_FILE: Final = "sources.toml"
 
@@ -83,7 +82,7 @@ def read_sources(path: Path) -> dict[str, SourceDocument]:
 
 def _document(key: str, table: object) -> SourceDocument:
     try:
-        document = structure(_CONVERTER, table, SourceDocument, "the document")
+        document = structure(table, SourceDocument, "the document")
     except FieldError as error:
         raise ValueError(f"{key}: {error}") from None
     if document.kind not in DOCUMENT_KINDS:
@@ -131,6 +130,3 @@ def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
             return len({citation.reader for citation in citations if citation.kind == "code"}) > 1
         case _:
             return False
-
-
-_CONVERTER: Final = strict_converter()

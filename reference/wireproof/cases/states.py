@@ -23,8 +23,7 @@ from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.sources import resolve
 from wireproof.files import read_limited_text
 from wireproof.formats import FORMATS, decode_with_trace
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml, structure
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import all_layouts
 from wireproof.wire.trace import FieldSpan
@@ -146,7 +145,7 @@ def read_notes(paths: Iterable[Path]) -> StateNotes:
     for path in paths:
         try:
             page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
-            notes = structure(strict_converter(), page, StateNotes, "the file")
+            notes = structure(page, StateNotes, "the file")
         except (OSError, ValueError) as error:
             raise FixtureError(f"{path}: {error}") from None
         found = StateNotes(

@@ -49,7 +49,7 @@ class StepOp:
 def steps_of_json(rows: object) -> Steps:
     """Return the steps of a fixture or a token; raise ValueError."""
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_STEPS:
-        raise ValueError(f"steps must be a list of 1 to {MOST_STEPS} steps")
+        raise ValueError(f"must be a list of 1 to {MOST_STEPS} steps")
     return Steps(tuple(_step(row, number) for number, row in enumerate(rows, 1)))
 
 

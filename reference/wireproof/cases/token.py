@@ -12,14 +12,13 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
-import cattrs
 from attrs import evolve
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import case_from_json
 from wireproof.files import read_limited_bytes, replace_text
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import canonical_json
 
 PREFIX: Final = "wp1:"
@@ -117,7 +116,7 @@ def _case(data: bytes) -> Case:
         page = parse_json(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
         case = case_from_json(row, page["format"], page["revision"], None)
-    except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise TokenError(f"the token holds no case: {error}") from None
     texts = [page.get(name) for name in ("family", "parent")]
     if not all(isinstance(text, str | None) for text in texts):

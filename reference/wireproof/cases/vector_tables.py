@@ -14,8 +14,7 @@ from typing import Any, Final
 from attrs import Factory, frozen
 
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml, structure
 
 VERDICTS: Final = ("VALID", "PARTIAL", "INVALID", "IMPL")
 """kafka.md §5: read · read except for a cut last entry · refused · read, although no writer writes it."""
@@ -134,7 +133,7 @@ def _table(path: Path, page: Mapping[str, Any], name: str, kind: type[Row]) -> T
     unknown = set(page) - {"document", "section", "ids", name}
     if unknown:
         raise ValueError(f"holds the unknown {', '.join(sorted(unknown))}")
-    rows = tuple(structure(_CONVERTER, row, kind, "row") for row in page[name])
+    rows = tuple(structure(row, kind, "row") for row in page[name])
     return Table(path, page["document"], page["section"], expanded(page["ids"]), rows)
 
 
@@ -150,6 +149,3 @@ def _range(part: str) -> Iterator[str]:
     letter, first, last = found.groups()
     for number in range(int(first), int(last or first) + 1):
         yield f"{letter}{number:0{len(first)}}"
-
-
-_CONVERTER: Final = strict_converter()

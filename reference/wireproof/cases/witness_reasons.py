@@ -15,8 +15,7 @@ from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.cases.lint_problem import Problem
 from wireproof.files import read_limited_text
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.strict_converter import FieldError, strict_converter, structure
+from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 
 WITNESSES_FILE: Final = "witnesses.toml"
 
@@ -58,7 +57,7 @@ def read_reasons(path: Path) -> Iterator[WitnessReason]:
         raise ValueError("must have [[unwitnessed]] tables and nothing else")
     for number, row in enumerate(page["unwitnessed"], 1):
         try:
-            reason = structure(_CONVERTER, row, WitnessReason, "the row")
+            reason = structure(row, WitnessReason, "the row")
         except FieldError as error:
             raise ValueError(f"row {number}: {error}") from None
         if not reason.reason or not reason.cases:
@@ -91,6 +90,3 @@ def check_reasons(suite: Suite) -> Iterator[Problem]:
             yield Problem(
                 WITNESSES_FILE, f"{pattern} matches no must case without a witness: remove or correct it"
             )
-
-
-_CONVERTER: Final = strict_converter()

@@ -29,7 +29,7 @@ from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.runner.event_files import read_events
 from wireproof.runner.signature import Signature
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json
 
 LARGEST: Final = 16 * 1024 * 1024
 """Size limit in bytes of the list of the last findings."""

@@ -8,7 +8,7 @@ import click
 from wireproof.cases import lint_sentences, states, witness_reasons
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
-from wireproof.cases.fixtures import Suite
+from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.history import counts
 from wireproof.cases.lint import generated_problems, lint
@@ -16,7 +16,6 @@ from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sources import basis_lines, level_line, source_line
 from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.options import suite_of
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
 
@@ -38,10 +37,10 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated:
 
     Nothing is frozen if there is a problem. Exit code 5 if there is one: it is a fault of the suite.
     """
-    suite = suite_of(folders)
+    suite = load(folders, checked=True)
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
-    suite = suite_of(folders) if sorting else suite
+    suite = load(folders, checked=True) if sorting else suite
     table = states.state_table(suite) if states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite), *(generated_problems(suite) if generated else ())]
     problems += states.state_problems(table, suite) if table else ()
@@ -50,7 +49,7 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated:
     if freezing and not problems:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
-        suite = suite_of(folders)
+        suite = load(folders, checked=True)
     for vectors in tables_of(suite):
         click.echo(count_line(vectors))
     for line in (*_counts(suite), *(states.count_lines(table) if table else ())):

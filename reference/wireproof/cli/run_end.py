@@ -19,7 +19,7 @@ from wireproof.report.terminal import ShownFindings, plain_text, print_line
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.exit_codes import MEANINGS, Exit
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json
 
 LARGEST: Final = 1024 * 1024
 """Size limit in bytes of the list of earlier runs."""

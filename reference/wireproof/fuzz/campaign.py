@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-import cattrs
 from attrs import Factory, define, field, frozen
 
 from wireproof.adapters.contract import Hello
@@ -31,6 +30,7 @@ from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.requests import claimed_ops
+from wireproof.strict_parsing import to_tree
 
 GRACE_SECONDS: Final = 120.0
 """Seconds that a worker may take beyond its time: to start, to reproduce a crash, to wait for answers."""
@@ -194,7 +194,7 @@ def _error_file(config: WorkerConfig) -> Path:
 
 
 def _json(config: WorkerConfig) -> str:
-    return json.dumps(cattrs.unstructure(config))
+    return json.dumps(to_tree(config))
 
 
 def _environment(adapter: str) -> dict[str, str]:

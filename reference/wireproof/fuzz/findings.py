@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import cattrs
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Level
@@ -22,7 +21,7 @@ from wireproof.files import read_limited_bytes, replace_bytes, replace_text
 from wireproof.fuzz.finding_counts import FindingCounts, total_counts
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json, structure, to_tree
 
 NOT_GATING: Final = frozenset({"info", "untyped", "lenient"})
 """Kinds that do not count against the implementation.
@@ -196,15 +195,15 @@ def _finding(
 
 
 def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None:
-    text = json.dumps(cattrs.unstructure(finding), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(to_tree(finding), indent=2, ensure_ascii=False) + "\n"
     replace_text(folder / f"{finding.name}.json", text, durable=durable)
 
 
 def _read(path: Path) -> Finding:
     try:
         page: Any = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
-        return cattrs.structure(page, Finding)
-    except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
+        return structure(page, Finding, "the finding")
+    except (OSError, ValueError) as error:
         raise FindingError(f"{path} is not a finding: {error}; remove the file to continue") from None
 
 

@@ -15,8 +15,6 @@ import os
 import sys
 from pathlib import Path
 
-import cattrs
-
 from wireproof.adapters.errors import AdapterError
 from wireproof.formats import FORMATS
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
@@ -25,6 +23,7 @@ from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
+from wireproof.strict_parsing import structure
 
 
 def main(name: str = "") -> None:
@@ -55,7 +54,7 @@ def _config(name: str) -> WorkerConfig:
     """Return the configuration that the environment describes."""
     text = os.environ.get("WIREPROOF_WORKER")
     if text:
-        return cattrs.structure(json.loads(text), WorkerConfig)
+        return structure(json.loads(text), WorkerConfig, "the configuration")
     revisions = [fmt.revision for fmt in FORMATS.values() if fmt.name == name]
     revision = os.environ.get("WIREPROOF_REVISION", revisions[-1])
     adapter = os.environ.get("WIREPROOF_ADAPTER", "reference")

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Iterator
 
-import cattrs
 from attrs import asdict, define, frozen
 
 from wireproof.fuzz.work_directory import WorkDirectory
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json, structure
 
 
 @define
@@ -85,11 +84,10 @@ def _lines(directory: WorkDirectory) -> Iterator[StatsLine]:
         return
     for text in directory.stats.read_text("utf-8").split("\n"):
         try:
-            line = parse_json(text)
+            line = structure(parse_json(text), StatsLine, "the line")
         except ValueError:
             continue
-        if isinstance(line, dict):
-            yield cattrs.structure(line, StatsLine)
+        yield line
 
 
 def _sum(name: str, lines: list[StatsLine]) -> FormatStats:

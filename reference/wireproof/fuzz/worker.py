@@ -10,17 +10,16 @@ import json
 import os
 import sys
 
-import cattrs
-
 from wireproof.adapters.errors import AdapterError
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
 from wireproof.fuzz.supervisor import Supervisor
 from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.strict_parsing import structure
 
 
 def main(arguments: list[str]) -> int:
     """Run the worker that the one argument describes in JSON; returns the exit code."""
-    config = cattrs.structure(json.loads(arguments[0]), WorkerConfig)
+    config = structure(json.loads(arguments[0]), WorkerConfig, "the configuration")
     parent, failures = os.getppid(), 0
     try:
         context = WorkerContext(config)

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from wireproof.data_files import FileFinding
 from wireproof.kafka.checkpoint_files import text_lines
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import Json
 
 ZERO_ID: Final = bytes(16)

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from wireproof.files import read_limited_text
 from wireproof.report.export import CASES
-from wireproof.safe_parsing import parse_json
+from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import canonical_json
 
 MAX_SIZE: Final = 256 << 20

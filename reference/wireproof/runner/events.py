@@ -16,7 +16,7 @@ from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
 from wireproof.runner.signature import Signature, signature_parts, without_indices
 from wireproof.runner.verdicts import Verdict, VerdictName, gates
-from wireproof.strict_converter import JSON_NAME, FieldError, strict_converter, structure
+from wireproof.strict_parsing import JSON_NAME, FieldError, structure, to_tree
 from wireproof.wire.rejection import Position
 
 SCHEMA: Final = 1
@@ -234,7 +234,7 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
 
 def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other fields of `Run`, by name
     """Return the manifest of a run of the adapter with the hello `hello`."""
-    tree = _CONVERTER.unstructure(hello)
+    tree = to_tree(hello, without_defaults=True)
     hidden = {
         format_id: left_out
         for format_id, claim in hello.revisions.items()
@@ -262,12 +262,10 @@ _KINDS: Final[dict[str, type]] = {"run": Run, "case": CaseEvent, "footer": Foote
 EVENT_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 """The value of `event` for each class."""
 
-_CONVERTER: Final = strict_converter(omit_defaults=True)
-
 
 def to_line(event: Event) -> str:
     """Return an event as one line, without its newline; fields that have their default are left out."""
-    return _LINE({"event": EVENT_NAMES[type(event)], **_CONVERTER.unstructure(event)})
+    return _LINE({"event": EVENT_NAMES[type(event)], **to_tree(event, without_defaults=True)})
 
 
 _LINE: Final = json.JSONEncoder(separators=(",", ":"), default=list).encode
@@ -287,7 +285,7 @@ def from_line(line: str) -> Event:
     if not isinstance(name, str) or name not in _KINDS:
         raise EventError(f'"event" must be one of {", ".join(_KINDS)}, not {name!r}')
     try:
-        event: Event = structure(_CONVERTER, row, _KINDS[name], f"the event {name}")
+        event: Event = structure(row, _KINDS[name], f"the event {name}")
     except FieldError as error:
         raise EventError(str(error)) from None
     return event

@@ -47,7 +47,7 @@ from wireproof.cases.id_patterns import compile_pattern
 from wireproof.files import read_limited_text
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import ROWS
-from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml
 from wireproof.suggestions import bracket_error
 
 RUNAWAY: Final = ("resource", "timeout", "crash")

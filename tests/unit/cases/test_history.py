@@ -92,7 +92,7 @@ def test_the_loader_names_the_bug_and_the_fault(
     write(tmp_path, GOOD)
     history_file(tmp_path, CAUGHT.replace(old, new))
     with pytest.raises(FixtureError, match=reason):
-        only(tmp_path, monkeypatch)
+        _ = only(tmp_path, monkeypatch).history
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from attrs import frozen
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry_entry import AdapterOption
 from wireproof.kafka.family.loopback_broker.served_log import Manner
-from wireproof.strict_converter import strict_converter, structure
+from wireproof.strict_parsing import structure
 
 KIND: Final = "kafka-client"
 
@@ -58,7 +58,7 @@ class ClientOptions:
     @classmethod
     def of_json(cls, text: str) -> Self:
         """Return the options of such a word."""
-        return structure(strict_converter(), json.loads(text), cls, "the options")
+        return structure(json.loads(text), cls, "the options")
 
 
 ABOUT: Final = {

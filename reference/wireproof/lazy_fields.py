@@ -1,0 +1,38 @@
+"""Objects some of whose fields are read from a file when they are first asked for."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from attrs import fields_dict
+
+
+class LazyFields:
+    """A base of frozen classes of attrs.
+
+    An object is made as usual, or by `unread`; it then reads its missing fields once, and is equal to one
+    that was made with all of them. A copy, such as one of `evolve`, has all fields.
+    """
+
+    __slots__ = ("_read_field",)
+
+    @classmethod
+    def unread(cls, known: Mapping[str, Any], read: Callable[[Any, str], Mapping[str, Any]]) -> Self:
+        """Return an object with some fields.
+
+        `read` gets it and the name of a missing field, and returns that field, and others if it likes.
+        """
+        made = object.__new__(cls)
+        for name, value in known.items():
+            object.__setattr__(made, name, value)
+        object.__setattr__(made, "_read_field", read)
+        return made
+
+    if not TYPE_CHECKING:  # a type checker would allow every name
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the value of any field
+            """Read a field that the object does not have yet."""
+            if name == "_read_field" or name not in fields_dict(type(self)):
+                raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+            for found, value in self._read_field(self, name).items():
+                object.__setattr__(self, found, value)
+            return object.__getattribute__(self, name)
