@@ -35,6 +35,7 @@ except ModuleNotFoundError as error:
 
 from wireproof import formats
 from wireproof.cases.mutate.byte_mutations import random_splice
+from wireproof.cases.mutate.compression_variants import compressed_regions, edit_stream
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.encodings import written
@@ -46,7 +47,6 @@ from wireproof.cases.mutate.field_mutations import (
 )
 from wireproof.cases.mutate.json_mutations import mutate_json
 from wireproof.cases.mutate.splice import Splice, apply_splices
-from wireproof.cases.mutate.stream_mutations import compressed_regions, edit_stream
 from wireproof.cases.mutate.values_of_type import alternatives_of, constructor_fields, part_type
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format, family_of

@@ -23,15 +23,12 @@ from wireproof.cases.option_variants import OptionVariant, option_variants, with
 from wireproof.cases.refusal_levels import load_levels
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
-from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.executors import Executor, InProcessExecutor, SubprocessExecutor
+from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SubprocessExecutor
 from wireproof.fuzz.findings import Findings
-from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
-from wireproof.fuzz.libfuzzer import fuzz_until, libfuzzer_mutation
-from wireproof.fuzz.mutator import Mutator
+from wireproof.fuzz.instrumentation import instrument, modules_to_instrument, uninstrumented_modules
+from wireproof.fuzz.libfuzzer import Mutator, fuzz_until, libfuzzer_mutation
 from wireproof.fuzz.shared_input import SharedInput
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
-from wireproof.fuzz.uninstrumented import uninstrumented_modules
 from wireproof.fuzz.work_directory import slug
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.engine import Engine

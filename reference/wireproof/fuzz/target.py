@@ -13,8 +13,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.outcome import Outcome, Refused
-from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.executors import CaseOutcome, Executor
+from wireproof.fuzz.executors import CaseOutcome, CpuTimer, Executor
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.oracles import Violation, violations
 from wireproof.fuzz.shared_input import SharedInput

@@ -32,17 +32,24 @@ from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import campaign, finding_counts
+from wireproof.fuzz import campaign
 from wireproof.fuzz import worker as worker_process
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
-from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.executors import InProcessExecutor
-from wireproof.fuzz.finding_counts import FindingCounts, total_counts
-from wireproof.fuzz.findings import FindingError, Findings, finding_name, read_findings, update_counts
+from wireproof.fuzz.executors import CpuTimer, InProcessExecutor
+from wireproof.fuzz.findings import (
+    COUNTER,
+    MAX_COUNTERS,
+    FindingCounts,
+    FindingError,
+    Findings,
+    finding_name,
+    read_findings,
+    total_counts,
+    update_counts,
+)
 from wireproof.fuzz.shared_input import InputState, SharedInput
-from wireproof.fuzz.stats import format_stats
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
-from wireproof.fuzz.work_directory import WorkDirectory
+from wireproof.fuzz.work_directory import WorkDirectory, format_stats
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature
@@ -374,6 +381,4 @@ def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
 
 def test_the_file_of_the_counts_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
     FindingCounts(tmp_path / "w0.tally").close()
-    assert (
-        tmp_path / "w0.tally"
-    ).stat().st_blocks * 512 >= finding_counts.COUNTER.size * finding_counts.MAX_COUNTERS
+    assert (tmp_path / "w0.tally").stat().st_blocks * 512 >= COUNTER.size * MAX_COUNTERS
