@@ -24,7 +24,7 @@ SCHEMA: Final = 1
 EXAMPLE_OPS: Final = ("decode", "encode", "scan", "read-back")
 """The last part of the topic: the op, or `read-back` of the bytes that the adapter itself wrote."""
 
-RETIRED_FIELDS: Final = ("previous", "strict_class")
+RETIRED_FIELDS: Final = ("cluster", "previous", "strict_class")
 """Fields that runs of earlier versions have. Nothing reads them, and those runs can still be read."""
 
 MAX_LINE: Final = 1024 * 1024
@@ -73,7 +73,7 @@ class Run:
 
     Attributes:
         suite: the version of wireproof.
-        fixtures: the hash of the fixture files.
+        fixtures: the hash of the fixture files of the formats of its cases.
         spec: the adapter as the user named it: a name, `py:…`, `exec:…`.
         adapter, version: from its hello.
         hello: the rest of its hello, in the JSON of the contract.
@@ -120,8 +120,6 @@ class CaseEvent:
         title, rules, twin, flags: of the case, for a reader that has only the stream.
         profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
         broken: the rule that the answer breaks, where that is not what the case is about.
-        cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
-            all agree.
     """
 
     seq: int
@@ -145,7 +143,6 @@ class CaseEvent:
     twin: str = ""
     flags: tuple[str, ...] = ()
     profile: str = "reader"
-    cluster: int = 0
     fields: tuple[str, ...] = ()
     detail: str = ""
     broken: str = ""
