@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from attrs import fields_dict
-
 
 class LazyFields:
     """A base of frozen classes of attrs.
@@ -31,7 +29,7 @@ class LazyFields:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the value of any field
             """Read a field that the object does not have yet."""
-            if name == "_read_field" or name not in fields_dict(type(self)):
+            if name == "_read_field" or name not in type(self).__slots__:
                 raise AttributeError(f"{type(self).__name__} has no attribute {name}")
             for found, value in self._read_field(self, name).items():
                 object.__setattr__(self, found, value)
