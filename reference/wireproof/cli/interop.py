@@ -26,7 +26,6 @@ from wireproof.formats import matching_ids
 from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.disagreements import find_disagreements, group_disagreements
 from wireproof.runner.event_files import EventWriter
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.exit_codes import Exit, deciding_code
@@ -66,7 +65,7 @@ def command(
     out: Path | None,
     **more: Any,  # noqa: ANN401 - `count`, `seed` and `scale`
 ) -> int:
-    """Let each ADAPTER encode generated messages and decode those of the others; print the disagreements.
+    """Let each ADAPTER encode generated messages and decode those of the others; print the failures.
 
     With no ADAPTER, test every installed adapter and the reference; a single ADAPTER is tested against the
     reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, or the SERVER refuses or changes
@@ -120,7 +119,7 @@ def _exchanged(
         if server is None:
             return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress), None
         with open_relay(server) as relay:
-            report = RelayReport(server, f"{relay.name} {relay.version}".strip())
+            report = RelayReport(server, relay.name, relay.version)
             rows = frozenset(relay.kept if ask.rows is None else relay.kept.keys() & ask.rows)
             through = partial(carried_messages, relay, report=report)
             found = run_interop(
@@ -134,15 +133,13 @@ def _exchanged(
 
 
 def _shown(found: InteropRun, tokens: Path, relayed: RelayReport | None) -> InteropView:
-    apart = tuple(find_disagreements(found))
-    token = partial(save_token, folder=tokens)
-    made = collect_results(found, {split.encoded_message.case.id: split for split in apart}, token)
-    return InteropView(found, made, group_disagreements(apart), token, relayed)
+    made = collect_results(found, partial(save_token, folder=tokens), relayed=relayed)
+    return InteropView(found, made, _case, relayed)
 
 
 def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
-    for stream in shown.results.streams:
+    for stream in filter(None, [*shown.results.streams, shown.results.server]):
         writer = EventWriter(file, stream.run)
         for event in stream.cases:
             writer.case(event)

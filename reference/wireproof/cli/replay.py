@@ -27,7 +27,7 @@ from wireproof.runner.run_manifest import manifest_fields
 def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
     """Judge the case of an ID or a TOKEN on ADAPTER, and print expectation and answer, even if it passes.
 
-    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     suite = suite_of(folders)

@@ -27,7 +27,7 @@ PROPERTY: Final = "property"
 EXAMPLE_OPS: Final = ("decode", "encode", "scan", "read-back")
 """The last part of the topic: the op, or `read-back` of the bytes that the adapter itself wrote."""
 
-RETIRED_FIELDS: Final = ("previous", "strict_class")
+RETIRED_FIELDS: Final = ("cluster", "previous", "strict_class")
 """Fields that runs of earlier versions have. Nothing reads them, and those runs can still be read."""
 
 MAX_LINE: Final = 1024 * 1024
@@ -123,8 +123,6 @@ class CaseEvent:
         title, rules, twin, flags: of the case, for a reader that has only the stream.
         profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
         broken: the rule that the answer breaks, where that is not what the case is about.
-        cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
-            all agree.
     """
 
     seq: int
@@ -148,7 +146,6 @@ class CaseEvent:
     twin: str = ""
     flags: tuple[str, ...] = ()
     profile: str = "reader"
-    cluster: int = 0
     fields: tuple[str, ...] = ()
     detail: str = ""
     broken: str = ""

@@ -16,10 +16,10 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Data, Expect, Op, Source, Value
+from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Data, Op, Source, Value
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.message_sets import all_message_sets, message_sets_of
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.formats import FORMATS, Format
 from wireproof.install_hint import install_command
@@ -31,7 +31,6 @@ from wireproof.runner.property_suite import PropertyError
 from wireproof.runner.requests import DerivedSample, claimed_ops
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import to_json
-from wireproof.wire.observed_fields import FieldTree
 
 TOPIC: Final = "interop"
 """The family of the cases, and the topic in their ids."""
@@ -112,27 +111,13 @@ class EncodeResult:
     data: bytes | None
     ns: int
 
-    @property
-    def declined(self) -> bool:
-        """Return True if the adapter cannot write the value."""
-        return self.verdict.name == "unsupported"
-
 
 @frozen
 class DecodeResult:
-    """The result of decoding messages bytes with one adapter.
-
-    Attributes:
-        asked: the case as it was sent: wrapped, if the adapter reads streams.
-        outcome: the adapter's; for a pass the reference's, over the fields that the adapter shows.
-        wanted: those fields.
-    """
+    """The verdict on decoding the bytes of a message with one adapter."""
 
     encoded_message: EncodedMessage
-    asked: Case
     verdict: Verdict
-    outcome: Outcome
-    wanted: FieldTree
     ns: int
 
 
@@ -384,15 +369,4 @@ def _read(engine: Engine, messages: Sequence[EncodedMessage], participant: Parti
 
 def _judge_read(ran: CaseResult, encoded_message: EncodedMessage, hello: Hello) -> DecodeResult:
     bench = JudgeContext(ran.case, hello, reference_answer)
-    verdict = judge(ran.case, ran.outcome, hello=hello, bench=bench)
-    outcome = _expected_outcome(ran.case.expect) if verdict.name == "pass" else ran.outcome
-    return DecodeResult(encoded_message, ran.case, verdict, outcome, bench.wanted, ran.ns)
-
-
-def _expected_outcome(expect: Expect) -> Outcome:
-    """Return the outcome of a pass, over the fields that the adapter shows: one object for all who pass."""
-    match expect:
-        case Accept(value=value, consumed=consumed):
-            return Accepted(value, consumed)
-        case _:
-            return Refused()
+    return DecodeResult(encoded_message, judge(ran.case, ran.outcome, hello=hello, bench=bench), ran.ns)

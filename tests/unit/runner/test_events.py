@@ -45,7 +45,6 @@ def written(*, footer: bool = True) -> str:
         PASS,
         FAIL,
         evolve(FAIL, at="61>12"),
-        evolve(FAIL, cluster=2),
         evolve(FAIL, text="\x00\n\ud800"),
         SKIP,
         Footer({"pass": 1}),
