@@ -467,7 +467,7 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         scope.begun.mkdir(exist_ok=True)
         start, user = time.monotonic(), _user_seconds()
         try:
-            rows = sorted(WHOLE[part](scope))
+            rows = sorted(set(WHOLE[part](scope)))
         except Exception as error:  # noqa: BLE001 - whatever stops a part, the others are recorded
             sys.stdout.write(f"{part}: not recorded: {type(error).__name__}: {error}\n")
             failed = 1
