@@ -467,7 +467,7 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         scope.begun.mkdir(exist_ok=True)
         start, user = time.monotonic(), _user_seconds()
         try:
-            rows = sorted(set(WHOLE[part](scope)))
+            rows = _measured(part, scope)
         except Exception as error:  # noqa: BLE001 - whatever stops a part, the others are recorded
             sys.stdout.write(f"{part}: not recorded: {type(error).__name__}: {error}\n")
             failed = 1
@@ -481,6 +481,18 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         sys.stdout.write(f"{part}: {len(rows):,} rows in {seconds}\n")
         sys.stdout.flush()
     return failed
+
+
+def _measured(part: str, scope: Scope) -> list[tuple[str, str]]:
+    """Return the rows of a part in order.
+
+    Raises:
+        RecordError: there are none, which would be the same as any other record without rows.
+    """
+    rows = sorted(set(WHOLE[part](scope)))
+    if not rows:
+        raise RecordError("nothing was measured")
+    return rows
 
 
 def _user_seconds() -> float:
