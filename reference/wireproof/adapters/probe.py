@@ -9,7 +9,7 @@ an adapter that ignores compression also accepts the case, but returns bytes tha
 from collections.abc import Iterable, Iterator
 from typing import Literal, Protocol
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Either, Op
@@ -84,11 +84,6 @@ def things_of(case: Case) -> list[Thing]:
     if all(kind != "codec" for kind, _, _ in capabilities):
         things.append((case.format_id, "codec", "none"))
     return things + [(case.format_id, kind, name) for kind, _, name in capabilities]
-
-
-def probe(runner: CaseRunner, cases: Iterable[Case]) -> tuple[ProbeResult, ...]:
-    """Run `cases` and return the findings, sorted; leave out a capability that no case could test."""
-    return findings(runner.hello, runner.ask(cases))
 
 
 def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[ProbeResult, ...]:
@@ -167,34 +162,3 @@ def _names(claim: Claim, kind: str) -> tuple[str, ...] | None:
         "profile": claim.profiles,
         "feature": claim.features,
     }.get(kind)
-
-
-def filled(hello: Hello, findings: Iterable[ProbeResult]) -> Hello:
-    """Return the hello with its missing claims filled in from the findings; keep every claim that it has."""
-    working: dict[str, dict[str, list[str]]] = {}
-    for finding in findings:
-        kinds = working.setdefault(finding.format_id, {})
-        if finding.works:
-            kinds.setdefault(finding.kind, []).append(finding.name)
-    revisions = dict(hello.revisions)
-    for format_id, kinds in working.items():
-        if format_id in hello.revisions:
-            revisions[format_id] = _filled(hello.revisions[format_id], kinds)
-        elif not hello.revisions and kinds.get("op"):
-            revisions[format_id] = _filled(Claim(), kinds)
-    return evolve(hello, revisions=revisions)
-
-
-def _filled(claim: Claim, kinds: dict[str, list[str]]) -> Claim:
-    def names(kind: str) -> tuple[str, ...]:
-        claimed_names = _names(claim, kind)
-        return tuple(kinds.get(kind, ())) if claimed_names is None else claimed_names
-
-    found = names("op")
-    return Claim(
-        tuple(op for op in OPS if op in found),
-        names("codec"),
-        names("profile"),
-        claim.observes,
-        names("feature"),
-    )

@@ -6,7 +6,6 @@ from typing import Any, Final
 from attrs import evolve
 from kafka import errors
 
-from wireproof import formats
 from wireproof.cases.outcome import BrokenRule
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
@@ -18,7 +17,6 @@ from wireproof.kafka.family.live_broker.stored_log import read_by_consumer, unre
 from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 
-LOG: Final = formats.get("kafka.log", "mixed")
 NO_PRODUCER: Final = -1
 UNREADABLE: Final = "unreadable"
 """The field of an answer with the rule that it breaks."""

@@ -53,8 +53,6 @@ from wireproof.kafka.family.loopback_broker.stored_form import LEADER_EPOCH
 from wireproof.kafka.family.loopback_broker.topic_settings import InvalidSettingError, TopicSettings
 
 NODE: Final = 1
-NO_ID: Final = UUID(int=0)
-
 IMPLICIT: Final = 12
 """The version of Produce from which on a batch adds its partition to the transaction: KIP-890."""
 
