@@ -126,7 +126,7 @@ class PytestRun:
         return run_event(
             hello,
             spec=self.spec,
-            fixtures=self.suite.hash,
+            fixtures=self.suite.hash_of(self.selected),
             seed=self.seed,
             level=self.level,
             **manifest_fields(),

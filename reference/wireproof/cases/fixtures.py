@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache, cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 from attrs import evolve, field, fields, frozen
@@ -48,6 +48,8 @@ from wireproof.lazy_fields import LazyFields
 from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.options_json import OPTIONS_IN_CASES
+
+T = TypeVar("T")
 
 SCHEMA: Final = 1
 
@@ -96,10 +98,22 @@ class Suite(LazyFields):
     history: tuple[Bug, ...] = ()
     formats: "FixtureFormats | None" = field(default=None, init=False, eq=False, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: it reads the folders itself, if there are any."""
+        names = ["formats"] if self.formats is not None else [one.name for one in fields(Suite)]
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take over what another process sent."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        if self.formats is not None:
+            object.__setattr__(self, "_read_field", self.formats.field)
+
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
         """Return every case by its id."""
-        return {case.id: case for case in self.cases} if self.formats is None else _ById(self.formats)
+        return {case.id: case for case in self.cases} if self.formats is None else self.formats.by_id
 
     @cached_property
     def by_rule(self) -> Mapping[str, Sequence[Case]]:
@@ -149,9 +163,17 @@ class FixtureFormats:
             for path in sorted(root.glob("*/")):
                 self.folders.setdefault(path.name, []).append(path)
         self._read: dict[str, Mapping[str, tuple[Case, Path]]] = {}
+        self.by_id: Mapping[str, Case] = ReadInParts(
+            self.folders, lambda name: [name.partition("/")[0]], self._cases_of
+        )
         for name, folders in self.folders.items():
             if any(self._roots[folder.parent] for folder in folders):
                 self.of(name)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[list[Path], list[Path]]]:
+        """Send another process the folders, and not what was read of them."""
+        shipped = [root for root, checked in self._roots.items() if not checked]
+        return type(self), (shipped, [root for root in self._roots if root not in shipped])
 
     def of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
         """Return the cases of a format by id, each with its file."""
@@ -199,11 +221,26 @@ class FixtureFormats:
     def _aliases(self) -> Mapping[str, str]:
         return {alias: case.id for case in self._cases() for alias in case.aliases}
 
+    def _cases_of(self, name: str) -> Mapping[str, Case]:
+        return {case_id: case for case_id, (case, _) in self.of(name).items()}
+
     def _rules(self) -> Mapping[str, Rule]:
+        """Return the rules; most ids of rules begin with the family whose formats have the rule."""
+        if any(self._roots.values()):
+            return self._rules_of("")
+        families = dict.fromkeys(map(_family_of, self.folders))
+
+        def parts(name: str) -> list[str]:
+            return sorted(families, key=lambda family: family != _family_of(name))
+
+        return ReadInParts(families, parts, self._rules_of)
+
+    def _rules_of(self, family: str) -> Mapping[str, Rule]:
+        """Return the rules of the formats of a family; of all for an empty name."""
         rules: dict[str, Rule] = {}
         for root in self._roots:
-            for path in sorted(root.glob("*/rules.toml")):
-                for rule in _rules(path):
+            for path in sorted(root.glob(f"{family}*/rules.toml")):
+                for rule in _rules(path) if family in {"", _family_of(path.parent.name)} else ():
                     if rule.id in rules:
                         raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
                     rules[rule.id] = rule
@@ -222,20 +259,43 @@ class FixtureFormats:
         return tuple(bug for root in self._roots for bug in _history(root / HISTORY_FILE))
 
 
-class _ById(Mapping[str, Case]):
-    """Cases by id; to find one, only the files of its format are read."""
+def _family_of(name: str) -> str:
+    return name.partition(".")[0]
 
-    def __init__(self, formats: FixtureFormats) -> None:
-        self._formats = formats
 
-    def __getitem__(self, name: str) -> Case:
-        return self._formats.of(name.partition("/")[0])[name][0]
+class ReadInParts(Mapping[str, T]):
+    """A mapping whose parts are read when a key of them is asked for."""
+
+    def __init__(
+        self,
+        parts: Iterable[str],
+        places: Callable[[str], Iterable[str]],
+        read: Callable[[str], Mapping[str, T]],
+    ) -> None:
+        """Name the parts in order; `places` returns those that may have a key, `read` reads one."""
+        self._parts = dict.fromkeys(parts)
+        self._places = places
+        self._read = cache(read)
+
+    def __getitem__(self, key: str) -> T:
+        """Return the value of a key."""
+        for part in self._places(key):
+            if part in self._parts and key in (found := self._read(part)):
+                return found[key]
+        raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
-        return (case.id for case in self._formats.cases(self._formats.folders))
+        """Yield the keys of all parts."""
+        for part in self._parts:
+            yield from self._read(part)
+
+    def __reduce__(self) -> tuple[type[dict[str, T]], tuple[dict[str, T]]]:
+        """Send another process all of it."""
+        return dict, (dict(self),)
 
     def __len__(self) -> int:
-        return sum(len(self._formats.of(name)) for name in self._formats.folders)
+        """Return the number of keys."""
+        return sum(len(self._read(part)) for part in self._parts)
 
 
 def fixtures_folder() -> Path:

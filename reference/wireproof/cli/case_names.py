@@ -5,7 +5,7 @@ wp1:…, @FILE                        a token
 wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
 #3                                  the third finding of the last `check` on this machine
 run.jsonl#3                         the third finding of `report run.jsonl`
-verdicts#wrong-reject               a sample of a scan or of a campaign
+verdicts#wrong-reject               a sample of `scan` or `fuzz --spark`
 """
 
 import json

@@ -179,8 +179,9 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     more["shard"] = _shard(more)
     more["examples"] = _examples(more, whole=not (patterns or required or more["shard"]) and more["golden"])
     named = Requirements(required.id, required.title, required.corrected) if required else None
-    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
-                        recording=recording, requirements=named, **more)  # fmt: skip
+    return CheckOptions(suite=suite, fixtures=suite.hash_of(cases), cases=cases, filters=filters,
+                        known_failures=known_failures, recording=recording, requirements=named,
+                        **more)  # fmt: skip
 
 
 def _examples(more: dict[str, Any], *, whole: bool) -> Examples | None:

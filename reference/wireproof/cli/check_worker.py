@@ -46,6 +46,7 @@ class CheckOptions:
     """The options of one `check`, for all its adapters."""
 
     suite: Suite
+    fixtures: str
     cases: tuple[Case, ...]
     families: bool
     examples: Examples | None
@@ -111,7 +112,7 @@ class CheckTask:
             ) as engine,
         ):
             head = run_event(
-                engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
+                engine.hello, spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
                 filters=asked.filters, requirements=asked.requirements,
                 shard=str(asked.shard or ""), examples=asked.examples, **manifest_fields(),
             )  # fmt: skip

@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Make the case of an ID or TOKEN smaller while ADAPTER still fails in the same way.
 
-    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     case = find_named(suite_of(folders), name).case

@@ -19,5 +19,5 @@ the input again. `work_directory` has the layout of the files, `corpus` the inpu
 
 Findings become fixtures through `shrink` (with `shrink_candidates`), `redaction_check`, `promote` and
 `rule_proposal`. Two other verbs generate cases here without libFuzzer: `property_run` those of `check`,
-`seeded_cases` those of `campaign`. `mutator_process` gives the mutations to fuzzers of other people.
+`seeded_cases` those of `fuzz --spark`. `mutator_process` gives the mutations to fuzzers of other people.
 """

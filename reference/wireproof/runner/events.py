@@ -76,7 +76,7 @@ class Run:
 
     Attributes:
         suite: the version of wireproof.
-        fixtures: the hash of the fixture files.
+        fixtures: the hash of the fixture files of the formats of its cases.
         spec: the adapter as the user named it: a name, `py:…`, `exec:…`.
         adapter, version: from its hello.
         hello: the rest of its hello, in the JSON of the contract.

@@ -6,7 +6,7 @@ from documentation import text_of
 from goldens import load
 
 from wireproof.cases.case import Steps
-from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
+from wireproof.kafka.family.live_broker.requests import ProducerIds
 from wireproof.kafka.family.live_broker.step_requests import produce_request
 from wireproof.kafka.family.live_broker.topics import Partition
 from wireproof.report.step_table import step_lines

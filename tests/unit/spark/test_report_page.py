@@ -41,7 +41,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two objects, of which one is damaged, in spans of 100 kB."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=LOG, b=b"".join(GOOD[:100]))
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
     for number in plan.remaining:
         scan_span(plan, number)

@@ -47,9 +47,7 @@ def damaged() -> tuple[bytes, Counter[str]]:
 
 
 def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> ScanPlan:
-    paths = command_support.source_options(
-        [str(folder)], [f"{name}={text}" for name, text in options.items()]
-    )
+    paths = command_support.source_options([str(folder)], **options)
     return plan_scan("wireproof.kafka_log", paths, adapters, out, grain=grain)
 
 
@@ -347,7 +345,7 @@ def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked
     adapters: list[str], wanted: int, tmp_path: Path
 ) -> None:
     small = {f"{number:020}": b"".join(GOOD[:20]) for number in range(36)}
-    options = command_support.source_options([str(logs.write(tmp_path / "in", **small))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", **small))])
     plan = plan_scan("wireproof.kafka_log", options, adapters, tmp_path / "out")
     tasks = plan.tasks(2 * TASKS_PER_CORE)
     assert len(tasks) == wanted
@@ -357,7 +355,7 @@ def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked
 def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
     bad = b"\x1e\x02\x08\x05\x1f?????"
     folder = logs.write(tmp_path / "in", a=logs.heka_frame(b"a") + bad + logs.heka_frame(b"b"))
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = done(plan_scan("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
     shown = [
         (row["format"], row["kind"], *[one["verdict"] for one in row["verdicts"]]) for row in frames(plan)
@@ -421,9 +419,9 @@ def test_without_its_extra_the_verb_says_what_to_install(
     ("words", "text"),
     [
         (("/nothing/there",), "/nothing/there: not found"),
-        (("x", "--set", "raw"), "--set raw: expected NAME=VALUE"),
-        (("x", "--set", "positions=0:9"), "option positions: scans and streams read whole objects"),
-        (("x", "--set", "rwos=1"), "unknown option rwos; did you mean rows?"),
+        (("x", "--revision", "0.7"), "0.7"),
+        (("x", "--keys", "/nothing/there"), "File '/nothing/there' does not exist"),
+        (("x", "--keys", __file__), 'option keys: expected {"signer_1": "<hex>"}'),
         (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
     ],
 )
@@ -435,22 +433,19 @@ def test_a_mistake_is_one_line_before_anything_is_started(
     assert text in done.err
 
 
-@pytest.mark.parametrize("option", ["--out", "--html"])
 @pytest.mark.parametrize("uri", ["s3://bucket/verdicts", "file:///verdicts", "hdfs://nn/verdicts"])
-@pytest.mark.parametrize(
-    "words", [("scan", "x"), ("campaign", "--adapters", "x")], ids=lambda words: words[0]
-)
+@pytest.mark.parametrize("words", [("scan", "x"), ("fuzz", "x", "--spark")], ids=lambda words: words[0])
 def test_a_uri_to_write_to_is_refused_in_one_line_before_anything_is_started(
     wireproof: Command,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: tuple[str, ...],
-    option: str,
     uri: str,
 ) -> None:
     """Neither the object x nor the adapter x exists: nobody has looked for them yet."""
     monkeypatch.chdir(tmp_path)
-    done = wireproof(*words, "--out", "out", option, uri)
+    option = "--dir" if words[0] == "fuzz" else "--out"
+    done = wireproof(*words, option, uri)
     assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert f"'{option}': {uri} is a URI" in done.err
     assert list(tmp_path.iterdir()) == []
@@ -465,7 +460,7 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
         ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, (MUTANT,), 1))
     ):
         folder, out = logs.write(tmp_path / f"in{number}", a=log), tmp_path / f"out{number}"
-        options = command_support.source_options([str(folder)], [])
+        options = command_support.source_options([str(folder)])
         plan = plan_scan("wireproof.kafka_log", options, adapters, out)
         done(plan)
         said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))

@@ -18,9 +18,8 @@ from wireproof.adapters.threaded_answers import Answers, answer_request, request
 from wireproof.cases.outcome import Crashed
 from wireproof.cases.steps import SEQUENCE
 from wireproof.iggy.family.live_server.cases import Cases, cases_of, hello_of, server_at
-from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.own_streams import RefusedError
+from wireproof.iggy.family.live_server.server import RefusedError, read_properties
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""

@@ -17,16 +17,15 @@ from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS,
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.entry import entry_of_broker
-from wireproof.kafka.family.live_broker.entry_bytes import (
+from wireproof.kafka.family.live_broker.requests import (
     MAGICS,
     entries_of,
     magic_of,
     next_offset,
     producer_of,
+    read_log,
 )
-from wireproof.kafka.family.live_broker.log_reading import read_log
-from wireproof.kafka.family.live_broker.partitions import Partitions
-from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
+from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, Partitions, TopicError
 
 
 class BrokerRelay:

@@ -1,7 +1,8 @@
-"""`wireproof campaign`: check adapters against millions of generated cases, on Spark."""
+"""`wireproof fuzz --spark`: check adapters against millions of generated cases, on Spark."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from rich.console import Console
@@ -11,58 +12,36 @@ from rich.text import Text
 
 from wireproof.cli.progress import job_bar
 from wireproof.cli.scan import job_exit_code
-from wireproof.cli.spark_options import OUT, PAGE, on_cluster
-from wireproof.files import replace_text
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command
-from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
 
 if TYPE_CHECKING:
     from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
+    from wireproof.spark.cluster_env import ClusterEnv
 
 ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` contains them."""
 
 
-@click.command("campaign")
-@click.option("--adapters", required=True, metavar="A,B", help="the adapters, separated by commas")
-@click.option("--out", required=True, type=OUT,
-              help="the folder for the tables; an interrupted campaign continues there")  # fmt: skip
-@click.option("--cases", default=100_000, type=click.IntRange(min=1), help="number of generated cases")
-@click.option("--seed", default=1, help="random seed")
-@click.option(
-    "--format",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="formats such as kafka.batch or iggy.*/0.0.60  [default: all claimed ones]",
-)
-@on_cluster
-@click.option(
-    "--tasks",
-    type=click.IntRange(min=1),
-    help="approximate number of Spark tasks; the result does not depend on it",
-)
-@click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
-@click.option("--html", "page", type=PAGE, metavar="FILE",
-              help="the matrix as one HTML file; `report DIR --html` writes it too")  # fmt: skip
-def command(
-    adapters: str,
+DEFAULT_CASES: Final = 100_000
+"""Number of generated cases if `--cases` is not given."""
+
+
+def fuzz_on_spark(
+    specs: Sequence[str],
     out: Path,
-    patterns: tuple[str, ...],
+    patterns: Sequence[str],
     tasks: int | None,
-    **more: Any,  # noqa: ANN401 - `cases`, `seed`, `samples`, `page`, and the options of the cluster
+    **more: Any,  # noqa: ANN401 - `cases`, `seed` and the options of the cluster
 ) -> int:
     """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
         from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
-        from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark.cluster_env import cluster_env_of  # noqa: PLC0415 - as above
     except ImportError as error:
-        text = f"campaign needs further packages: {install_command('spark')} ({error})"
+        text = f"fuzz --spark needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
-    specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
-    if not specs:
-        raise click.UsageError("--adapters: name at least one")
     wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
     where = cluster_env_of(more)
     where.settings()
@@ -70,8 +49,8 @@ def command(
     numbered = SeededCases(
         campaign_job.claimed_formats(hellos, wanted), campaign_job.claimed_ops(hellos), more["seed"]
     )
-    plan = campaign_job.plan_campaign(numbered, specs, more["cases"], out.absolute(), more["samples"])
-    summary = _watched(plan, where, tasks)
+    cases = more["cases"] or DEFAULT_CASES
+    summary = _watched(campaign_job.plan_campaign(numbered, specs, cases, out.absolute()), where, tasks)
     print_campaign_tables(summary.signatures)
     rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
     Console().print(
@@ -79,12 +58,10 @@ def command(
         f"tables in {out}; wireproof promote '{out}#FINDING' makes one a fixture",
         soft_wrap=True,
     )
-    if more["page"]:
-        replace_text(more["page"], report_page.render_page(out))
     return job_exit_code(summary.signatures)
 
 
-def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "CampaignSummary":
+def _watched(plan: "CampaignPlan", where: "ClusterEnv", tasks: int | None) -> "CampaignSummary":
     """Run the campaign, with a progress bar on a terminal."""
     from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
