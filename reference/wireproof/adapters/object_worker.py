@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import BinaryIO, Final
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.message_framing import Frames, Packet
+from wireproof.adapters.message_framing import Frames
 from wireproof.adapters.process_controller import MIB
 from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
-from wireproof.adapters.serve import converse
+from wireproof.adapters.serve import converse, refuse
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     try:
         caller = Caller(load_object(resolve(spec)))
     except AdapterError as error:
-        stdout.write(Frames().pack(Packet({"hello": {"error": str(error)}})))
+        refuse(stdout, str(error))
         return 4
     converse(caller.hello, caller.answer, Frames, stdin, stdout)
     return 0

@@ -1,10 +1,15 @@
 """Server for any adapter over the adapter contract: `wireproof serve reference --wire jsonl`.
 
-The worker that runs Python objects in a child process uses this module too, with the framing of `exec:`.
+The worker that runs Python objects in a child process uses this module too, with the framing of `exec:`, and
+so do the workers of live servers and client programs, with several requests at the same time.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Lock
 from typing import BinaryIO, Final, Self
 
 from attrs import evolve
@@ -14,7 +19,7 @@ from wireproof.adapters.child_process import READ
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError
-from wireproof.adapters.message_framing import MAX_MESSAGE, Framing, Lines, Packet
+from wireproof.adapters.message_framing import MAX_MESSAGE, Frames, Framing, Lines, Packet
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.registry import FRAMINGS, caller_here, open_adapter, resolve
 from wireproof.adapters.registry_entry import Wire
@@ -46,17 +51,55 @@ def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
 
 
 def converse(
-    hello: Hello, answer: Answering, framing: Callable[[], Framing], stdin: BinaryIO, stdout: BinaryIO
+    hello: Hello,
+    answer: Answering,
+    framing: Callable[[], Framing],
+    stdin: BinaryIO,
+    stdout: BinaryIO,
+    *,
+    window: int = 1,
+    ends: Callable[[Outcome], int | None] = lambda _: None,
 ) -> None:
     """Answer the requests on `stdin` until it ends.
 
     A line that is no message gets an answer too, with an empty id; a malformed frame raises `MessageError`.
+
+    Args:
+        hello: the answer to a hello.
+        answer: runs a request.
+        framing: of the messages.
+        stdin: the requests.
+        stdout: the answers.
+        window: the number of requests that are run at the same time, each in a thread.
+        ends: returns the exit code of the process after an outcome, or None if it goes on.
     """
     read = getattr(stdin, "read1", stdin.read)
     pieces = iter(partial(read, READ), b"")
-    for packet in _lines(pieces) if framing is Lines else _packets(framing(), pieces):
+    packets = _lines(pieces) if framing is Lines else _packets(framing(), pieces)
+    lock = Lock()
+
+    def reply(packet: Packet | MessageError) -> None:
         # Write each answer at once: a later case that ends the process must not lose it.
-        _write(stdout, _reply(hello, answer, framing(), packet))
+        data, outcome = _reply(hello, answer, framing(), packet)
+        with lock:
+            _write(stdout, data)
+            code = None if outcome is None else ends(outcome)
+            if code is not None:  # other threads may wait for what is gone
+                sys.stderr.flush()
+                os._exit(code)
+
+    if window == 1:
+        for packet in packets:
+            reply(packet)
+        return
+    with ThreadPoolExecutor(window) as threads:
+        for packet in packets:
+            threads.submit(reply, packet)
+
+
+def refuse(stdout: BinaryIO, reason: str) -> None:
+    """Answer the hello of an adapter that cannot be started, in frames."""
+    _write(stdout, Frames().pack(Packet({"hello": {"error": reason}})))
 
 
 def _packets(incoming: Framing, pieces: Iterable[bytes]) -> Iterator[Packet]:
@@ -86,27 +129,33 @@ def _write(stdout: BinaryIO, data: bytes) -> None:
     stdout.flush()
 
 
-def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet | MessageError) -> bytes:
+def _reply(
+    hello: Hello, answer: Answering, framing: Framing, packet: Packet | MessageError
+) -> tuple[bytes, Outcome | None]:
+    """Return the bytes of an answer, and the outcome of a request that was run."""
     if isinstance(packet, MessageError):
-        return _no_request("", packet, framing)
+        return _no_request("", packet, framing), None
     if "hello" in packet.head:
-        return framing.pack(hello_packet(hello))
+        return framing.pack(hello_packet(hello)), None
     name = packet.head.get("id")
     if not isinstance(name, str):
-        return _no_request("", "it must have an id, which is a string", framing)
+        return _no_request("", "it must have an id, which is a string", framing), None
     try:
         request = request_of(packet)
     except MessageError as error:
-        return _no_request(name, error, framing)
-    return _answered(name, answer, framing, request)
+        return _no_request(name, error, framing), None
+    try:
+        outcome = answer(request)
+    except Exception as error:  # noqa: BLE001 - a fault of the adapter is an answer too, and not silence
+        outcome = Faulty(line_of(error))
+    return _answered(name, answer, framing, request, outcome), outcome
 
 
 def _no_request(name: str, why: object, framing: Framing) -> bytes:
     return framing.pack(answer_packet(name, Faulty(f"no request: {why}")))
 
 
-def _answered(name: str, answer: Answering, framing: Framing, request: Request) -> bytes:
-    outcome = answer(request)
+def _answered(name: str, answer: Answering, framing: Framing, request: Request, outcome: Outcome) -> bytes:
     try:
         return framing.pack(answer_packet(name, outcome))
     except MessageError:

@@ -10,13 +10,11 @@ from typing import Final
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError
 from wireproof.adapters.live_servers import ServerAddress
-from wireproof.adapters.message_framing import Packet
+from wireproof.adapters.message_framing import Frames
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.threaded_answers import Answers, answer_request, requests
-from wireproof.cases.outcome import Crashed
-from wireproof.cases.steps import SEQUENCE
+from wireproof.adapters.serve import converse, refuse
+from wireproof.cases.outcome import Crashed, Outcome
 from wireproof.iggy.family.live_server.cases import Cases, cases_of, hello_of, server_at
 from wireproof.iggy.family.live_server.entry import address_of
 from wireproof.iggy.family.live_server.server import RefusedError, read_properties
@@ -31,7 +29,6 @@ def main(arguments: list[str]) -> int:
     """Serve until stdin ends; return the exit code."""
     end_with_parent()
     spec, token = arguments
-    answers = Answers(sys.stdout.buffer)
     try:
         address = address_of(spec)
         server = server_at(address, read_properties(address.properties))
@@ -39,10 +36,10 @@ def main(arguments: list[str]) -> int:
         cases = cases_of(server, f"{token}-{secrets.token_hex(2)}")
         _check(cases, address)
     except AdapterError as error:
-        answers.write(Packet({"hello": {"error": str(error)}}))
+        refuse(sys.stdout.buffer, str(error))
         return START_FAILED
-    answers.write(hello_packet(hello_of(server)))
-    return _serve(cases, answers)
+    converse(hello_of(server), cases.run, Frames, sys.stdin.buffer, sys.stdout.buffer, ends=_gone)
+    return 0
 
 
 def _check(cases: Cases, address: ServerAddress) -> None:
@@ -55,14 +52,11 @@ def _check(cases: Cases, address: ServerAddress) -> None:
         raise AdapterStartError(f"{address}: {line_of(error)}") from None
 
 
-def _serve(cases: Cases, answers: Answers) -> int:
-    runs = dict.fromkeys(("decode", "encode", SEQUENCE), cases.run)
-    for packet in requests():
-        outcome = answer_request(runs, answers, packet)
-        if isinstance(outcome, Crashed):
-            sys.stderr.write(f"{outcome.text}\n")
-            return SERVER_GONE
-    return 0
+def _gone(outcome: Outcome) -> int | None:
+    if not isinstance(outcome, Crashed):
+        return None
+    sys.stderr.write(f"{outcome.text}\n")
+    return SERVER_GONE
 
 
 if __name__ == "__main__":

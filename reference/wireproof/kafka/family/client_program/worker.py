@@ -5,14 +5,14 @@ It exchanges frames over stdin and stdout, with several cases in flight: each st
 
 import os
 import sys
-from functools import partial
 from typing import Final
 
+from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.message_framing import Packet
+from wireproof.adapters.message_framing import Frames
 from wireproof.adapters.object_worker import end_with_parent
-from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
+from wireproof.adapters.serve import converse, refuse
+from wireproof.cases.outcome import Outcome
 from wireproof.kafka.family.client_program.claims import hello_of_client
 from wireproof.kafka.family.client_program.client_options import ClientOptions
 from wireproof.kafka.family.client_program.consume_case import Consumers
@@ -26,15 +26,18 @@ def main(arguments: list[str]) -> int:
     """Serve until stdin ends; return the exit code."""
     end_with_parent()
     options, words = ClientOptions.of_json(arguments[0]), tuple(arguments[1:])
-    answers, window = Answers(sys.stdout.buffer), min(MOST, os.cpu_count() or 1)
+    window = min(MOST, os.cpu_count() or 1)
     try:
         hello = hello_of_client(options, words, window)
     except AdapterError as error:
-        answers.write(Packet({"hello": {"error": str(error)}}))
+        refuse(sys.stdout.buffer, str(error))
         return 4
-    answers.write(hello_packet(hello))
-    runs: Runs = {"decode": Consumers(options, words).decode, "encode": Producers(options, words).encode}
-    answer_in_threads(partial(answer_request, runs, answers), window)
+    runs = {"decode": Consumers(options, words).decode, "encode": Producers(options, words).encode}
+
+    def answer(request: Request) -> Outcome:
+        return runs[request.op](request)
+
+    converse(hello, answer, Frames, sys.stdin.buffer, sys.stdout.buffer, window=window)
     return 0
 
 

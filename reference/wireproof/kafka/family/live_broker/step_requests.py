@@ -18,7 +18,6 @@ from kafka.protocol.producer import (
     ProduceRequest,
 )
 
-from wireproof import formats
 from wireproof.cases.outcome import BrokenRule
 from wireproof.cases.steps import ERROR
 from wireproof.kafka import control_types
@@ -269,7 +268,6 @@ def list_offset(
 # The answers of a broker as values of steps: numbers as texts, errors by name, batches in a few fields.
 
 
-LOG: Final = formats.get("kafka.log", "mixed")
 NO_PRODUCER: Final = -1
 UNREADABLE: Final = "unreadable"
 """The field of an answer with the rule that it breaks."""

@@ -14,10 +14,9 @@ from kafka import errors
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.live_servers import ServerAddress
-from wireproof.adapters.message_framing import Packet
+from wireproof.adapters.message_framing import Frames
 from wireproof.adapters.object_worker import end_with_parent
-from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
+from wireproof.adapters.serve import converse, refuse
 from wireproof.cases.outcome import Crashed, Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
@@ -39,18 +38,17 @@ def main(arguments: list[str]) -> int:
     """Serve until stdin ends; return the exit code."""
     end_with_parent()
     spec, token = arguments
-    answers = Answers(sys.stdout.buffer)
     try:
         address = ServerAddress.of(spec)
         properties = read_properties(address.properties)
         cluster = Cluster(address, properties.settings, properties.api_versions, properties.fetch_wait_ms)
     except AdapterError as error:
-        return _not_started(answers, str(error))
+        return _not_started(str(error))
     with cluster:
-        return _serve(cluster, properties, token, answers)
+        return _serve(cluster, properties, token)
 
 
-def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: Answers) -> int:
+def _serve(cluster: Cluster, properties: ClientProperties, token: str) -> int:
     own = OwnTopics(cluster, token)
     partitions = Partitions(own)
     try:
@@ -62,16 +60,20 @@ def _serve(cluster: Cluster, properties: ClientProperties, token: str, answers: 
         left = "".join(
             f"; left: {name}: {reason}" for name, reason in topics.delete(cluster, own.created).items()
         )
-        return _not_started(answers, f"{error}{left}")
+        return _not_started(f"{error}{left}")
     except errors.KafkaError as error:
-        return _not_started(answers, _lost_at_start(cluster, error))
-    answers.write(hello_packet(hello_of_broker(cluster, properties, legacy, f"{topics.PREFIX}{token}")))
+        return _not_started(_lost_at_start(cluster, error))
+    hello = hello_of_broker(cluster, properties, legacy, f"{topics.PREFIX}{token}")
     restarts = Restarts(cluster, properties.restart, partitions.forget)
     runs = {
         "decode": partial(_beside, restarts, BrokerCases(cluster, partitions, legacy).decode),
         SEQUENCE: partial(_beside, restarts, SequenceCases(cluster, own, token, restarts).run),
     }
-    answer_in_threads(partial(_answer, runs, answers), WINDOW)
+
+    def answer(request: Request) -> Outcome:
+        return runs[request.op](request)
+
+    converse(hello, answer, Frames, sys.stdin.buffer, sys.stdout.buffer, window=WINDOW, ends=_gone)
     return 0
 
 
@@ -81,8 +83,8 @@ def _beside(restarts: Restarts, run: Callable[[Request], Outcome], request: Requ
         return run(request)
 
 
-def _not_started(answers: Answers, reason: str) -> int:
-    answers.write(Packet({"hello": {"error": reason}}))
+def _not_started(reason: str) -> int:
+    refuse(sys.stdout.buffer, reason)
     return START_FAILED
 
 
@@ -96,12 +98,11 @@ def _lost_at_start(cluster: Cluster, error: errors.KafkaError) -> str:
     return f"the broker at {cluster.address} names itself {named} (advertised.listeners), and {text}"
 
 
-def _answer(runs: Runs, answers: Answers, packet: Packet) -> None:
-    outcome = answer_request(runs, answers, packet)
-    if isinstance(outcome, Crashed):
-        sys.stderr.write(f"{outcome.text}\n")
-        sys.stderr.flush()
-        answers.end(BROKER_GONE)  # the threads wait for a broker that is gone
+def _gone(outcome: Outcome) -> int | None:
+    if not isinstance(outcome, Crashed):
+        return None
+    sys.stderr.write(f"{outcome.text}\n")
+    return BROKER_GONE
 
 
 if __name__ == "__main__":
