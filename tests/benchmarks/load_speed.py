@@ -1,7 +1,7 @@
 """Processor time to load the fixtures: `python tests/benchmarks/load_speed.py`, each way in turn.
 
-The bars hold beside another checkout, whose Python is an argument: `…/load_speed.py /path/to/python`. What
-it takes is then 1. Each way runs in a process of its own, which imports the modules before the clock starts.
+The bars hold beside another checkout, whose Python is an argument: `…/load_speed.py /path/to/python`. Each
+way runs in a process of its own, in which the modules are imported before the clock starts.
 """
 
 import subprocess
@@ -11,7 +11,7 @@ from typing import Final
 import click
 from beside import Cost, Way, best, conditions, told
 
-ROUNDS: Final = 7
+ROUNDS: Final = 5
 
 WAYS: Final = {
     "load, and every case": ("list(load().cases)", 0.2),

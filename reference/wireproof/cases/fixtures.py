@@ -7,7 +7,7 @@ the file, the case and the fault.
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -186,6 +186,8 @@ class FixtureFormats:
         for folder in self.folders.get(name, ()):
             for path in sorted(folder.glob("*/*.json")):
                 place = place_of(path)
+                if not all(map(_PLAIN.fullmatch, place.split("/"))):
+                    raise FixtureError(f"{path}: its place is no plain path, {place}")
                 for case in read(path) if self._roots[folder.parent] else read_heads(path):
                     _check_place(case, path, place)
                     if case.id in found:
@@ -354,9 +356,9 @@ def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Ca
 def _check_place(case: Case, path: Path, place: str) -> None:
     """Reject an id that does not match its file, or is no plain path: pages and files are named by it."""
     head, _, name = case.id.rpartition("/")
-    if head != place or not _PLAIN.fullmatch(name) or not _PLAIN.fullmatch(place.replace("/", "")):
+    if head != place or not _PLAIN.fullmatch(name):
         raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {place}")
-    if not place.startswith(f"{case.format_id}/"):
+    if not place.startswith(f"{case.format}/{case.revision}/"):
         under = place.rpartition("/")[0]
         raise FixtureError(f"{path}: {case.id}: its file says {case.format_id} and lies under {under}")
 
@@ -441,7 +443,7 @@ class _CaseFields:
     op: Op
     level: Level
     rules: tuple[str, ...]
-    source: Source
+    source: Raw
     input: dict[str, Raw] | None = None
     expect: dict[str, Raw] | None = None
     steps: Steps | None = None
@@ -482,20 +484,20 @@ class _Row:
 
     Attributes:
         text: the whole JSON object.
-        where: file and case, which begin the text of an error; empty for a case without a file.
         here: the folder of its input file; None forbids files, as for a token from an untrusted source.
+        file: its file; None if it is in none.
     """
 
     text: Raw
-    where: str
     here: Path | None
+    file: Path | None = None
 
     def case(self, head: _CaseFields, form: str, revision: str) -> Case:
         """Return the case; its other parts are read when one is asked for."""
         known = dict(zip(_COPIED, _copied(head), strict=True))
-        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self.rest)
+        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self)
 
-    def rest(self, _: Case, __: str) -> Mapping[str, object]:
+    def __call__(self, case: Case, _: str) -> Mapping[str, object]:
         """Return the parts that the case does not have yet."""
         try:
             read = _READER.decode(self.text, _CaseFields, "case")
@@ -504,13 +506,20 @@ class _Row:
             parts = {
                 "input": _load(given, self.here) if isinstance(given, _InputFile) else given,
                 "expect": expect,
-                "source": read.source,
+                "source": _source(bytes(read.source)),
                 "options": options if options.profile == profile else evolve(options, profile=profile),
                 "limits": read.limits,
             }
         except (OSError, ValueError) as error:
-            raise FixtureError(f"{self.where}{error}") from None
+            where = "" if self.file is None else f"{self.file}: {case.id}: "
+            raise FixtureError(f"{where}{error}") from None
         return parts
+
+
+@lru_cache(maxsize=4096)
+def _source(text: bytes) -> Source:
+    """Return the source of a case; four cases have the same."""
+    return _READER.decode(text, Source, "source", at="source")
 
 
 _GOLDEN: Final = {"parent": None, "family": None}
@@ -557,12 +566,13 @@ def read_heads(path: Path) -> Iterator[Case]:
         raise FixtureError(f"{path}: {error}") from None
     if page.schema != SCHEMA:
         raise FixtureError(f"{path}: must have schema {SCHEMA}")
+    here = path.parent
     for number, row in enumerate(page.cases, 1):
         try:
             head = _HEADS.decode(row, _CaseFields, "case")
         except ValueError as error:
             raise FixtureError(f"{path}: {_name_of(row, number)}: {error}") from None
-        yield _Row(row, f"{path}: {head.id}: ", path.parent).case(head, page.format, page.revision)
+        yield _Row(row, here, path).case(head, page.format, page.revision)
 
 
 def _name_of(row: Raw, number: int) -> str:
@@ -577,7 +587,7 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
     `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
     """
     text = Raw(msgspec.json.encode(row))
-    case = _Row(text, "", here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
+    case = _Row(text, here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
     _check_rest(case, "")
     return case
 
