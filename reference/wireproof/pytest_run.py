@@ -14,14 +14,12 @@ from wireproof.cases.fixtures import FixtureError, Suite, load
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.seeded_examples import PropertyError, property_examples
 from wireproof.fuzz import property_run
-from wireproof.report.failure_block import failure_lines
-from wireproof.report.failure_groups import FailureGroup, failure_groups_of
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of, failure_lines
 from wireproof.runner import baseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import why_nothing_judged
 from wireproof.runner.engine import Engine
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, Run, run_event
+from wireproof.runner.events import CaseEvent, EventStream, Run, run_event
 from wireproof.runner.known_failures import BaselineError, KnownFailure, read_baseline
 from wireproof.runner.property_suite import (
     PropertySettings,

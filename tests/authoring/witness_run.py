@@ -15,7 +15,7 @@ from attrs import asdict, frozen
 from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
 from wireproof.adapters import peers
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.cases.case import Accept, Case, Either
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select

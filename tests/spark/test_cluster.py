@@ -33,7 +33,7 @@ DRIVER = """
 import json, os, sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from wireproof.cli import group
+from wireproof.cli import (group)
 
 for words in json.loads(sys.argv[1]):
     code = group.main(words, standalone_mode=False)

@@ -36,11 +36,12 @@ from wireproof.cases.mutate.value_mutations import edit_value
 from wireproof.cases.option_variants import OptionVariant, fit_options, signing_keys, with_variant
 from wireproof.cases.reference_answers import (
     expectation_of,
+    is_left_open,
     open_to_refusal,
     reference_answer,
     reference_expectation,
+    with_refusal_level,
 )
-from wireproof.cases.refusal_levels import is_left_open, with_refusal_level
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options

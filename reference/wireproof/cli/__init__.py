@@ -15,11 +15,16 @@ from click.shell_completion import CompletionItem
 
 from wireproof import __version__
 from wireproof.cache import cache_folder
-from wireproof.cli.errors import exit_of
 from wireproof.cli.general_options import fixtures_option, scale_option
-from wireproof.cli.interrupts import ended_by_signal, interrupted
-from wireproof.cli.rare_collections import rare_collections
-from wireproof.cli.standard_output import ReaderGoneError, guarded_output, pipe_errors
+from wireproof.cli.standard_output import (
+    ReaderGoneError,
+    ended_by_signal,
+    exit_of,
+    guarded_output,
+    interrupted,
+    pipe_errors,
+    rare_collections,
+)
 from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import one_line

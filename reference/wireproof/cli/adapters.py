@@ -21,7 +21,7 @@ from wireproof.adapters.registry_entry import AdapterOption, Entry
 from wireproof.adapters.templates import TEMPLATES, client_templates, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.options import (
     adapter_names,
     format_option,

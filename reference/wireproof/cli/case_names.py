@@ -27,7 +27,7 @@ from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 from wireproof.runner.signature import Signature
 from wireproof.strict_parsing import parse_json
 

@@ -21,8 +21,16 @@ from wireproof.cli.progress import ProgressBars
 from wireproof.files import open_locked
 from wireproof.fuzz import property_run
 from wireproof.runner.engine import Engine
-from wireproof.runner.event_files import EventStream, EventWriter
-from wireproof.runner.events import CaseEvent, Examples, Footer, Requirements, Run, run_event
+from wireproof.runner.events import (
+    CaseEvent,
+    EventStream,
+    EventWriter,
+    Examples,
+    Footer,
+    Requirements,
+    Run,
+    run_event,
+)
 from wireproof.runner.families import Families
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from wireproof.cases.case import Level
-from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import MINUTES, adapter_names

@@ -11,24 +11,23 @@ from attrs import evolve
 from rich.console import Console
 
 from wireproof.adapters.builtin import COLUMNAR
+from wireproof.adapters.live_servers import open_relay
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.adapters.registry_entry import Entry
-from wireproof.adapters.relay import open_relay
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
-from wireproof.cli.build_notice import announce_builds
-from wireproof.cli.errors import exit_of
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_scale
 from wireproof.cli.progress import step_bar
+from wireproof.cli.standard_output import exit_of
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
 from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
 from wireproof.report.terminal import output_console
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.event_files import EventWriter
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, EventWriter
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.interop import InteropRun, InteropSettings, run_interop
 from wireproof.runner.interop_relay import RelayReport, carried_messages

@@ -12,8 +12,7 @@ from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.history import counts
 from wireproof.cases.lint import lint
-from wireproof.cases.lint_problem import Problem
-from wireproof.cases.lint_sources import basis_lines, level_line, source_line
+from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
 from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit

@@ -12,7 +12,7 @@ from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.pull_request import PromotedFinding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.junit import escape_unsafe
 from wireproof.runner.summaries import short_expect
 
 

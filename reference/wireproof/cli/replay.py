@@ -4,16 +4,15 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
 from wireproof.cli.options import adapter_names, case_ids, suite_of
 from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.engine import Engine
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, Footer, run_event
+from wireproof.runner.events import CaseEvent, EventStream, Footer, run_event
 from wireproof.runner.run import Selection, run
 from wireproof.runner.run_manifest import manifest_fields
 

@@ -17,8 +17,7 @@ from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
-from wireproof.runner.event_files import EventStream, joined, read_events
-from wireproof.runner.events import EventError
+from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit, deciding_code
 
 

@@ -14,8 +14,8 @@ from wireproof.cli.spark_options import OUT, on_cluster
 from wireproof.files import read_limited_text
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
-from wireproof.report import index_file_view
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report import directory_view
+from wireproof.report.junit import escape_unsafe
 from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import ROWS, gates
@@ -133,7 +133,7 @@ def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
     found = index_files.check_local_logs(plan.places, out)
-    for line in index_file_view.finding_lines([one for one in found if one.findings]):
+    for line in directory_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     errors = sum(one.errors for one in found)
     if found:

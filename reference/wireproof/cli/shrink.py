@@ -6,15 +6,14 @@ import click
 
 from wireproof.cases.case import Data, Steps, Value
 from wireproof.cases.token import save_token
-from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
 from wireproof.cli.options import SECONDS, suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
-from wireproof.report.field_listing import field_lines
-from wireproof.report.hexdump import layout_of
-from wireproof.report.step_table import step_lines
+from wireproof.report.case_view import step_lines
+from wireproof.report.field_listing import field_lines, layout_of
 from wireproof.runner.engine import Engine
 
 

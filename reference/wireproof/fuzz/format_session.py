@@ -20,7 +20,7 @@ from wireproof.cases.examples import Examples
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.cases.option_variants import OptionVariant, option_variants, with_variant
-from wireproof.cases.refusal_levels import load_levels
+from wireproof.cases.reference_answers import load_levels
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
 from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SubprocessExecutor

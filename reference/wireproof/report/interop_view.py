@@ -12,10 +12,14 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from wireproof.report.failure_block import failure_lines
-from wireproof.report.failure_groups import Lookup, count_verdicts, failure_groups_of, no_lookup
-from wireproof.report.html import Board, Column, Page, render_board
-from wireproof.report.html_template import render_template
+from wireproof.report.failure_groups import (
+    Lookup,
+    count_verdicts,
+    failure_groups_of,
+    failure_lines,
+    no_lookup,
+)
+from wireproof.report.html import Board, Column, Page, render_board, render_template
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
 from wireproof.runner.interop import EncodeResult, InteropRun

@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.adapters.relay import Carried, Relay
+from wireproof.adapters.live_servers import Carried, Relay
 from wireproof.cases.case import Accept, Case, Data, Reject
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.outcome import Accepted, Refused, Unsupported

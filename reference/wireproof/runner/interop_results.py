@@ -11,8 +11,7 @@ from attrs import define, evolve, field
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.seeded_examples import INTEROP
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, Run, case_event, footer_of, run_event
+from wireproof.runner.events import CaseEvent, EventStream, Run, case_event, footer_of, run_event
 from wireproof.runner.interop import InteropRun, Participant
 from wireproof.runner.interop_relay import RelayFault, RelayReport
 from wireproof.runner.run_manifest import manifest_fields

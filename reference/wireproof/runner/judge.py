@@ -25,8 +25,7 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.cases.reference_answers import ReferenceAnswer, reference_answer
-from wireproof.cases.refusal_levels import STRENGTH
+from wireproof.cases.reference_answers import STRENGTH, ReferenceAnswer, reference_answer
 from wireproof.cases.steps import is_refusing
 from wireproof.runner import judge_accept, judge_reject
 from wireproof.runner.claims import exclusion_reason, names_field

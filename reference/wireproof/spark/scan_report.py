@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from attrs import frozen
 
-from wireproof.cases.file_signatures import looks_like
+from wireproof.cases.detect_format import looks_like
 from wireproof.runner.entry_list import listing_of, read_by_other_options
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, SkippedObject

@@ -363,7 +363,7 @@ def profile(frame, event, _):
     name = frame.f_code.co_filename
     if event == "call" and "/wireproof/" in name and name not in entered and not importing(frame):
         entered.add(name)
-from wireproof.cli import main
+from wireproof.cli import (main)
 sys.argv = ["wireproof", "check", "kafka-python", "--run", "kafka.batch/v2/crc/zero",
             "--no-families", "--in-process", "--jobs", "1"]
 sys.setprofile(profile)

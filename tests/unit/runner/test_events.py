@@ -13,15 +13,20 @@ import wireproof
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
-from wireproof.runner.event_files import (
+from wireproof.runner.events import (
+    EventError,
     EventStream,
     EventWriter,
+    Footer,
+    case_event,
+    from_line,
     joined,
     merge_shards,
     parse_events,
     read_events,
+    run_event,
+    to_line,
 )
-from wireproof.runner.events import EventError, Footer, case_event, from_line, run_event, to_line
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.verdicts import Verdict
 

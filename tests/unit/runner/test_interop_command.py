@@ -8,7 +8,7 @@ import pytest
 from command_line import Command
 
 from tests.mutants.registry import spec_of
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 
 READER = spec_of("mutant:legacy-timestamp-ignored")
 REPLAY = re.compile(r"replay  wireproof (replay .+)")

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from attrs import define, field
 
-from wireproof.adapters.relay import Carried
+from wireproof.adapters.live_servers import Carried
 from wireproof.cases.case import Accept, Data, Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.runner.interop import EncodedMessage, InteropRun, InteropSettings, run_interop

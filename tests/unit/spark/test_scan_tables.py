@@ -17,7 +17,7 @@ from command_line import Command
 from py4j.protocol import Py4JNetworkError
 
 from tests.mutants.registry import spec_of
-from wireproof.cli.errors import exit_of
+from wireproof.cli.standard_output import exit_of
 from wireproof.install_hint import install_command
 from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_plan, scan_span, scan_tables

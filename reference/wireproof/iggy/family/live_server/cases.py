@@ -3,7 +3,7 @@
 from typing import Final, TypeAlias, assert_never
 
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from attrs import frozen
 
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.live_servers import ServerAddress
 
 SECONDS: Final = 10.0
 """Time limit of a connection and of an answer to a request that is no case."""

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.iggy.family.live_server import requests
 from wireproof.iggy.family.live_server.connection import Connection, HttpConnection, HttpReply, Reply
 from wireproof.iggy.family.live_server.requests import (

@@ -9,11 +9,11 @@ import sys
 from typing import Final
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.server_address import ServerAddress
 from wireproof.adapters.threaded_answers import Answers, answer_request, requests
 from wireproof.cases.outcome import Crashed
 from wireproof.cases.steps import SEQUENCE

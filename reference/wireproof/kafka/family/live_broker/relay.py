@@ -8,9 +8,8 @@ from functools import partial
 from kafka import errors
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import clean_up
+from wireproof.adapters.live_servers import TOKEN_BYTES, ServerAddress, clean_up
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.server_address import TOKEN_BYTES, ServerAddress
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics

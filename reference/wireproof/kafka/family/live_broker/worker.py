@@ -13,10 +13,10 @@ from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.server_address import ServerAddress
 from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
 from wireproof.cases.outcome import Crashed, Outcome
 from wireproof.cases.steps import SEQUENCE
