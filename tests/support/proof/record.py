@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatchcase
@@ -309,12 +308,9 @@ def _commands(scope: Scope, words: list[str]) -> Rows:
         codes=(0, 1), cwd=scope.checkout, WIREPROOF_COMMANDS=str(written),
         PYTHONPATH=os.pathsep.join((str(plugin.parent), os.environ.get("PYTHONPATH", ""))),
     )  # fmt: skip
-    found: dict[str, Counter[str]] = {}
     for line in written.read_text(encoding="utf-8").splitlines():
         key, _, value = line.partition("\t")
-        found.setdefault(key, Counter())[value] += 1
-    for key, values in sorted(found.items()):
-        yield key, " / ".join(sorted(values))
+        yield key, value
 
 
 def _tests_of_commands(scope: Scope, documents: bool) -> Iterator[Path]:
@@ -470,7 +466,7 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
             failed = 1
             continue
         new = path.with_suffix(".new")
-        lines = [f"{' '.join(key.split())}\t{' '.join(value.split())}\n" for key, value in rows]
+        lines = [f"{key}\t{value}\n" for key, value in rows]
         new.write_bytes(gzip.compress("".join(lines).encode("utf-8", "surrogateescape"), mtime=0))
         new.rename(path)
         shutil.rmtree(scope.begun, ignore_errors=True)
@@ -481,15 +477,17 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
 
 
 def _measured(part: str, scope: Scope) -> list[tuple[str, str]]:
-    """Return the rows of a part in order.
+    """Return the rows of a part in order, one for each key: with all its values if there are several.
 
     Raises:
         RecordError: there are none, which would be the same as any other record without rows.
     """
-    rows = sorted(set(WHOLE[part](scope)))
-    if not rows:
+    found: dict[str, set[str]] = {}
+    for key, value in WHOLE[part](scope):
+        found.setdefault(" ".join(key.split()), set()).add(" ".join(value.split()))
+    if not found:
         raise RecordError("nothing was measured")
-    return rows
+    return [(key, " / ".join(sorted(values))) for key, values in sorted(found.items())]
 
 
 def _user_seconds() -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.proof import planted, record
-from tests.support.proof.compare import benchmark_lines, compare, compare_part, missing, slower
+from tests.support.proof.compare import benchmark_lines, compare, compare_part, missing, read, slower
 from tests.support.proof.record import NOT_DONE, Scope
 
 
@@ -92,6 +92,15 @@ def test_a_part_that_cannot_be_recorded_fails_the_record_and_leaves_no_file(
     assert record.main(tmp_path, tmp_path / "out", ["helps", "baselines"]) == 1
     assert "exit code 2" in capsys.readouterr().out
     assert [path.name for path in (tmp_path / "out").glob("*.gz")] == ["baselines.tsv.gz"]
+
+
+def test_two_values_of_a_key_are_one_row_with_both(tmp_path: Path) -> None:
+    write_baseline(tmp_path)
+    page = tmp_path / "tests/peers/kafka/some/baseline.toml"
+    page.write_text(BASELINE + BASELINE.replace("why", "other"), encoding="utf-8")
+    assert record.main(tmp_path, tmp_path / "out", ["baselines"]) == 0
+    both = "crash | | other / crash | | why"
+    assert read(tmp_path / "out" / "baselines.tsv.gz") == {"some a": both, "some b": both}
 
 
 def test_a_part_that_measured_nothing_is_not_recorded(
