@@ -22,8 +22,6 @@ TOGETHER: Final = {
     "tests/properties/test_columnar": "kernels",  # which each worker compiles
     "tests/unit/columnar/test_columnar": "kernels",
     "tests/unit/spark/test_log_rows.py": "kernels",
-    "tests/unit/columnar/test_canonical_digest.py": "kernels",
-    "tests/unit/columnar/test_item_json.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",
     "tests/unit/authoring/": "authored",  # all fixtures, which are written once
     "tests/unit/runner/test_interop.py": "interop",  # one interop run, which several tests look at

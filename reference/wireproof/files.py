@@ -172,8 +172,11 @@ def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("it is not a regular file")
         with os.fdopen(file, "rb", closefd=False) as stream:
-            if status.st_size > max_bytes or len(data := stream.read(max_bytes + 1)) > max_bytes:
-                raise UnreadableError(f"it is larger than {max_bytes:,} bytes")
+            data = stream.read(min(status.st_size, max_bytes) + 1)  # the limit alone would allocate as much
+            if len(data) > status.st_size:  # it has grown meanwhile
+                data += stream.read(max(0, max_bytes + 1 - len(data)))
+        if len(data) > max_bytes:
+            raise UnreadableError(f"it is larger than {max_bytes:,} bytes")
         return data
     finally:
         os.close(file)

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from attrs import fields_dict
-
 
 class LazyFields:
     """A base of frozen classes of attrs.
@@ -19,7 +17,7 @@ class LazyFields:
     def unread(cls, known: Mapping[str, Any], read: Callable[[Any, str], Mapping[str, Any]]) -> Self:
         """Return an object with some fields.
 
-        `read` gets it and the name of a missing field, and returns that field, and others if it likes.
+        `read` gets it and the name of a missing field, and returns that field, or all that are missing.
         """
         made = object.__new__(cls)
         for name, value in known.items():
@@ -31,8 +29,11 @@ class LazyFields:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the value of any field
             """Read a field that the object does not have yet."""
-            if name == "_read_field" or name not in fields_dict(type(self)):
+            if name == "_read_field" or name not in type(self).__slots__:
                 raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-            for found, value in self._read_field(self, name).items():
+            read = self._read_field(self, name)
+            for found, value in read.items():
                 object.__setattr__(self, found, value)
+            if len(read) > 1:  # nothing is missing any more
+                object.__delattr__(self, "_read_field")
             return object.__getattribute__(self, name)

@@ -8,8 +8,9 @@ import json
 import re
 import reprlib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from operator import attrgetter
 from types import GenericAlias, NoneType, UnionType
 from typing import Any, Final, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -440,19 +441,18 @@ def to_tree(value: Any, *, without_defaults: bool = False) -> Any:  # noqa: ANN4
     kind: Any = type(value)
     if kind in _LEAVES:
         return value
+    if kind in (tuple, list):
+        return [to_tree(part, without_defaults=without_defaults) for part in value]
     if has(kind):
+        values, rows = _written(kind)
         tree = {}
-        for name, key, default in _written(kind):
-            part = getattr(value, name)
-            if not (without_defaults and part == default):
-                tree[key] = (
-                    part if type(part) in _LEAVES else to_tree(part, without_defaults=without_defaults)
-                )
+        for part, (key, default) in zip(values(value), rows, strict=True):
+            if not without_defaults or (part is not default and part != default):
+                leaf = type(part) in _LEAVES
+                tree[key] = part if leaf else to_tree(part, without_defaults=without_defaults)
         return tree
     if isinstance(value, Mapping):
         return {key: to_tree(part, without_defaults=without_defaults) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [to_tree(part, without_defaults=without_defaults) for part in value]
     return value.hex() if isinstance(value, bytes) else value
 
 
@@ -460,9 +460,11 @@ _LEAVES: Final = frozenset({str, bool, int, float, NoneType})
 
 
 @cache
-def _written(cls: type[Any]) -> list[tuple[str, str, object]]:
-    """Return name, name in JSON, and default of each field."""
-    return [(one.name, json_name(one), _default(one)) for one in fields(cls)]
+def _written(cls: type[Any]) -> tuple[Callable[[Any], Iterable[Any]], list[tuple[str, object]]]:
+    """Return the function of all values, and the name in JSON and the default of each."""
+    names = [one.name for one in fields(cls)]
+    rows = [(json_name(one), _default(one)) for one in fields(cls)]
+    return (attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, names[0])]), rows
 
 
 def _default(attribute: "Attribute[Any]") -> object:

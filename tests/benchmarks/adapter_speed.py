@@ -87,7 +87,7 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
 def scanned(adapter: str, folder: Path, out: Path) -> None:
     """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [adapter], out)
     run_scan(plan, None, lambda *_: None)
 

@@ -15,7 +15,7 @@ import click
 from attrs import frozen
 from beside import conditions, told
 
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 
 ADAPTERS: Final = ("reference", "kafka-python", "exec:wireproof serve reference")
 ROUNDS: Final = 3

@@ -104,7 +104,7 @@ class Room:
         """A scan as the verb makes it, its plan and its tables included."""
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
-        options = command_support.source_options([str(folder)], [])
+        options = command_support.source_options([str(folder)])
         plan = plan_scan("wireproof.kafka_log", options, [], out)
         run_scan(plan, None, lambda *_: None)
 

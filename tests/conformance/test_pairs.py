@@ -18,8 +18,7 @@ from goldens import load
 
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.cases.id_patterns import compile_pattern
-from wireproof.runner.event_files import read_events
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, read_events
 from wireproof.runner.verdicts import PASSING
 from wireproof.strict_parsing import parse_toml
 

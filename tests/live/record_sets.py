@@ -9,7 +9,7 @@ from attrs import evolve
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Data
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
+from wireproof.kafka.family.loopback_broker.append_rules import Form, finished, written_records
 from wireproof.kafka.values import Record, RecordBatch
 
 SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {

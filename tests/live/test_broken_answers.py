@@ -9,8 +9,7 @@ from tests.live import proxy
 from tests.live.judging import Judged, judged
 from tests.live.mock_broker.server import running
 from wireproof.cases.fixtures import load
-from wireproof.runner.event_files import read_events
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, read_events
 
 pytestmark = pytest.mark.live
 

@@ -18,7 +18,7 @@ from tests.broker.ground import free_port
 from tests.live.judging import Interrupted, judged_and_interrupted, process_at, restartable
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
-from wireproof.adapters import server_address
+from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
 from wireproof.kafka.family.loopback_broker import replies, server
@@ -134,7 +134,7 @@ def test_a_broker_that_names_itself_by_another_address_is_one_line(monkeypatch: 
 
 
 def test_a_topic_that_exists_already_is_named_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_address.secrets, "token_hex", lambda _: TOKEN)
+    monkeypatch.setattr(live_servers.secrets, "token_hex", lambda _: TOKEN)
     name = f"wireproof-{TOKEN}-1"
     with running() as address, RawClient(address) as client:
         client.create(name, 1, {})

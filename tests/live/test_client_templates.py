@@ -11,10 +11,10 @@ from machine import needs
 from tests.live.brokers.table import BROKERS
 from tests.live.client_programs import command, delivered, stored
 from wireproof.adapters.templates import AdapterTemplate, client_templates
+from wireproof.kafka.family.loopback_broker.append_rules import TopicSettings
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.server import running
-from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 
 PLAIN = [
     {"key": "6b31", "value": "7631", "timestamp": "1700000000000", "headers": [["h", "01"], ["h", None]]},

@@ -16,7 +16,7 @@ from tests.broker.ground import free_port
 from tests.live.judging import judged_and_interrupted, process_at, restartable
 from tests.live.mock_iggy.log import Refused
 from tests.live.mock_iggy.server import MockServer, Stream, running
-from wireproof.adapters import server_address
+from wireproof.adapters import live_servers
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import open_adapter
 
@@ -112,7 +112,7 @@ def test_the_streams_of_others_stay() -> None:
 def test_a_stream_that_cannot_be_deleted_is_named(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(server_address.secrets, "token_hex", lambda _: TOKEN)
+    monkeypatch.setattr(live_servers.secrets, "token_hex", lambda _: TOKEN)
     with running() as server:
         adapter = open_adapter(f"iggy-server:{server.address}")
         server.end()

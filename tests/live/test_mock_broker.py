@@ -12,8 +12,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from tests.live.mock_broker.server import running
 from tests.live.raw_client import RawClient
 from wireproof.kafka import log
-from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
+from wireproof.kafka.family.loopback_broker.append_rules import ErrorCode, Form, finished, written_records
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader

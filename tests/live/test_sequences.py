@@ -12,8 +12,8 @@ from kafka.protocol.producer import AddPartitionsToTxnRequest, EndTxnRequest, Pr
 
 from tests.live.judging import judged
 from tests.live.mock_broker.server import EXPIRING, Kind, running
-from wireproof.kafka.family.loopback_broker import replies, server, transaction_replies
-from wireproof.kafka.family.loopback_broker.broker_settings import PRODUCER_AGE
+from wireproof.kafka.family.loopback_broker import coordinator_replies, replies, server
+from wireproof.kafka.family.loopback_broker.coordinator_replies import PRODUCER_AGE
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
 
 pytestmark = pytest.mark.live
@@ -50,7 +50,7 @@ def no_coordinator(code: int) -> Callable[[LoopbackCluster, Any], Any]:
     """The answer to FindCoordinator of a broker that names none."""
 
     def answer(cluster: LoopbackCluster, request: Any) -> Any:
-        reply = transaction_replies.find_coordinator(cluster, request)
+        reply = coordinator_replies.find_coordinator(cluster, request)
         for one in reply.coordinators:
             one.error_code, one.node_id = code, -1
         return reply

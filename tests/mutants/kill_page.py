@@ -8,7 +8,7 @@ from jinja2 import FileSystemLoader
 
 from tests.mutants.kill_table import Cell, Table
 from tests.mutants.registry import PREFIX
-from wireproof.report.html_template import template_environment
+from wireproof.report.html import template_environment
 
 LONGEST = 110
 """Characters of an id or token that a view shows."""

@@ -15,7 +15,7 @@ from machine import needs
 from standalone import cluster
 
 from tests.mutants.registry import spec_of
-from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.spark import campaign_job, command_support, index_files
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
@@ -33,7 +33,7 @@ DRIVER = """
 import json, os, sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from wireproof.cli import group
+from wireproof.cli import (group)
 
 for words in json.loads(sys.argv[1]):
     code = group.main(words, standalone_mode=False)
@@ -84,7 +84,7 @@ def digests(out: Path) -> dict[str, str]:
 def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local session all of it is made
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
     run_scan(scanned, None, lambda *_: None)
     index_files.check_local_logs(scanned.places, tmp_path / "l" / "scan")
@@ -107,8 +107,8 @@ def test_on_two_workers_come_the_tables_of_one_machine_and_executors_use_what_th
         where += ["--conf", f"spark.executorEnv.PYTHONPATH={TOP}"]  # the mutant is not in the wheel
         verbs = [
             ["scan", str(tmp_path / "in"), "--adapter", ADAPTER, "--out", str(out / "scan"), *where],
-            ["campaign", "--adapters", ADAPTER, "--cases", str(CASES), "--seed", str(SEED),
-             "--format", FORMAT, "--out", str(out / "campaign"), *where],
+            ["fuzz", ADAPTER, "--spark", "--cases", str(CASES), "--seed", str(SEED),
+             "--format", FORMAT, "--dir", str(out / "campaign"), *where],
         ]  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", DRIVER, json.dumps(verbs)],

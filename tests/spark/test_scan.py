@@ -37,7 +37,7 @@ def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.spark
 def test_a_scan_counts_every_byte_and_says_how_far_it_is(spark: SparkSession, tmp_path: Path) -> None:
-    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
     dealt = plan.tasks(TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     told: list[tuple[int, int, TaskCounts]] = []
@@ -59,7 +59,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(spark: SparkSession, tm
 
 @pytest.mark.spark
 def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: Path) -> None:
-    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     for number in plan.remaining:
         scan_span(plan, number)
@@ -70,7 +70,7 @@ def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: P
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_failure_in_a_task_is_reported_in_one_line(tmp_path: Path) -> None:
-    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     logs.write(tmp_path / "in", a=LOG[:1000])
     with (
@@ -125,7 +125,7 @@ def test_a_damaged_segment_that_is_new_is_read_by_the_same_command(
 
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables of the same scan without Spark: span after span, in this process."""
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, ["reference"], out)
     for number in plan.remaining:
         scan_span(plan, number)

@@ -22,8 +22,7 @@ from attrs import frozen
 
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, resolve
-from wireproof.runner.event_files import read_events
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, read_events
 
 TOP: Final = Path(__file__).parents[2]
 DATA: Final = TOP / "tests" / "peers" / "found.toml"

@@ -1,7 +1,6 @@
 """Small runs for the tests of streams, baselines and reports."""
 
-from wireproof.runner.event_files import EventStream, footer_of
-from wireproof.runner.events import CaseEvent, Run
+from wireproof.runner.events import CaseEvent, EventStream, Run, footer_of
 
 RUN = Run("0.1.0", "ab12", "py:some:thing", "some", "1.2", seed=7, platform="test", python="3.11")
 

@@ -16,8 +16,7 @@ from typing import Final
 
 from wireproof.adapters import packaged_folders
 from wireproof.adapters.errors import AdapterError, AdapterStartError
-from wireproof.adapters.library_pins import ManifestError, pin_manifest, renamed_steps
-from wireproof.adapters.library_releases import near, releases
+from wireproof.adapters.library_releases import ManifestError, near, pin_manifest, releases, renamed_steps
 from wireproof.adapters.registry_entry import Build, Pin
 from wireproof.cache import cache_folder
 from wireproof.file_locks import lock_file

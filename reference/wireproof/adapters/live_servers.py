@@ -1,14 +1,21 @@
 """Adapters that are running servers: their entries, and the removal of what a run may leave on them."""
 
 import os
+import re
+import secrets
 import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final, Protocol, Self
 
 import click
+from attrs import evolve, frozen
 
-from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.registry_entry import Entry
+from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
@@ -56,3 +63,119 @@ def clean_up(entry: Entry) -> None:
         text = f"its topics are still being removed after {CLEANUP_SECONDS:g} s"
     for line in text.splitlines()[-1:]:
         click.echo(f"wireproof: {entry.name}: {line}", err=True)
+
+
+# --- server address ---
+#
+# The name of a live server, `KIND:HOST:PORT` or `KIND:HOST:PORT:FILE`, and its registry entry.
+#
+# A family that has servers names its kinds, and the package of its programs `worker` and `cleanup`. Its
+# protocols may have a scheme before the host, such as `KIND:http://HOST:PORT`.
+
+
+START_SECONDS: Final = 60.0
+"""Time limit of a hello, before which the worker creates something on the server."""
+
+TOKEN_BYTES: Final = 8
+
+_PARTS: Final = re.compile(
+    r"(?:(?P<scheme>[a-z]+)://)?(?P<host>\[[^\]]+\]|[^:/\[\]]+):(?P<port>\d{1,5})(?::(?P<file>.+))?"
+)
+
+
+@frozen
+class ServerAddress:
+    """Where a server listens.
+
+    Attributes:
+        host: a name or an address; one of IPv6 has brackets in the text and none here.
+        port: its TCP port.
+        properties: path of a properties file; empty without one.
+        scheme: the protocol, such as `http`; empty: the first one of the server.
+    """
+
+    host: str
+    port: int
+    properties: str = ""
+    scheme: str = ""
+
+    @classmethod
+    def of(cls, spec: str, schemes: tuple[str, ...] = ()) -> Self:
+        """Return the address in `KIND:HOST:PORT[:FILE]`; raise `UnknownAdapter`.
+
+        `schemes` are those that may be before the host.
+        """
+        kind, _, rest = spec.partition(":")
+        found = _PARTS.fullmatch(rest)
+        if found is None or not 0 < int(found["port"]) < 65536 or found["scheme"] not in (None, *schemes):
+            raise UnknownAdapter(f"{spec}: a live server is written {_forms(kind, schemes)}")
+        return cls(found["host"].strip("[]"), int(found["port"]), found["file"] or "", found["scheme"] or "")
+
+    def __str__(self) -> str:
+        """Return HOST:PORT, for messages."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def server_entry(entry: Entry, programs: str, schemes: tuple[str, ...] = ()) -> Entry:
+    """Return the entry of a live server for one run, with commands and a token; raise `UnknownAdapter`.
+
+    `programs` is the package of the modules `worker` and `cleanup`; both get the name and the token.
+    """
+    ServerAddress.of(entry.name, schemes)
+    token = secrets.token_hex(TOKEN_BYTES)
+    given: dict[str, Any] = {
+        part: (sys.executable, "-m", f"{programs}.{module}", entry.name, token)
+        for part, module in (("command", "worker"), ("cleanup", "cleanup"))
+    }
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return evolve(entry, **given, environment={"PYTHONPATH": paths}, start_seconds=START_SECONDS)
+
+
+def _forms(kind: str, schemes: tuple[str, ...]) -> str:
+    first = f"{kind}:HOST:PORT"
+    forms = [first, f"{first}:FILE", *(f"{kind}:{scheme}://HOST:PORT" for scheme in schemes)]
+    return f"{', '.join(forms[:-1])} or {forms[-1]}"
+
+
+# --- relay ---
+#
+# A live server as the path between writers and readers: it is given bytes, and gives back what it stored.
+
+
+Carried = Accepted | Refused | Unsupported
+"""The stored bytes as `data`, empty if there are none in spite of the acknowledgement; the refusal of the
+server; or why the server could not be asked."""
+
+
+class Relay(Protocol):
+    """A connected server.
+
+    Attributes:
+        name, version: of the server.
+        assigned: the fields of a message that the server gives it.
+        kept: by format and revision that it carries, the patterns of the fields that it must not change.
+    """
+
+    name: str
+    version: str
+    assigned: tuple[str, ...]
+    kept: Mapping[str, tuple[str, ...]]
+
+    def carry(self, format_id: str, messages: Iterable[bytes]) -> Iterator[Carried]:
+        """Yield for each message what the server stored; several may be under way at once."""
+
+
+def open_relay(spec: str) -> AbstractContextManager[Relay]:
+    """Return the server that `spec` names, connected on entry, without a trace of us after it.
+
+    Raises:
+        UnknownAdapter: `spec` names no live server.
+        AdapterStartError: it does not answer, or its client is not installed.
+    """
+    entry = entry_of_server(spec)
+    if entry is None or not entry.relay:
+        kinds = ", ".join(f"{kind}:HOST:PORT" for family in FAMILIES.values() for kind in family.servers)
+        raise UnknownAdapter(f"{spec} is no server that carries messages; known: {kinds}")
+    check_modules(entry)
+    connect: AbstractContextManager[Relay] = object_at(entry.relay)(spec)
+    return connect

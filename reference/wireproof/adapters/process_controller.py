@@ -21,9 +21,9 @@ from typing import Final
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import child_pipes, child_process, process_stats, supervisor
+from wireproof.adapters import child_process, process_stats, supervisor
 from wireproof.adapters.answer_json import answer_of
-from wireproof.adapters.child_pipes import Pipe
+from wireproof.adapters.child_process import Pipe
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Answer, Broken
 from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
@@ -234,14 +234,14 @@ class Process:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             ended = child_process.has_ended(self._child)
-            busy = self._serve_pipes(child_pipes.LAG_SECONDS if ended else min(left, POLL_SECONDS / 10))
+            busy = self._serve_pipes(child_process.LAG_SECONDS if ended else min(left, POLL_SECONDS / 10))
             if ended and not busy:
                 return
 
     def _read_last_bytes(self) -> None:
         """Read what a killed process wrote to stderr before its end; a pipe has a limit, and so has this."""
         for _ in range(LAST_READS):
-            if not self._serve_pipes(child_pipes.LAG_SECONDS):
+            if not self._serve_pipes(child_process.LAG_SECONDS):
                 return
 
     def _read_stdout(self) -> None:
@@ -469,9 +469,9 @@ def _pipes(child: "subprocess.Popen[bytes]") -> tuple[Pipe, Pipe, Pipe]:
     assert child.stdout is not None
     assert child.stderr is not None
     return (
-        child_pipes.pipe_to(child.stdin),
-        child_pipes.pipe_from(child.stdout),
-        child_pipes.pipe_from(child.stderr),
+        child_process.pipe_to(child.stdin),
+        child_process.pipe_from(child.stdout),
+        child_process.pipe_from(child.stderr),
     )
 
 

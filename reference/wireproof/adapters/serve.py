@@ -10,7 +10,7 @@ from typing import BinaryIO, Final, Self
 from attrs import evolve
 
 from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.child_pipes import READ
+from wireproof.adapters.child_process import READ
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import MessageError

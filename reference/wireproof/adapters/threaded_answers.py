@@ -9,7 +9,7 @@ from threading import Lock
 from typing import BinaryIO, NoReturn, TypeAlias
 
 from wireproof.adapters.answer_json import answer_packet
-from wireproof.adapters.child_pipes import READ
+from wireproof.adapters.child_process import READ
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.message_framing import Frames, Packet

@@ -32,8 +32,7 @@ from wireproof.cases.edit_bytes import (
     fix_up,
     replace_field,
 )
-from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation
-from wireproof.cases.refusal_levels import with_refusal_level
+from wireproof.cases.reference_answers import expectation_of_bytes, reference_expectation, with_refusal_level
 from wireproof.cases.size_fields import size_kind
 from wireproof.cases.stream_prefix import StreamFrames, stream_frames, stream_value
 from wireproof.formats import FORMATS, Format

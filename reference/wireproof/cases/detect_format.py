@@ -8,15 +8,81 @@ evidence.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from attrs import frozen
 
 from wireproof.cases.best_effort_layout import layout_of_damaged
-from wireproof.cases.file_signatures import looks_like
-from wireproof.cases.log_survey import LogSurvey, quick_survey, survey_log
-from wireproof.formats import FORMATS, Format, TracedDecode, family_of, stream_rules
+from wireproof.cases.byte_source import ByteSource, zeros_end
+from wireproof.cases.log_survey import LogSurvey, bytes_needed, quick_survey, survey_log
+from wireproof.formats import FAMILIES, FORMATS, Format, TracedDecode, family_of, stream_rules
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
+
+# --- file signatures ---
+#
+# File types that are no format of the suite, recognised by their first bytes, for messages.
+
+
+FILE_BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"\x02\x21\x4c\x18", "lz4 of the legacy framing"),
+    (b"BZh9", "bzip2"),
+    (b"BZh1", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\xff\x06\x00\x00sNaPpY", "framed snappy"),
+    (b"\x82SNAPPY\x00", "snappy of snappy-java"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\xca\xfe\xba\xbe", "a Java class"),
+    (b"\x7fELF", "an ELF program"),
+    (b"PAR1", "Parquet"),
+    (b"Obj\x01", "an Avro file"),
+    (b"ORC", "ORC"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"%PDF-", "PDF"),
+    (b"\x89PNG\r\n", "PNG"),
+)
+
+COMPRESSED_KINDS: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "framed snappy"})
+"""The compressed types, to be decompressed first."""
+
+TEXT_BYTES: Final = 4096
+"""Bytes that are checked for text."""
+
+WHITE_SPACE: Final = frozenset("\t\n\v\f\r\x85\u2028\u2029\u3000\u00a0")
+"""Signs of a text that are not printable. For Python, the separators of Heka (1E, 1F) are white space too."""
+
+SIGNATURE_BYTES: Final = 64
+"""Bytes of an input that says nothing if one byte is all that it has."""
+
+
+def looks_like(data: bytes) -> str:
+    """Return the file type of the bytes; empty if it is unknown."""
+    if not data.strip(b"\0"):
+        return "zeros" if data else "an empty file"
+    begun = next((word for start, word in FILE_BEGINNINGS if data.startswith(start)), "")
+    if begun or _text(data):
+        return begun or ("JSON" if data.lstrip()[:1] in (b"{", b"[") else "text")
+    repeated = len(data) > SIGNATURE_BYTES and not data.strip(data[:1])
+    return f"the byte {data[0]:02x}, repeated" if repeated else ""
+
+
+def _text(data: bytes) -> bool:
+    """Return whether the bytes are UTF-8 without control characters other than white space."""
+    try:
+        text = data[:TEXT_BYTES].decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(data[:TEXT_BYTES]) - 3 or len(data) <= TEXT_BYTES:
+            return False
+        text = data[: error.start].decode("utf-8")
+    return all(sign.isprintable() or sign in WHITE_SPACE for sign in text)
+
+
+# --- detect format ---
+
 
 EMPTY_KINDS: Final = ("zeros", "an empty file")
 """Contents of no format, whatever the file name."""
@@ -172,3 +238,101 @@ def is_named(row: Format, name: str) -> bool:
     """Return whether a file name is one that the system of the format gives."""
     names = family_of(row).file_names
     return any(row.name.startswith(start) and known.fullmatch(name) for known, start in names)
+
+
+# --- detect stream ---
+#
+# Detect the format of a large input by windows of it: only streams are large.
+#
+# Where a window has whole entries with a right checksum, the stream with most bytes of them is the format.
+
+
+WINDOW_BYTES: Final = (1 << 16, 1 << 20)
+"""Bytes of the first windows, both at the beginning."""
+
+OTHER_WINDOWS: Final = 3
+"""Windows of the larger size in the rest of the input."""
+
+MAX_FIRST_ENTRY: Final = 1 << 24
+"""Bytes of the first entry that are read where it is larger than a window."""
+
+MANY_ENTRIES: Final = 2
+"""Entries with a right checksum after which no other family is asked."""
+
+HEAD_BEFORE: Final = 64
+"""Bytes before the first one that is not 0, where an entry may begin."""
+
+
+@frozen
+class StreamFit:
+    """A stream format, and the survey of a window of the input."""
+
+    row: Format
+    survey: LogSurvey
+
+
+def detect_stream(source: ByteSource, rows: Sequence[Format], options: Options, name: str) -> list[StreamFit]:
+    """Return the streams among the formats (or all) that fit, the best one first; none if none is proven."""
+    for data in _windows(source):
+        found: list[StreamFit] = []
+        for logs in _streams_by_family(rows):
+            surveyed = ((row, _first_entry(row, source, data)) for row in logs)
+            found += [StreamFit(row, quick_survey(row, read, options)) for row, read in surveyed]
+            if any(_is_certain(fit, data, name) for fit in found):
+                break
+        if any(fit.survey.proven for fit in found):
+            return sorted(found, key=lambda fit: _rank(fit, name), reverse=True)
+    return _doubted(source, list(chain(*_streams_by_family(rows))), options, name)
+
+
+def _streams_by_family(rows: Sequence[Format]) -> Iterator[list[Format]]:
+    """Yield the streams among the formats, or those of each family, which is loaded when its turn comes."""
+    if rows:
+        yield [row for row in rows if row.scan is not None]
+        return
+    for family in FAMILIES.values():
+        yield [row for row in family.formats if row.scan is not None]
+
+
+def _is_certain(fit: StreamFit, data: bytes, name: str) -> bool:
+    """Return whether no other family can fit better: many entries, and nothing else but a cut one.
+
+    Each byte before that is proven by a checksum, there is no remark, and the file has the right name.
+    """
+    survey = fit.survey
+    whole = survey.proven + survey.tail == len(data) and survey.entries >= MANY_ENTRIES
+    return whole and not survey.remarks and not fit.row.provisional and is_named(fit.row, name)
+
+
+def _windows(source: ByteSource) -> Iterator[bytes]:
+    start = max(zeros_end(source, 0) - HEAD_BEFORE, 0)
+    for length in WINDOW_BYTES:
+        yield source.read(0, length) if start < length // 2 else source.read(start, length)
+    step = source.size // (OTHER_WINDOWS + 1)
+    for number in range(1, OTHER_WINDOWS + 1):
+        yield source.read(number * step, WINDOW_BYTES[-1])
+
+
+def _first_entry(row: Format, source: ByteSource, data: bytes) -> bytes:
+    """Return the window, or the first entry of the input and what follows if the window cuts this entry."""
+    if not (is_marked(row, data) or stream_rules(row).unlimited) or data[:64] != source.read(0, 64):
+        return data
+    needed = bytes_needed(row, data)
+    whole = len(data) < needed <= min(MAX_FIRST_ENTRY, source.size)
+    return source.read(0, needed + WINDOW_BYTES[0]) if whole else data
+
+
+def _rank(fit: StreamFit, name: str) -> tuple[int, ...]:
+    """Return the sort key, higher is better: proven bytes, the name, few remarks, a released revision."""
+    survey = fit.survey
+    named, released = is_named(fit.row, name), not fit.row.provisional
+    return (survey.proven, int(named), -survey.remarks.total(), int(released))
+
+
+def _doubted(source: ByteSource, logs: Sequence[Format], options: Options, name: str) -> list[StreamFit]:
+    """Return the formats in which entries follow damaged ones, for an input with the name of a log."""
+    data = source.read(0, WINDOW_BYTES[0])
+    tried = [row for row in logs if is_named(row, name)]
+    found = [StreamFit(row, survey_log(row, data, options)) for row in tried]
+    proven = [fit for fit in found if fit.survey.proven]
+    return sorted(proven, key=lambda fit: _rank(fit, name), reverse=True)

@@ -7,10 +7,10 @@ the file, the case and the fault.
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 from attrs import evolve, field, fields, frozen
@@ -48,6 +48,8 @@ from wireproof.lazy_fields import LazyFields
 from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.options_json import OPTIONS_IN_CASES
+
+T = TypeVar("T")
 
 SCHEMA: Final = 1
 
@@ -96,10 +98,22 @@ class Suite(LazyFields):
     history: tuple[Bug, ...] = ()
     formats: "FixtureFormats | None" = field(default=None, init=False, eq=False, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: it reads the folders itself, if there are any."""
+        names = ["formats"] if self.formats is not None else [one.name for one in fields(Suite)]
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take over what another process sent."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        if self.formats is not None:
+            object.__setattr__(self, "_read_field", self.formats.field)
+
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
         """Return every case by its id."""
-        return {case.id: case for case in self.cases} if self.formats is None else _ById(self.formats)
+        return {case.id: case for case in self.cases} if self.formats is None else self.formats.by_id
 
     @cached_property
     def by_rule(self) -> Mapping[str, Sequence[Case]]:
@@ -149,9 +163,17 @@ class FixtureFormats:
             for path in sorted(root.glob("*/")):
                 self.folders.setdefault(path.name, []).append(path)
         self._read: dict[str, Mapping[str, tuple[Case, Path]]] = {}
+        self.by_id: Mapping[str, Case] = ReadInParts(
+            self.folders, lambda name: [name.partition("/")[0]], self._cases_of
+        )
         for name, folders in self.folders.items():
             if any(self._roots[folder.parent] for folder in folders):
                 self.of(name)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[list[Path], list[Path]]]:
+        """Send another process the folders, and not what was read of them."""
+        shipped = [root for root, checked in self._roots.items() if not checked]
+        return type(self), (shipped, [root for root in self._roots if root not in shipped])
 
     def of(self, name: str) -> Mapping[str, tuple[Case, Path]]:
         """Return the cases of a format by id, each with its file."""
@@ -164,6 +186,8 @@ class FixtureFormats:
         for folder in self.folders.get(name, ()):
             for path in sorted(folder.glob("*/*.json")):
                 place = place_of(path)
+                if not all(map(_PLAIN.fullmatch, place.split("/"))):
+                    raise FixtureError(f"{path}: its place is no plain path, {place}")
                 for case in read(path) if self._roots[folder.parent] else read_heads(path):
                     _check_place(case, path, place)
                     if case.id in found:
@@ -199,11 +223,26 @@ class FixtureFormats:
     def _aliases(self) -> Mapping[str, str]:
         return {alias: case.id for case in self._cases() for alias in case.aliases}
 
+    def _cases_of(self, name: str) -> Mapping[str, Case]:
+        return {case_id: case for case_id, (case, _) in self.of(name).items()}
+
     def _rules(self) -> Mapping[str, Rule]:
+        """Return the rules; most ids of rules begin with the family whose formats have the rule."""
+        if any(self._roots.values()):
+            return self._rules_of("")
+        families = dict.fromkeys(map(_family_of, self.folders))
+
+        def parts(name: str) -> list[str]:
+            return sorted(families, key=lambda family: family != _family_of(name))
+
+        return ReadInParts(families, parts, self._rules_of)
+
+    def _rules_of(self, family: str) -> Mapping[str, Rule]:
+        """Return the rules of the formats of a family; of all for an empty name."""
         rules: dict[str, Rule] = {}
         for root in self._roots:
-            for path in sorted(root.glob("*/rules.toml")):
-                for rule in _rules(path):
+            for path in sorted(root.glob(f"{family}*/rules.toml")):
+                for rule in _rules(path) if family in {"", _family_of(path.parent.name)} else ():
                     if rule.id in rules:
                         raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
                     rules[rule.id] = rule
@@ -222,20 +261,43 @@ class FixtureFormats:
         return tuple(bug for root in self._roots for bug in _history(root / HISTORY_FILE))
 
 
-class _ById(Mapping[str, Case]):
-    """Cases by id; to find one, only the files of its format are read."""
+def _family_of(name: str) -> str:
+    return name.partition(".")[0]
 
-    def __init__(self, formats: FixtureFormats) -> None:
-        self._formats = formats
 
-    def __getitem__(self, name: str) -> Case:
-        return self._formats.of(name.partition("/")[0])[name][0]
+class ReadInParts(Mapping[str, T]):
+    """A mapping whose parts are read when a key of them is asked for."""
+
+    def __init__(
+        self,
+        parts: Iterable[str],
+        places: Callable[[str], Iterable[str]],
+        read: Callable[[str], Mapping[str, T]],
+    ) -> None:
+        """Name the parts in order; `places` returns those that may have a key, `read` reads one."""
+        self._parts = dict.fromkeys(parts)
+        self._places = places
+        self._read = cache(read)
+
+    def __getitem__(self, key: str) -> T:
+        """Return the value of a key."""
+        for part in self._places(key):
+            if part in self._parts and key in (found := self._read(part)):
+                return found[key]
+        raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
-        return (case.id for case in self._formats.cases(self._formats.folders))
+        """Yield the keys of all parts."""
+        for part in self._parts:
+            yield from self._read(part)
+
+    def __reduce__(self) -> tuple[type[dict[str, T]], tuple[dict[str, T]]]:
+        """Send another process all of it."""
+        return dict, (dict(self),)
 
     def __len__(self) -> int:
-        return sum(len(self._formats.of(name)) for name in self._formats.folders)
+        """Return the number of keys."""
+        return sum(len(self._read(part)) for part in self._parts)
 
 
 def fixtures_folder() -> Path:
@@ -294,9 +356,9 @@ def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Ca
 def _check_place(case: Case, path: Path, place: str) -> None:
     """Reject an id that does not match its file, or is no plain path: pages and files are named by it."""
     head, _, name = case.id.rpartition("/")
-    if head != place or not _PLAIN.fullmatch(name) or not _PLAIN.fullmatch(place.replace("/", "")):
+    if head != place or not _PLAIN.fullmatch(name):
         raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {place}")
-    if not place.startswith(f"{case.format_id}/"):
+    if not place.startswith(f"{case.format}/{case.revision}/"):
         under = place.rpartition("/")[0]
         raise FixtureError(f"{path}: {case.id}: its file says {case.format_id} and lies under {under}")
 
@@ -381,7 +443,7 @@ class _CaseFields:
     op: Op
     level: Level
     rules: tuple[str, ...]
-    source: Source
+    source: Raw
     input: dict[str, Raw] | None = None
     expect: dict[str, Raw] | None = None
     steps: Steps | None = None
@@ -422,20 +484,20 @@ class _Row:
 
     Attributes:
         text: the whole JSON object.
-        where: file and case, which begin the text of an error; empty for a case without a file.
         here: the folder of its input file; None forbids files, as for a token from an untrusted source.
+        file: its file; None if it is in none.
     """
 
     text: Raw
-    where: str
     here: Path | None
+    file: Path | None = None
 
     def case(self, head: _CaseFields, form: str, revision: str) -> Case:
         """Return the case; its other parts are read when one is asked for."""
         known = dict(zip(_COPIED, _copied(head), strict=True))
-        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self.rest)
+        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self)
 
-    def rest(self, _: Case, __: str) -> Mapping[str, object]:
+    def __call__(self, case: Case, _: str) -> Mapping[str, object]:
         """Return the parts that the case does not have yet."""
         try:
             read = _READER.decode(self.text, _CaseFields, "case")
@@ -444,13 +506,20 @@ class _Row:
             parts = {
                 "input": _load(given, self.here) if isinstance(given, _InputFile) else given,
                 "expect": expect,
-                "source": read.source,
+                "source": _source(bytes(read.source)),
                 "options": options if options.profile == profile else evolve(options, profile=profile),
                 "limits": read.limits,
             }
         except (OSError, ValueError) as error:
-            raise FixtureError(f"{self.where}{error}") from None
+            where = "" if self.file is None else f"{self.file}: {case.id}: "
+            raise FixtureError(f"{where}{error}") from None
         return parts
+
+
+@lru_cache(maxsize=4096)
+def _source(text: bytes) -> Source:
+    """Return the source of a case; four cases have the same."""
+    return _READER.decode(text, Source, "source", at="source")
 
 
 _GOLDEN: Final = {"parent": None, "family": None}
@@ -497,12 +566,13 @@ def read_heads(path: Path) -> Iterator[Case]:
         raise FixtureError(f"{path}: {error}") from None
     if page.schema != SCHEMA:
         raise FixtureError(f"{path}: must have schema {SCHEMA}")
+    here = path.parent
     for number, row in enumerate(page.cases, 1):
         try:
             head = _HEADS.decode(row, _CaseFields, "case")
         except ValueError as error:
             raise FixtureError(f"{path}: {_name_of(row, number)}: {error}") from None
-        yield _Row(row, f"{path}: {head.id}: ", path.parent).case(head, page.format, page.revision)
+        yield _Row(row, here, path).case(head, page.format, page.revision)
 
 
 def _name_of(row: Raw, number: int) -> str:
@@ -517,7 +587,7 @@ def case_from_json(row: object, form: str, revision: str, here: Path | None) -> 
     `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
     """
     text = Raw(msgspec.json.encode(row))
-    case = _Row(text, "", here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
+    case = _Row(text, here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
     _check_rest(case, "")
     return case
 

@@ -6,33 +6,123 @@ with the reference, so that a wrong fixture is found before any adapter fails it
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Steps
-from wireproof.cases.documented_layouts import check_documented_layouts
+from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Step, Steps
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
-from wireproof.cases.lint_history import check_history
-from wireproof.cases.lint_problem import Problem
+from wireproof.cases.history import CODEC, HISTORY_FILE, Bug
 from wireproof.cases.lint_sentences import check_sentences
-from wireproof.cases.lint_sources import check_sources
-from wireproof.cases.lint_steps import check_steps
+from wireproof.cases.lint_sources import Problem, check_sources
 from wireproof.cases.made_case import GenerateError, made_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
-from wireproof.cases.steps import SEQUENCE, is_refused
-from wireproof.cases.vector_coverage import coverage_problems
+from wireproof.cases.steps import OWN_FIELDS, SEQUENCE, StepOp, is_refused
+from wireproof.cases.vector_coverage import check_documented_layouts, coverage_problems
 from wireproof.cases.witness_reasons import check_reasons
-from wireproof.formats import FORMATS, Format
+from wireproof.family import object_at
+from wireproof.formats import FORMATS, Format, family_of
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# --- lint steps ---
+#
+# Checks of cases with steps: their ops and fields are those of the family, and a case cannot hang.
+
+
+def check_steps(suite: Suite) -> Iterator[Problem]:
+    """Check the ops and fields of every step."""
+    for case in suite.cases:
+        if isinstance(case.input, Steps) and case.format_id in FORMATS:
+            table = step_ops(case)
+            for number, step in enumerate(case.input.steps, 1):
+                yield from (Problem(case.id, f"step {number}: {text}") for text in _faults(step, table))
+
+
+def step_ops(case: Case) -> Mapping[str, StepOp]:
+    """Return the ops of steps that the family of a case has."""
+    place = family_of(FORMATS[case.format_id]).step_ops
+    table: Mapping[str, StepOp] = object_at(place) if place else {}
+    return table
+
+
+def _faults(step: Step, table: Mapping[str, StepOp]) -> Iterator[str]:
+    row = table.get(step.op)
+    if row is None:
+        yield f"the op {step.op} is unknown; known are {', '.join(table) or 'none'}"
+        return
+    named = frozenset(step.fields)
+    if wrong := sorted(named - row.required - row.optional - OWN_FIELDS):
+        yield f"{step.op} has no {', '.join(wrong)}"
+    if lacking := sorted(row.required - named):
+        yield f"{step.op} must have {', '.join(lacking)}"
+    if (step.data is not None) != row.data:
+        yield f"{step.op} {'must have hex' if row.data else 'has no hex'}"
+
+
+# --- lint history ---
+#
+# Checks of the known bugs: each in scope has golden cases that can fail, or the reason why it has none.
+
+
+FAILING_LEVELS = ("must", "should")
+"""Levels of cases whose failure fails a run."""
+
+
+def check_history(suite: Suite) -> Iterator[Problem]:
+    """Check every entry by itself, and that no id or link is used twice."""
+    for kind, found in (
+        ("id", Counter(bug.id for bug in suite.history)),
+        ("link", Counter(link for bug in suite.history for link in bug.links)),
+    ):
+        for name, number in found.items():
+            if number > 1:
+                yield Problem(HISTORY_FILE, f"the {kind} {name} is there {number} times")
+    for bug in suite.history:
+        yield from (Problem(f"{HISTORY_FILE} {bug.id}", text) for text in _problems(suite, bug))
+
+
+def _problems(suite: Suite, bug: Bug) -> Iterator[str]:
+    """Yield the problems of one entry."""
+    if not bug.links or not bug.title:
+        yield "needs a link and a title"
+    yield from _excluded(bug) if bug.excluded else _in_scope(bug)
+    for name in bug.cases:
+        case = suite.by_id.get(name)
+        if case is None:
+            yield f"the case {name} does not exist"
+        elif case.level not in FAILING_LEVELS:
+            yield f"the case {name} has the level {case.level}, and cannot fail a run"
+
+
+def _excluded(bug: Bug) -> Iterator[str]:
+    """Check an entry out of scope: it has nothing but the reason."""
+    if bug.scope == CODEC:
+        yield "a bug that a codec's bytes show is in scope"
+    if bug.cases or bug.mutant or bug.missed or bug.without_mutant:
+        yield "is out of scope, and has no cases, no mutant and no other reason"
+
+
+def _in_scope(bug: Bug) -> Iterator[str]:
+    """Check that an entry has cases or `missed`, and for a codec a mutant or the reason why it has none."""
+    if bool(bug.cases) == bool(bug.missed):
+        yield "needs cases that catch it, or the reason in `missed`"
+    if bug.cases and bug.found_by:
+        yield "has cases that catch it: `found_by` is for a bug without"
+    if bug.scope == CODEC and bool(bug.mutant) == bool(bug.without_mutant):
+        yield "needs a mutant that repeats it, or the reason in `without_mutant`"
+
+
+# --- lint ---
+
 
 FLAGS: Final = ("security", "resource", ROBUSTNESS)
 """The permitted flags: `security` orders the report, `resource` belongs to a case with limits."""
@@ -194,17 +284,10 @@ def _covered(suite: Suite) -> Iterator[Problem]:
 
 
 def _reference(suite: Suite) -> Iterator[Problem]:
-    """Check that the reference answers as every case expects; `generated_problems` checks the large ones."""
-    yield from _disagreements(case for case in suite.cases if not isinstance(case.input, Generated | Steps))
-
-
-def generated_problems(suite: Suite) -> Iterator[Problem]:
-    """Make every generated case, and check that the reference answers as it expects; this takes a minute."""
-    yield from _disagreements(case for case in suite.cases if isinstance(case.input, Generated))
-
-
-def _disagreements(cases: Iterable[Case]) -> Iterator[Problem]:
-    for case in cases:
+    """Check that the reference answers as every stored case expects; `check reference` makes large ones."""
+    for case in suite.cases:
+        if isinstance(case.input, Generated | Steps):
+            continue
         fmt = FORMATS.get(case.format_id)
         if fmt is not None and (text := reference_disagreement(fmt, case)):
             yield Problem(case.id, text)

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from wireproof.cases.case import Accept, Case, Either, Reject, Steps
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sources import Problem
 from wireproof.cases.rules import Rule
 from wireproof.cases.sentences import SENTENCES_FILE, Sentence, sentences_of
 from wireproof.cases.sources import Sources, resolve

@@ -14,11 +14,30 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case
 from wireproof.cases.fixtures import FixtureError, Suite
-from wireproof.cases.lint_problem import Problem
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import BASES, Citation, Sources, allows_must, cited, resolve
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
+
+# --- lint problem ---
+#
+# A problem that the linter reports.
+
+
+@frozen
+class Problem:
+    """A fault, and its place: the id of a case or rule, or a file."""
+
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return `id: fault`."""
+        return f"{self.where}: {self.text}"
+
+
+# --- lint sources ---
+
 
 SUITE_OPS = frozenset({"scan"})
 """Operations that the suite itself defines: beside a rule with a source its own rules decide nothing."""

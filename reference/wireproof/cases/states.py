@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import FixtureError, Suite
-from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sources import Problem
 from wireproof.cases.mutate.layout_facts import computed_fields
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.reference_answers import reference_answer

@@ -13,7 +13,7 @@ from attrs import frozen
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.id_patterns import compile_pattern
-from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sources import Problem
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
 

@@ -15,11 +15,16 @@ from click.shell_completion import CompletionItem
 
 from wireproof import __version__
 from wireproof.cache import cache_folder
-from wireproof.cli.errors import exit_of
 from wireproof.cli.general_options import fixtures_option, scale_option
-from wireproof.cli.interrupts import ended_by_signal, interrupted
-from wireproof.cli.rare_collections import rare_collections
-from wireproof.cli.standard_output import ReaderGoneError, guarded_output, pipe_errors
+from wireproof.cli.standard_output import (
+    ReaderGoneError,
+    ended_by_signal,
+    exit_of,
+    guarded_output,
+    interrupted,
+    pipe_errors,
+    rare_collections,
+)
 from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import one_line
@@ -36,13 +41,12 @@ HELP: Final = "run `wireproof --help` for the list"
 VERBS: Final[Mapping[str, str]] = {
     "adapters": "list adapters and what is missing to run each; build drivers; probe claims",
     "baseline": "write, fix or check a file of known failures",
-    "campaign": "generate cases on Spark and check codecs against them",
     "cases": "list the cases, or the named sets of cases",
     "check": "check codecs against the cases",
     "diff": "compare runs: what broke, and in which version",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "export": "write the cases as JSON lines and raw files; seeds for other fuzzers",
-    "fuzz": "fuzz a codec, guided by coverage; store its failures",
+    "fuzz": "fuzz a codec, guided by coverage, or several with generated cases on Spark",
     "interop": "let every codec read what every other codec wrote",
     "lint": "check the fixtures and rules",
     "promote": "turn a finding into a fixture",

@@ -13,9 +13,9 @@ from wireproof.cases.sources import cited
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner import baseline, baseline_writing
-from wireproof.runner.event_files import EventStream, read_events
+from wireproof.report.junit import escape_unsafe
+from wireproof.runner import baseline
+from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import BaselineError, KnownFailure, baseline_text, read_baseline
 
@@ -54,7 +54,7 @@ def command() -> None:
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of RUN, which `check --out` wrote."""
     stream = only_run(run_file)
-    click.echo(baseline_writing.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
+    click.echo(baseline.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
 
 
 @command.command("fix")
@@ -62,7 +62,7 @@ def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
 @click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def fix(file: Path, run_file: Path) -> None:
     """Rewrite FILE to match RUN: stale entries are removed, comments stay, nothing is added."""
-    replace_text(file, baseline_writing.fix(baseline_text(file), only_run(run_file), today()))
+    replace_text(file, baseline.fix(baseline_text(file), only_run(run_file), today()))
 
 
 @command.command("check")

@@ -5,7 +5,7 @@ wp1:…, @FILE                        a token
 wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
 #3                                  the third finding of the last `check` on this machine
 run.jsonl#3                         the third finding of `report run.jsonl`
-verdicts#wrong-reject               a sample of a scan or of a campaign
+verdicts#wrong-reject               a sample of `scan` or `fuzz --spark`
 """
 
 import json
@@ -27,7 +27,7 @@ from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 from wireproof.runner.signature import Signature
 from wireproof.strict_parsing import parse_json
 

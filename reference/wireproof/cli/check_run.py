@@ -1,8 +1,8 @@
 """Judge the adapters of one `wireproof check` in parallel, and show the findings of each in order."""
 
 import shlex
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,25 +15,22 @@ from rich.console import Console
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.recording import Recording
-from wireproof.adapters.registry import entries
+from wireproof.adapters.registry import entries, resolve
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.requirements import RequiredCases
-from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import store_findings
 from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
-from wireproof.cli.errors import exit_of
-from wireproof.cli.interrupts import interrupted
 from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
 from wireproof.cli.run_end import PrintedRun, numbered_findings, print_end
+from wireproof.cli.standard_output import exit_of, interrupted
 from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_line, print_run
 from wireproof.runner import baseline, conclusion
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import Examples, Requirements
+from wireproof.runner.events import EventStream, Examples, Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.families import Families, FamilyStore
 from wireproof.runner.known_failures import read_baseline
@@ -48,6 +45,22 @@ from wireproof.runner.workers import (
     run_parallel,
     run_serial,
 )
+
+# --- build notice ---
+#
+# A notice on stderr for each driver that must be built before an adapter can answer: it may take minutes.
+
+
+def announce_builds(specs: Iterable[str]) -> None:
+    """Name the registered adapters of `specs` whose driver is built now, because it was not built before."""
+    for spec in specs:
+        with suppress(AdapterError):  # the start of the adapter reports it
+            entry = resolve(spec)
+            if entry.prepare is not None and ready(entry).state == "not built":
+                click.echo(f"{spec}: building its driver, which is done once and may take minutes", err=True)
+
+
+# --- check run ---
 
 
 def check(
@@ -179,8 +192,9 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     more["shard"] = _shard(more)
     more["examples"] = _examples(more, whole=not (patterns or required or more["shard"]) and more["golden"])
     named = Requirements(required.id, required.title, required.corrected) if required else None
-    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures,
-                        recording=recording, requirements=named, **more)  # fmt: skip
+    return CheckOptions(suite=suite, fixtures=suite.hash_of(cases), cases=cases, filters=filters,
+                        known_failures=known_failures, recording=recording, requirements=named,
+                        **more)  # fmt: skip
 
 
 def _examples(more: dict[str, Any], *, whole: bool) -> Examples | None:

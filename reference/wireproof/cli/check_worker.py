@@ -21,8 +21,16 @@ from wireproof.cli.progress import ProgressBars
 from wireproof.files import open_locked
 from wireproof.fuzz import property_run
 from wireproof.runner.engine import Engine
-from wireproof.runner.event_files import EventStream, EventWriter
-from wireproof.runner.events import CaseEvent, Examples, Footer, Requirements, Run, run_event
+from wireproof.runner.events import (
+    CaseEvent,
+    EventStream,
+    EventWriter,
+    Examples,
+    Footer,
+    Requirements,
+    Run,
+    run_event,
+)
 from wireproof.runner.families import Families
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
@@ -46,6 +54,7 @@ class CheckOptions:
     """The options of one `check`, for all its adapters."""
 
     suite: Suite
+    fixtures: str
     cases: tuple[Case, ...]
     families: bool
     examples: Examples | None
@@ -111,7 +120,7 @@ class CheckTask:
             ) as engine,
         ):
             head = run_event(
-                engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
+                engine.hello, spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
                 filters=asked.filters, requirements=asked.requirements,
                 shard=str(asked.shard or ""), examples=asked.examples, **manifest_fields(),
             )  # fmt: skip

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import click
 
-from wireproof.report.diff import diff
+from wireproof.report.diff import diff, histories
 from wireproof.report.export_diff import ExportDiff, changelog, export_diff, read_export
-from wireproof.report.history import histories
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.event_files import EventStream, joined, read_events
-from wireproof.runner.events import EventError
+from wireproof.report.junit import escape_unsafe
+from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit
 
 

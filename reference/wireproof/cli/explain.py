@@ -15,13 +15,20 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.byte_source import pieces, zeros_end
-from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
-from wireproof.cases.detect_stream import detect_stream
-from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
+from wireproof.cases.detect_format import (
+    COMPRESSED_KINDS,
+    FormatFit,
+    detect_stream,
+    is_foreign,
+    is_identified,
+    looks_like,
+    rank_formats,
+)
 from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.rare_collections import rare_collections
+from wireproof.cli.standard_output import rare_collections
 from wireproof.family import deferred, object_at
 from wireproof.formats import Format
+from wireproof.report.directory_view import other_fit_lines, summary_lines
 from wireproof.report.entry_output import (
     JsonOutput,
     Listed,
@@ -30,12 +37,10 @@ from wireproof.report.entry_output import (
     as_json,
     summary_json,
 )
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.report.survey_lines import other_fit_lines, summary_lines
-from wireproof.runner.entry_list import ListingSettings, listing_of, stream_of
+from wireproof.report.junit import escape_unsafe
+from wireproof.runner.entry_list import ListingSettings, Place, begin_of, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
-from wireproof.runner.listing_begin import Place, begin_of
 from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 

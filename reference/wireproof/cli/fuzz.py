@@ -1,30 +1,39 @@
-"""`wireproof fuzz`: coverage-guided fuzzing of any adapter."""
+"""`wireproof fuzz`: fuzzing of any adapter, guided by coverage, or with generated cases on Spark."""
 
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from wireproof.cases.case import Level
-from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.check_run import announce_builds
+from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
 from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.options import MINUTES
+from wireproof.cli.options import MINUTES, adapter_names
+from wireproof.cli.spark_options import OUT, on_cluster
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
 from wireproof.fuzz.findings import Finding
-from wireproof.fuzz.stats import FormatStats, format_stats
 from wireproof.fuzz.target import REFERENCE
+from wireproof.fuzz.work_directory import FormatStats, format_stats
 from wireproof.runner.exit_codes import Exit
+
+GUIDED_ONLY: Final = ("minutes", "max_size", "level")
+"""Options of fuzzing that is guided by coverage."""
+
+SPARK_ONLY: Final = ("cases", "master", "archive", "wheel", "given")
+"""Options of `--spark`."""
 
 
 @click.command("fuzz")
-@click.argument("adapter")
+@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER…", shell_complete=adapter_names)
 @click.option(
     "--format",
     "patterns",
@@ -33,11 +42,12 @@ from wireproof.runner.exit_codes import Exit
     help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]",
 )
 @click.option("--minutes", default=5.0, type=MINUTES, help="total minutes")
-@click.option(
-    "--workers", default=1, type=click.IntRange(min=1), help="number of processes, which share one corpus"
-)
-@click.option("--dir", "root", default=Path("wireproof-fuzz"), help="the folder for corpus and findings; "
-              "a later run continues there", type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
+@click.option("--workers", default=1, type=click.IntRange(min=1),
+              help="number of processes, which share one corpus; with --spark about how many tasks, on which "
+              "the result does not depend")  # fmt: skip
+@click.option("--dir", "root", default=Path("wireproof-fuzz"), type=OUT,
+              help="the folder for corpus and findings, with --spark for its tables; a later run continues "
+              "there")  # fmt: skip
 @click.option("--seed", default=1, help="random seed")
 @click.option(
     "--max-size",
@@ -52,27 +62,58 @@ from wireproof.runner.exit_codes import Exit
     default="must",
     help="lowest level whose failures set exit code 1",
 )
+@click.option("--spark", is_flag=True,
+              help="on Spark: generate cases by number, without guidance, and check every ADAPTER with "
+              "each")  # fmt: skip
+@click.option("--cases", type=click.IntRange(min=1), metavar="N",
+              help=f"with --spark: number of generated cases  [default: {DEFAULT_CASES}]")  # fmt: skip
+@on_cluster
 @with_fixtures
+@click.pass_context
 def command(
-    adapter: str,
+    ctx: click.Context,
+    /,
+    adapters: tuple[str, ...],
     patterns: tuple[str, ...],
     folders: tuple[Path, ...],
-    **more: Any,  # noqa: ANN401 - the fields of `Campaign`
+    spark: bool,
+    **more: Any,  # noqa: ANN401 - the fields of `Campaign`, and the options of Spark
 ) -> int:
     """Fuzz ADAPTER against the reference, or the reference against its own relations.
 
     Continues after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
-    fails; keeps the smallest input of each.
+    fails; keeps the smallest input of each. With --spark, several adapters are checked with the same cases.
 
     Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    formats = matching_ids(patterns)
-    campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
+    _check_given(ctx, GUIDED_ONLY if spark else SPARK_ONLY, "without --spark" if spark else "with --spark")
+    cluster = {name: more.pop(name) for name in SPARK_ONLY}
+    if spark:
+        tasks = more["workers"] if _is_given(ctx, "workers") else None
+        return fuzz_on_spark(adapters, more["root"], patterns, tasks, seed=more["seed"], **cluster)
+    if len(adapters) > 1:
+        raise click.UsageError("name one ADAPTER: several are checked together with --spark alone")
+    fixtures = tuple(map(str, folders))
+    return _fuzz(Campaign(adapters[0], formats=matching_ids(patterns), fixtures=fixtures, **more))
+
+
+def _is_given(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _check_given(ctx: click.Context, names: Sequence[str], where: str) -> None:
+    """Raise `UsageError` for an option that the other way of fuzzing has."""
+    for param in ctx.command.params:
+        if param.name in names and _is_given(ctx, param.name):
+            raise click.UsageError(f"{param.opts[0]} is an option of fuzzing {where}")
+
+
+def _fuzz(campaign: Campaign) -> int:
     console = Console()
     start = time.time()
-    announce_builds((adapter,))
+    announce_builds((campaign.adapter,))
     ended = _watched(campaign, console)
-    for effort in format_stats(campaign.work_directory, adapter, start):
+    for effort in format_stats(campaign.work_directory, campaign.adapter, start):
         console.print(Text(_worked(effort)), soft_wrap=True)
     _told(console, campaign, ended)
     return _exit(ended, campaign.level)

@@ -11,24 +11,23 @@ from attrs import evolve
 from rich.console import Console
 
 from wireproof.adapters.builtin import COLUMNAR
+from wireproof.adapters.live_servers import open_relay
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries
 from wireproof.adapters.registry_entry import Entry
-from wireproof.adapters.relay import open_relay
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
-from wireproof.cli.build_notice import announce_builds
-from wireproof.cli.errors import exit_of
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_scale
 from wireproof.cli.progress import step_bar
+from wireproof.cli.standard_output import exit_of
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
 from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
+from wireproof.report.terminal import output_console
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.disagreements import find_disagreements, group_disagreements
-from wireproof.runner.event_files import EventWriter
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, EventWriter
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.interop import InteropRun, InteropSettings, run_interop
 from wireproof.runner.interop_relay import RelayReport, carried_messages
@@ -66,7 +65,7 @@ def command(
     out: Path | None,
     **more: Any,  # noqa: ANN401 - `count`, `seed` and `scale`
 ) -> int:
-    """Let each ADAPTER encode generated messages and decode those of the others; print the disagreements.
+    """Let each ADAPTER encode generated messages and decode those of the others; print the failures.
 
     With no ADAPTER, test every installed adapter and the reference; a single ADAPTER is tested against the
     reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, or the SERVER refuses or changes
@@ -82,7 +81,7 @@ def command(
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another reads")
     shown = _shown(found, tokens, relayed)
-    print_interop(shown, Console())
+    print_interop(shown, output_console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
         _write(shown, out)
@@ -120,7 +119,7 @@ def _exchanged(
         if server is None:
             return run_interop(specs, ask, timeout_scale=scale, report_progress=report_progress), None
         with open_relay(server) as relay:
-            report = RelayReport(server, f"{relay.name} {relay.version}".strip())
+            report = RelayReport(server, relay.name, relay.version)
             rows = frozenset(relay.kept if ask.rows is None else relay.kept.keys() & ask.rows)
             through = partial(carried_messages, relay, report=report)
             found = run_interop(
@@ -134,15 +133,13 @@ def _exchanged(
 
 
 def _shown(found: InteropRun, tokens: Path, relayed: RelayReport | None) -> InteropView:
-    apart = tuple(find_disagreements(found))
-    token = partial(save_token, folder=tokens)
-    made = collect_results(found, {split.encoded_message.case.id: split for split in apart}, token)
-    return InteropView(found, made, group_disagreements(apart), token, relayed)
+    made = collect_results(found, partial(save_token, folder=tokens), relayed=relayed)
+    return InteropView(found, made, _case, relayed)
 
 
 def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
-    for stream in shown.results.streams:
+    for stream in filter(None, [*shown.results.streams, shown.results.server]):
         writer = EventWriter(file, stream.run)
         for event in stream.cases:
             writer.case(event)

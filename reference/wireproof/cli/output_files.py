@@ -9,7 +9,7 @@ from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.runner.baseline import AppliedBaseline
-from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import EventStream
 
 F = TypeVar("F", bound=Callable[..., Any])
 

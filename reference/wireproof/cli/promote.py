@@ -12,7 +12,7 @@ from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.pull_request import PromotedFinding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.junit import escape_unsafe
 from wireproof.runner.summaries import short_expect
 
 
@@ -36,7 +36,7 @@ from wireproof.runner.summaries import short_expect
 def command(given: str, to: Path | None, redact: bool, adapter: str, text: Path | None, **words: str) -> None:
     """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and its origin.
 
-    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     target = to or fixtures_folder()

@@ -4,16 +4,15 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
 from wireproof.cli.options import adapter_names, case_ids, suite_of
 from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.engine import Engine
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, Footer, run_event
+from wireproof.runner.events import CaseEvent, EventStream, Footer, run_event
 from wireproof.runner.run import Selection, run
 from wireproof.runner.run_manifest import manifest_fields
 
@@ -27,7 +26,7 @@ from wireproof.runner.run_manifest import manifest_fields
 def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
     """Judge the case of an ID or a TOKEN on ADAPTER, and print expectation and answer, even if it passes.
 
-    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     suite = suite_of(folders)
@@ -35,10 +34,9 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(
-            engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest_fields()
+            engine.hello, spec=adapter, fixtures=suite.hash_of((case,)), filters=(name,), **manifest_fields()
         )
-        by_id = dict(suite.by_id)
-        events = tuple(run(engine, Selection((case,), by_id, families=False)))
+        events = tuple(run(engine, Selection((case,), suite.by_id, families=False)))
     stream = EventStream(head, events, Footer({}, complete=True))
     lookups = CaseLookup(suite)
     print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.source, every=True))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from wireproof.cli import campaign, scan
+from wireproof.cli import fuzz_on_spark, scan
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
@@ -17,8 +17,7 @@ from wireproof.install_hint import install_command
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
-from wireproof.runner.event_files import EventStream, joined, read_events
-from wireproof.runner.events import EventError
+from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit, deciding_code
 
 
@@ -37,7 +36,7 @@ def command(
     every_finding: bool,
     **more: Any,  # noqa: ANN401 - the options of the views
 ) -> int:
-    """Render RUNs, the files of `check --out`; shards are joined. A folder is that of a scan or a campaign.
+    """Render RUNs, the files of `check --out`; shards are joined. A folder is of `scan` or `fuzz --spark`.
 
     Failures do not change the exit code. A run that cannot be trusted does: 2, it judged nothing; 1 or 4, it
     left cases out, because they crashed the codec or for another reason.
@@ -90,7 +89,7 @@ def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
     if found.is_scan:
         scan.print_scan_tables(found.tables["signatures"], found.tables["files"])
     else:
-        campaign.print_campaign_tables(found.tables["signatures"])
+        fuzz_on_spark.print_campaign_tables(found.tables["signatures"])
     Console().print(f"tables in {files[0]}", soft_wrap=True)
     if views.html:
         replace_text(views.html, report_page.render_page(files[0]))

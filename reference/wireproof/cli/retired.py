@@ -5,6 +5,7 @@ from typing import Final
 from click import ClickException
 
 VERBS: Final = {
+    "campaign": "`wireproof fuzz ADAPTER… --spark --cases N --dir DIR`",
     "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
     "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",
     "doctor": "`wireproof adapters` lists what is missing and the command that installs it",
@@ -49,6 +50,10 @@ OPTIONS: Final = {
         for verb in ("check", "interop", "replay", "shrink")
     },
     ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
+    ("lint", "--generated"): "`wireproof check reference` makes the large cases and judges them",
+    ("scan", "--html"): "`wireproof report DIR --html FILE` writes the page",
+    ("scan", "--samples"): "three samples of each kind of failure are kept",
+    ("scan", "--set"): "--revision, --keys, --compression, --max-message and --max-output take its place",
     ("check", "--strict-class"): "the table of verdicts counts `pass-unclassified`",
 }
 """By command and option: what to do instead."""

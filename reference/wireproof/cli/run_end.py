@@ -17,7 +17,7 @@ from wireproof.files import read_limited_bytes, replace_text
 from wireproof.report.failure_groups import FailureGroup
 from wireproof.report.terminal import ShownFindings, plain_text, print_line
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
-from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import EventStream
 from wireproof.runner.exit_codes import MEANINGS, Exit
 from wireproof.strict_parsing import parse_json
 

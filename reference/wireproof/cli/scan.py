@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
 from rich.console import Console
@@ -10,16 +10,17 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
 from wireproof.cli.progress import job_bar
-from wireproof.cli.spark_options import OUT, PAGE, on_cluster
-from wireproof.files import replace_text
+from wireproof.cli.spark_options import OUT, on_cluster
+from wireproof.files import read_limited_text
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
-from wireproof.report import index_file_view
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report import directory_view
+from wireproof.report.junit import escape_unsafe
 from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import ROWS, gates
 from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
+from wireproof.wire.options import Compression
 
 if TYPE_CHECKING:
     from wireproof.spark.scan_job import ScanSummary
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 SOURCES = tuple(name for family in FAMILIES.values() for name in family.sources)
 """The sources of all families."""
+
+SOURCE_OPTIONS: Final = ("revision", "compression", "max_message", "max_output")
+"""The options of a source that are options of this verb, beside the keys."""
+
+MAX_KEYS: Final = 1 << 20
+"""Size limit of the file of keys, in bytes."""
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 """Kinds of items that only the reference reports; they are not verdicts."""
@@ -41,20 +48,23 @@ NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 )
 @click.option("--source", default=SOURCES[0], type=click.Choice(SOURCES),
               help="the format of the files")  # fmt: skip
-@click.option(
-    "--set", "assignments", multiple=True, metavar="NAME=VALUE", help="an option of the Spark source"
-)
+@click.option("--revision", help="the revision of Iggy segments  [default: that of the first one]")
+@click.option("--keys", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help='keys of Heka signers as JSON: {"signer_1": "<hex>"}  [default: none]')  # fmt: skip
+@click.option("--compression", type=click.Choice(get_args(Compression)),
+              help="of every Heka message  [default: none]")  # fmt: skip
+@click.option("--max-message", type=click.IntRange(min=1), metavar="BYTES",
+              help="maximum size of an entry  [default: that of the format]")  # fmt: skip
+@click.option("--max-output", type=click.IntRange(min=1), metavar="BYTES",
+              help="maximum size of what an entry decompresses to  [default: 64 MiB]")  # fmt: skip
 @on_cluster
-@click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
-@click.option("--html", "page", type=PAGE, metavar="FILE",
-              help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     paths: tuple[str, ...],
     out: Path,
     adapters: tuple[str, ...],
     source: str,
-    samples: int,
-    **more: Any,  # noqa: ANN401 - `assignments`, `page`, and the options of the cluster
+    keys: Path | None,
+    **more: Any,  # noqa: ANN401 - `SOURCE_OPTIONS`, and the options of the cluster
 ) -> int:
     """Read every object of PATH… and count frames that are refused, or that adapters read differently.
 
@@ -62,15 +72,21 @@ def command(
     and `.txnindex` beside a local Kafka log are checked against it: exit code 1 if one of them is wrong.
     """
     try:
-        from wireproof.spark import command_support, report_page, scan_plan  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import command_support, scan_plan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         text = f"scan needs further packages: {install_command('spark')} ({error})"
         raise click.ClickException(text) from None
-    options = _with_revision(source, command_support.source_options(paths, more["assignments"]))
+    given = {name: str(more[name]) for name in SOURCE_OPTIONS if more[name] is not None}
+    if keys:
+        try:
+            given["keys"] = read_limited_text(keys, MAX_KEYS)
+        except UnicodeDecodeError:
+            raise click.UsageError(f"--keys {keys}: this is no text") from None
+    options = _with_revision(source, command_support.source_options(paths, **given))
     where = cluster_env_of(more)
     where.settings()
     command_support.start_adapters(adapters)
-    plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute(), samples)
+    plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute())
     for line in plan.changes:
         click.echo(escape_unsafe(line))
     summary = _watched(plan, where)
@@ -79,8 +95,6 @@ def command(
     Console().print(
         f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
     )
-    if more["page"]:
-        replace_text(more["page"], report_page.render_page(out))
     beside = _check_index_files(plan, out) if plan.source.kind.index_files else Exit.CONFORMS
     return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
 
@@ -100,7 +114,7 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     if found is None:
         return options
     name = asked.kind.framings[found].fmt.format_id
-    click.echo(f"read as {name}, the revision of the first segment; --set revision=… sets another")
+    click.echo(f"read as {name}, the revision of the first segment; --revision names another")
     return {**options, "revision": found}
 
 
@@ -119,7 +133,7 @@ def _check_index_files(plan: "ScanPlan", out: Path) -> Exit:
     from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
     found = index_files.check_local_logs(plan.places, out)
-    for line in index_file_view.finding_lines([one for one in found if one.findings]):
+    for line in directory_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     errors = sum(one.errors for one in found)
     if found:

@@ -22,12 +22,9 @@ from wireproof.cli.options import case_ids, suite_of
 from wireproof.family import deferred
 from wireproof.formats import FORMATS
 from wireproof.installed_families import INSTALLED
-from wireproof.report.field_listing import field_lines
-from wireproof.report.format_claims import claim_lines
-from wireproof.report.hexdump import data_of, layout_of
-from wireproof.report.rule_lines import rule_lines, sentence_lines
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.report.step_table import step_lines
+from wireproof.report.case_view import claim_lines, rule_lines, sentence_lines, step_lines
+from wireproof.report.field_listing import data_of, field_lines, layout_of
+from wireproof.report.junit import escape_unsafe
 from wireproof.runner.judge import refusal_verdict
 from wireproof.runner.summaries import short_expect
 from wireproof.suggestions import suggestion

@@ -6,15 +6,14 @@ import click
 
 from wireproof.cases.case import Data, Steps, Value
 from wireproof.cases.token import save_token
-from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.case_names import find_named
+from wireproof.cli.check_run import announce_builds
 from wireproof.cli.general_options import with_fixtures, with_scale
 from wireproof.cli.options import SECONDS, suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
-from wireproof.report.field_listing import field_lines
-from wireproof.report.hexdump import layout_of
-from wireproof.report.step_table import step_lines
+from wireproof.report.case_view import step_lines
+from wireproof.report.field_listing import field_lines, layout_of
 from wireproof.runner.engine import Engine
 
 
@@ -44,7 +43,7 @@ def command(
 ) -> None:
     """Make the case of an ID or TOKEN smaller while ADAPTER still fails in the same way.
 
-    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     case = find_named(suite_of(folders), name).case

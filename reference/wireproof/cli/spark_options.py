@@ -24,13 +24,21 @@ class WrittenPath(click.Path):
 
 
 OUT = WrittenPath(file_okay=False, path_type=Path)
-PAGE = WrittenPath(dir_okay=False, path_type=Path)
 
 
 def on_cluster(command: F) -> F:
-    """Add the options `--master`, `--archive`, `--wheel` and `--conf`."""
+    """Add the options `--master`, `--archive`, `--wheel` and `--conf`.
+
+    `--conf` stays beside Spark's own files: a setting of it is joined with what the two archives need.
+    """
     for option in (
-        click.option("--conf", "given", multiple=True, metavar="NAME=VALUE", help="a setting of Spark"),
+        click.option(
+            "--conf",
+            "given",
+            multiple=True,
+            metavar="SETTING=VALUE",
+            help="a setting of Spark, as for spark-submit",
+        ),
         click.option("--wheel", type=FILE, help="wireproof's own wheel, for executors that have the rest"),
         click.option(
             "--archive", type=FILE, help="a packed environment for the executors, made by venv-pack"

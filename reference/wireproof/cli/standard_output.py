@@ -1,12 +1,16 @@
 """Standard output and standard error of a run, in any encoding, with a reader that may close the pipe."""
 
 import codecs
+import gc
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from types import FrameType
+from typing import Final, NoReturn
 
 import click
 
@@ -95,3 +99,106 @@ def _silence() -> None:
         except OSError:
             os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+# --- interrupts ---
+#
+# End of a command on SIGTERM, as on Ctrl-C: adapters are ended, and the results so far are kept.
+
+
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C: 128 plus the number of SIGINT, as in shells."""
+
+TERMINATED: Final = 143
+"""The exit code after SIGTERM: 128 plus its number."""
+
+
+class Terminated(KeyboardInterrupt):
+    """Raised for a SIGTERM; code that handles Ctrl-C handles it too."""
+
+
+@contextmanager
+def ended_by_signal() -> Iterator[None]:
+    """Turn the first SIGTERM into an exception; ignore a second one while the command ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminated(number: int, _: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)
+    raise Terminated
+
+
+def interrupted(error: BaseException, stored: str = "") -> int:
+    """Print how the command ended and which results are `stored`, and return the exit code."""
+    terminated = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
+    how = "ended by SIGTERM" if terminated else "interrupted"
+    click.echo(f"{how} {stored}".rstrip(), err=True)
+    return TERMINATED if terminated else INTERRUPTED
+
+
+# --- errors ---
+#
+# The table of the exit code of each error, so that no error that a user can cause is a traceback.
+#
+# It contains the names of the classes and imports none of them: every verb needs the table, and the imports
+# would load every package.
+
+
+TABLE: Final[dict[str, Exit]] = {
+    "wireproof.adapters.errors:UnknownAdapter": Exit.USAGE,
+    "wireproof.adapters.errors:AdapterFileError": Exit.SUITE,
+    "wireproof.adapters.errors:MessageError": Exit.ADAPTER,
+    "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
+    "wireproof.adapters.templates:TemplateError": Exit.USAGE,
+    "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
+    "wireproof.cases.id_patterns:PatternError": Exit.USAGE,
+    "wireproof.cases.requirements:RequirementError": Exit.USAGE,
+    "wireproof.cases.redact:RedactionError": Exit.USAGE,
+    "wireproof.cases.token:TokenError": Exit.USAGE,
+    "wireproof.formats:UnknownFormat": Exit.USAGE,
+    "wireproof.fuzz.findings:FindingError": Exit.USAGE,
+    "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
+    "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
+    "wireproof.report.export_diff:ExportDiffError": Exit.USAGE,
+    "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
+    "wireproof.spark.errors:SourceError": Exit.USAGE,
+    "wireproof.runner.known_failures:BaselineError": Exit.USAGE,
+    "wireproof.segment_files:IndexFileError": Exit.USAGE,
+    "wireproof.runner.events:EventError": Exit.USAGE,
+    "wireproof.cases.seeded_examples:PropertyError": Exit.USAGE,
+    "builtins:OSError": Exit.USAGE,
+}
+"""Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite."""
+
+
+def exit_of(error: Exception) -> Exit | None:
+    """Return the exit code of an error's nearest class; None for a bug of the suite (print a traceback)."""
+    names = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(error).__mro__)
+    return next((TABLE[name] for name in names if name in TABLE), None)
+
+
+# --- rare collections ---
+#
+# Look for cycles of objects less often, where Python's default takes much of the time.
+
+
+NEW_OBJECTS: Final = 100_000
+"""New objects after which Python looks for cycles; its default is 700, and an import makes many more."""
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for cycles less often: a fifth of the time of `explain` went there, most of it in imports."""
+    former = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS, *former[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*former)

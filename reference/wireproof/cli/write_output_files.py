@@ -8,14 +8,12 @@ import click
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.output_files import STANDARD_OUTPUT, OutputFiles
 from wireproof.files import replace_bytes
-from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge
 from wireproof.report.html import Page, html
-from wireproof.report.junit import junit
+from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import EventStream
 
 
 def write(

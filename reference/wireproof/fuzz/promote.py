@@ -19,8 +19,7 @@ from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
 from wireproof.cases.lint import lint
-from wireproof.cases.lint_problem import Problem
-from wireproof.cases.lint_sources import backed_level
+from wireproof.cases.lint_sources import Problem, backed_level
 from wireproof.cases.made_case import input_bytes
 from wireproof.cases.mutate import repair
 from wireproof.cases.reference_answers import reference_answer, reference_expectation

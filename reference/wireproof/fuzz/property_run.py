@@ -19,8 +19,7 @@ from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
 from wireproof.fuzz.shrink_candidates import weight
 from wireproof.runner import baseline
 from wireproof.runner.engine import Engine
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.events import CaseEvent, EventStream, case_event
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import (
     JudgedCase,

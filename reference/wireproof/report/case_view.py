@@ -3,21 +3,102 @@
 The values are plain: the matrix packs them into its page.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from json import dumps
-from typing import Final, TypeAlias
+from textwrap import wrap
+from typing import Final, TypeAlias, get_args
 
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Generated, Steps, Value
+from wireproof.adapters.reference import claim_of_row
+from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, Steps, Value
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
-from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
-from wireproof.report.hexdump import data_of, layout_of, wire_range
-from wireproof.report.step_table import step_lines
+from wireproof.cases.lint_sentences import Coverage, coverages
+from wireproof.cases.rules import Rule
+from wireproof.cases.sources import cited
+from wireproof.cases.steps import Answer, answers
+from wireproof.family import object_at
+from wireproof.formats import FORMATS, family_of
+from wireproof.report.field_listing import (
+    FieldLine,
+    by_path,
+    data_of,
+    innermost,
+    layout_of,
+    lines_with_spans,
+    wire_range,
+)
 from wireproof.runner.summaries import short_expect
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import Profile
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
+
+# --- step table ---
+#
+# The steps of a case as a table of text: number, request, and below it the answer that is expected.
+
+
+INDENT: Final = " " * 5
+
+
+def step_lines(case: Case) -> Iterator[str]:
+    """Yield the lines of the table; none for a case without steps."""
+    if not isinstance(case.input, Steps):
+        return
+    for number, step in enumerate(case.input.steps, 1):
+        yield f"{number:>3}  {_request(case, step)}"
+        for place, (name, answer) in enumerate(answers(step).items()):
+            lead = f"or {name}: " if place else f"{name}: " if name else ""
+            first, *rows = _lines_of(answer)
+            yield f"{INDENT}-> {lead}{first}"
+            yield from (f"{INDENT}   {row}" for row in rows)
+
+
+def _request(case: Case, step: Step) -> str:
+    """Return the op, its fields, and its bytes in words."""
+    parts = [step.op, *(f"{name}={_short(part)}" for name, part in step.fields.items())]
+    if step.data is not None:
+        parts.append(_bytes_in_words(case, step.data))
+    return " ".join(parts)
+
+
+def _bytes_in_words(case: Case, data: bytes) -> str:
+    row = FORMATS.get(case.format_id)
+    place = family_of(row).step_words if row else ""
+    return str(object_at(place)(data)) if place else f"{len(data)} bytes"
+
+
+def _lines_of(answer: Answer) -> list[str]:
+    """Return the plain fields of an answer in one line, and each object of its lists in a line of its own."""
+    objects = [(name, _objects(part)) for name, part in answer.items()]
+    plain = " ".join(_field(name, answer[name]) for name, rows in objects if not rows)
+    return [plain, *(f"{name}: {_fields(row)}" for name, rows in objects for row in rows)]
+
+
+def _objects(part: Json) -> list[dict[str, Json]]:
+    return [one for one in part if isinstance(one, dict)] if isinstance(part, list) else []
+
+
+def _fields(row: Mapping[str, Json]) -> str:
+    rows = (f"[{_fields(one)}]" for part in row.values() for one in _objects(part))
+    return " ".join([*(_field(name, part) for name, part in row.items() if not _objects(part)), *rows])
+
+
+def _field(name: str, part: Json) -> str:
+    return f"{name}={_short(part)}"
+
+
+def _short(part: Json) -> str:
+    """Return a field without the quotes of JSON."""
+    return part if isinstance(part, str) else dumps(part, separators=(",", ":")).replace('"', "")
+
+
+# --- case view ---
+
 
 MAX_BYTES: Final = 1024
 """Bytes of a case that are shown; more are counted."""
@@ -112,3 +193,121 @@ def _written(case: Case, text: str) -> CaseView:
 
 def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> CaseView:
     return CaseView(case, data, text, tuple(tree[:MAX_FIELDS]), len(tree) > MAX_FIELDS)
+
+
+# --- rule lines ---
+#
+# The lines about a rule, or about a sentence of a format document, with their sources and cases.
+
+
+Lines = Iterator[tuple[str, str]]
+"""The lines about a rule or a sentence, each with its label; a line without a text is not shown."""
+
+
+def rule_lines(rule: Rule, suite: Suite) -> Lines:
+    """Yield the lines of a rule."""
+    yield "rule", rule.id
+    yield "text", rule.text
+    yield "kind", rule.kind
+    yield "basis", rule.basis
+    yield "level", f"{rule.level}, in every case of a live server" if rule.level else ""
+    yield "reason", rule.reason
+    yield from _sources(rule.cites, suite)
+    yield "page", f"{rule.document} {rule.section}"
+    yield "practice", rule.practice
+    yield "no cases", rule.exclusion
+    for row in coverages(suite):
+        if rule.id in row.sentence.rules:
+            yield "sentence", f"{row.sentence.id}: {row.sentence.text}"
+    yield from _cases(suite.by_rule.get(rule.id, ()))
+
+
+def sentence_lines(row: Coverage, suite: Suite) -> Lines:
+    """Yield the lines of a sentence of a format document."""
+    sentence = row.sentence
+    yield "sentence", sentence.id
+    yield "text", sentence.text
+    yield from _sources(sentence.cites, suite)
+    yield "state", row.state
+    yield "no cases", sentence.exclusion
+    yield "missing", sentence.open
+    yield "one kind", sentence.one_kind
+    yield from (("rule", name) for name in sentence.rules)
+    yield from _cases(row.cases)
+
+
+def _sources(cites: Iterable[str], suite: Suite) -> Lines:
+    return (("source", f"{place.title}: {place.url}") for place in cited(cites, suite.sources))
+
+
+def _cases(cases: Iterable[Case]) -> Lines:
+    return (("case", f"{case.level:<6} {_effect(case):<7} {case.id}") for case in cases)
+
+
+def _effect(case: Case) -> str:
+    match case.expect:
+        case Accept():
+            return "accept"
+        case Reject():
+            return "refuse"
+        case Either():
+            return "either"
+
+
+# --- format claims ---
+#
+# The table of formats and revisions, with the words that an adapter can claim for each.
+
+
+CLAIMS: Final = ("ops", "codecs", "features")
+"""The parts of a claim whose words depend on the format."""
+
+GAP: Final = "  "
+"""The blanks between two columns."""
+
+NARROW_GAP: Final = " "
+"""The same if the words alone fill the screen."""
+
+
+def claim_lines(format_ids: Sequence[str], room: int | None) -> Iterator[str]:
+    """Yield the lines of the table of some formats.
+
+    Args:
+        format_ids: such as `kafka.batch/v2`.
+        room: the columns of the terminal; None if the output is piped: rows are not broken there.
+    """
+    yield from _lines([("format", "revisions", *CLAIMS), *_rows(format_ids)], room)
+    provisional = dict.fromkeys(FORMATS[one].revision for one in format_ids if FORMATS[one].provisional)
+    yield ""
+    for revision in provisional:
+        yield f"{revision}: provisional, of a pre-release"
+    yield f"profiles of every format: {' '.join(get_args(Profile))}"
+
+
+def _rows(format_ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table: the revisions of a format share one if they have the same words."""
+    groups: dict[tuple[str, tuple[tuple[str, ...], ...]], list[str]] = {}
+    for row in map(FORMATS.__getitem__, format_ids):
+        claim = claim_of_row(row)
+        words = tuple(getattr(claim, name) for name in CLAIMS)
+        groups.setdefault((row.name, words), []).append(row.revision)
+    for (name, words), revisions in groups.items():
+        yield name, " ".join(revisions), *map(" ".join, words)
+
+
+def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
+    """Yield the lines of a table; cells are broken into several lines if `room` columns are too few."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    words = [max(len(word) for cell in column for word in cell.split()) for column in zip(*rows, strict=True)]
+    narrow = room is not None and sum(words) + len(GAP) * (len(words) - 1) > room
+    gap = NARROW_GAP if narrow else GAP
+    while room is not None and sum(widths) + len(gap) * (len(widths) - 1) > room and widths != words:
+        widest = max(range(len(widths)), key=lambda place: widths[place] - words[place])
+        widths[widest] -= 1
+    for row in rows:
+        cells = (
+            wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+            for cell, width in zip(row, widths, strict=True)
+        )
+        for parts in zip_longest(*cells, fillvalue=""):
+            yield gap.join(map(str.ljust, parts, widths)).rstrip()

@@ -1,9 +1,13 @@
 """The comparison of two runs, case by case: fixed, broken and changed."""
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
 from attrs import frozen
 
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.release_order import age
+from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.verdicts import PASSING
 
 
@@ -81,3 +85,141 @@ def _side(change: CaseChange) -> str:
             same = (was.label, was.cls, was.path) == (now.label, now.cls, now.path)
             return "same" if same else "changed"
     raise AssertionError("a change is of a case that one of the runs has")
+
+
+# --- history ---
+#
+# Runs of several versions of an implementation: the version that failed a case first, and that fixed it.
+
+
+_VERSION: Final = re.compile(r"^([^:@]+)@([^:]*)")
+
+
+@frozen
+class FirstFailure:
+    """A case that at least one version of an implementation fails.
+
+    Attributes:
+        first: the version that fails it first, with its verdict.
+        passed: the version before that, which passed it; empty if none did.
+        fixed_in: the first later version that passes it again; empty while it fails.
+    """
+
+    id: str
+    first: str
+    label: str
+    passed: str = ""
+    fixed_in: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Return True if another version passed the case, so that one of them broke or fixed it."""
+        return bool(self.passed or self.fixed_in)
+
+    def __str__(self) -> str:
+        """Return a line such as `id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
+        since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"
+        return f"{self.id}: {self.label} {since}" + (f", fixed in {self.fixed_in}" if self.fixed_in else "")
+
+
+@frozen
+class AdapterHistory:
+    """The runs of one implementation, by version.
+
+    Attributes:
+        versions: the oldest first; if a version was run twice, the later run.
+        passed: for each version, the number of passing and of judged cases.
+        turns: the failures, by case.
+    """
+
+    adapter: str
+    versions: tuple[str, ...]
+    passed: Mapping[str, tuple[int, int]]
+    turns: tuple[FirstFailure, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each version, and one for each failure of a golden case."""
+        for version, (passed, judged) in self.passed.items():
+            yield f"{self.adapter} {version}: {passed} of {judged} pass"
+        golden = [turn for turn in self.turns if "~" not in turn.id]
+        yield from (f"{self.adapter}: {turn}" for turn in golden)
+        if len(golden) < len(self.turns):
+            yield f"{self.adapter}: and {len(self.turns) - len(golden)} of damaged families"
+
+
+def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
+    """Yield the history of each implementation, sorted by name."""
+    for name, runs in runs_by_name(streams).items():
+        yield _history(name, runs)
+
+
+def runs_by_name(streams: Sequence[EventStream]) -> Mapping[str, Mapping[str, EventStream]]:
+    """Return the last run of each version of each implementation: by name, then by version, the oldest first.
+
+    Runs with one name and version, but of other adapters, are of other implementations: all codecs that begin
+    with one template have its name. These get the adapter as the user named it into their name.
+    """
+    adapters: dict[str, dict[str, EventStream]] = {}
+    shared = _shared_names(streams)
+    for stream in sorted(streams, key=lambda one: one.run.started):
+        run = stream.run
+        name = f"{run.adapter} ({unversioned(run.spec)})" if run.adapter in shared else run.adapter
+        adapters.setdefault(name, {})[version_of(run) or run.started] = stream
+    return {
+        name: {version: runs[version] for version in sorted(runs, key=age)}
+        for name, runs in sorted(adapters.items())
+    }
+
+
+def _shared_names(streams: Sequence[EventStream]) -> frozenset[str]:
+    """Return the names that several adapters have in one version."""
+    specs: dict[tuple[str, str], set[str]] = {}
+    for run in (stream.run for stream in streams):
+        specs.setdefault((run.adapter, version_of(run)), set()).add(unversioned(run.spec))
+    return frozenset(name for (name, version), found in specs.items() if version and len(found) > 1)
+
+
+def version_of(run: Run) -> str:
+    """Return the version that an adapter tells, or else that of a spec such as `sarama@1.44.0`."""
+    asked = _VERSION.match(run.spec)
+    return asked[2] if asked and asked[2] not in run.version else run.version
+
+
+def unversioned(spec: str) -> str:
+    """Return a spec without the version of a registered name: `sarama` for `sarama@1.44.0`."""
+    return _VERSION.sub(r"\1", spec)
+
+
+def _history(name: str, runs: Mapping[str, EventStream]) -> AdapterHistory:
+    by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
+    for version, stream in runs.items():
+        for event in stream.cases:
+            by_case.setdefault(event.id, []).append((version, event))
+    turns = tuple(turn for case, events in sorted(by_case.items()) for turn in _turns(case, events))
+    passed = {version: _passed(one) for version, one in runs.items()}
+    return AdapterHistory(name, tuple(runs), passed, turns)
+
+
+def _passed(stream: EventStream) -> tuple[int, int]:
+    judged = [event for event in stream.cases if _judged(event)]
+    return sum(event.verdict in PASSING for event in judged), len(judged)
+
+
+def _judged(event: CaseEvent) -> bool:
+    return event.verdict not in ("unsupported", "not-run")
+
+
+def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[FirstFailure]:
+    """Yield each version in which the case began to fail; ignore a version that did not run it."""
+    passed, failing = "", None
+    for version, event in events:
+        if not _judged(event):
+            continue
+        if event.verdict in PASSING:
+            if failing is not None:
+                yield FirstFailure(case, *failing, fixed_in=version)
+            passed, failing = version, None
+        elif failing is None:
+            failing = version, event.label, passed
+    if failing is not None:
+        yield FirstFailure(case, *failing)

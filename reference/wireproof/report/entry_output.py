@@ -13,10 +13,9 @@ from wireproof.cases.log_survey import DamagedRange, shift_position
 from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.entry_list import ListedEntry, ListedRows, entry_prefix
+from wireproof.report.junit import escape_unsafe
+from wireproof.runner.entry_list import ListedEntry, ListedRows, Place, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
-from wireproof.runner.listing_begin import Place
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text

@@ -4,19 +4,78 @@ See `architecture.md#events`. The cases and answers of the page are data (`page_
 as text. The template escapes the few words that are in the page itself.
 """
 
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from wireproof.report.junit import escape_unsafe
+
+if TYPE_CHECKING:
+    from jinja2 import BaseLoader, Environment
+    from markupsafe import Markup
 from collections.abc import Sequence
 
-from wireproof.report.below_level import below_level_lines
-from wireproof.report.corrected_cases import corrected_lines
+from wireproof.report.closing_lines import (
+    below_level_lines,
+    corrected_lines,
+    provisional_lines,
+    uncompared_lines,
+)
 from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.html_template import render_template, safe_html, template_file
-from wireproof.report.matrix import matrix
-from wireproof.report.page_data import data_element, page_data_of
-from wireproof.report.page_model import Board, Column, Page, verdict_class
-from wireproof.report.provisional import provisional_lines
-from wireproof.report.uncompared_fields import uncompared_lines
+from wireproof.report.matrix import Board, Column, Page, data_element, matrix, page_data_of, verdict_class
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
-from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import EventStream
+
+# --- html template ---
+#
+# The Jinja2 environment of every HTML page: it escapes each value that a template shows.
+#
+# Jinja2 is imported when a page is written, not before: other commands must start without it.
+
+
+PACKAGE: Final = "wireproof.report"
+
+
+def template_environment(loader: "BaseLoader") -> "Environment":
+    """Return an environment that escapes every value; a name without a value is an error."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - see the docstring of the module
+
+    return Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: escape_unsafe(value) if type(value) is str else value,
+    )
+
+
+def render_template(name: str, **values: Any) -> "Markup":  # noqa: ANN401 - the values of a template
+    """Render a template of the folder `templates`. Other templates show the result without another escape."""
+    return safe_html(_templates().get_template(name).render(**values))
+
+
+def template_file(name: str) -> "Markup":
+    """Return a file of the folder `templates` as it is: a style sheet or a script."""
+    return safe_html(files(PACKAGE).joinpath("templates", name).read_text(encoding="utf-8"))
+
+
+def safe_html(text: str) -> "Markup":
+    """Mark text as HTML, which templates do not escape: its caller has escaped the values in it."""
+    from markupsafe import Markup  # noqa: PLC0415 - it comes with Jinja2
+
+    return Markup(text)  # noqa: S704 - used for our own files, rendered templates and escaped JSON
+
+
+@cache
+def _templates() -> "Environment":
+    from jinja2 import PackageLoader  # noqa: PLC0415 - see the docstring of the module
+
+    return template_environment(PackageLoader(PACKAGE, "templates"))
+
+
+# --- html ---
+
 
 __all__ = ["Board", "Column", "Page", "about_runs", "html", "render_board"]
 

@@ -1,10 +1,9 @@
-"""The view of the results of `interop`: the matrix and the disagreements.
+"""The view of the results of `interop`: the matrix and the failures.
 
 The terminal shows plain text. The HTML page has the same parts, and the matrix of any run.
 """
 
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
@@ -13,28 +12,22 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.html import Board, Column, Page, render_board
-from wireproof.report.html_template import render_template
+from wireproof.report.failure_groups import (
+    Lookup,
+    count_verdicts,
+    failure_groups_of,
+    failure_lines,
+    no_lookup,
+)
+from wireproof.report.html import Board, Column, Page, render_board, render_template
 from wireproof.report.matrix import matrix
-from wireproof.report.relay_lines import relay_lines
-from wireproof.report.terminal import plain_text
-from wireproof.runner.disagreements import DisagreementGroup
+from wireproof.report.terminal import MAX_FINDINGS, plain_text
 from wireproof.runner.interop import EncodeResult, InteropRun
 from wireproof.runner.interop_relay import RelayReport
-from wireproof.runner.interop_results import InteropResults, ReadCounts, Token
-from wireproof.runner.signature import without_indices
-from wireproof.runner.summaries import MAX_OUTPUT, shorten
-from wireproof.runner.verdicts import gates
+from wireproof.runner.interop_results import InteropResults, ReadCounts
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-
-MAX_FINDINGS: Final = 12
-"""Number of findings of one kind that are shown; the others are counted."""
-
-MAX_NAMES: Final = 12
-"""Names in one line."""
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
@@ -46,33 +39,12 @@ LEGEND: Final = (
 
 @frozen
 class InteropView:
-    """The results that both views show."""
+    """The results that both views show; `lookup` returns the case of an event."""
 
     exchanged: InteropRun
     results: InteropResults
-    groups: Sequence[DisagreementGroup]
-    token: Token
+    lookup: Lookup
     relay: RelayReport | None = None
-
-    def apart(self, *, wrong: bool) -> list[DisagreementGroup]:
-        """Return the groups in which an adapter fails, or those where the format allows several answers."""
-        return [group for group in self.groups if _fails(group) == wrong]
-
-    @property
-    def written_wrong(self) -> list[tuple[str, list[EncodeResult]]]:
-        """Return the values that each adapter encoded wrong, grouped by the kind of failure."""
-        found: dict[tuple[str, str, str, str], list[EncodeResult]] = {}
-        for participant in self.exchanged.participants:
-            for format_id, some in participant.written.items():
-                for one in (one for one in some if gates(one.verdict.name, "must")):
-                    key = participant.spec, format_id, one.verdict.label, without_indices(one.verdict.path)
-                    found.setdefault(key, []).append(one)
-        return [(key[0], some) for key, some in found.items()]
-
-
-def _fails(group: DisagreementGroup) -> bool:
-    """Return whether an adapter is wrong: one of the minority, or the majority."""
-    return any(gates(one.read.verdict.name, "must") for one in (group.heard, group.first.majority[0]))
 
 
 # --- the matrix ---
@@ -141,7 +113,7 @@ def print_interop(shown: InteropView, console: Console) -> None:
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
         console.print(table)
     console.print(plain_text(LEGEND, "dim"), soft_wrap=True)
-    for line in lines_below(shown):
+    for line in lines_below(shown, console.width):
         console.print(plain_text(line), soft_wrap=True)
 
 
@@ -164,65 +136,19 @@ def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
 # --- the lines below ---
 
 
-def lines_below(shown: InteropView) -> Iterator[str]:
-    """Yield the lines below the matrix."""
+def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
+    """Yield the lines below the matrix: what the server stored, the failures, and the notes."""
     if shown.relay is not None:
-        yield from relay_lines(shown.relay, shown.token)
-    for head, wrong in (("APART", True), ("OPEN", False)):
-        for format_id in shown.exchanged.encoded_messages:
-            some = [group for group in shown.apart(wrong=wrong) if group.format_id == format_id]
-            for group in some[:MAX_FINDINGS]:
-                yield from _group(head, group, shown.token)
-            yield from _more(len(some), f"{head} {format_id}")
-    wrote = sorted(shown.written_wrong, key=lambda row: -len(row[1]))
-    for spec, values in wrote[:MAX_FINDINGS]:
-        yield from _wrote(spec, values, shown.token)
-    yield from _more(len(wrote), "WRONG")
+        yield from shown.relay.lines()
+    streams = [*shown.results.streams, *filter(None, [shown.results.server])]
+    found = [(stream.run, group) for stream in streams for group in failure_groups_of(stream)]
+    for run, group in found[:MAX_FINDINGS]:
+        head, *body = failure_lines(group, run, shown.lookup, no_lookup, width)
+        yield from ("", f"{run.spec}: {head}", *body)
+    if len(found) > MAX_FINDINGS:
+        yield f"… and {len(found) - MAX_FINDINGS} more kinds of failure: --out has them all"
     for participant in shown.exchanged.participants:
         yield from (f"note: {participant.spec}: {note}" for note in participant.notes)
-
-
-def _more(count: int, what: str) -> Iterator[str]:
-    if count > MAX_FINDINGS:
-        yield f"… and {count - MAX_FINDINGS} more of {what}: --out has them all"
-
-
-def _group(head: str, group: DisagreementGroup, token: Token) -> Iterator[str]:
-    split, heard = group.first, group.heard
-    who = ", ".join(f"{name} {_number(len(some), 'time')}" for name, some in group.members.items())
-    yield f"{head:<6}{group.format_id}: {group.reason}: {who}; written by {_names(group.producers)}"
-    yield f"  {heard.adapter}: {shorten(split.difference(heard), MAX_OUTPUT)}"
-    label = split.majority[0].read.verdict.label
-    yield f"  alike   {_names([one.adapter for one in split.majority])} ({label})"
-    if others := [one.adapter for one in split.apart if one is not heard]:
-        yield f"  apart   {_names(others)}"
-    loud = heard if gates(heard.read.verdict.name, "must") else split.majority[0]
-    yield f"  replay  {_replay(token(split.encoded_message.case), loud.adapter)}"
-
-
-def _wrote(spec: str, some: list[EncodeResult], token: Token) -> Iterator[str]:
-    first = some[0]
-    verdict, case = first.verdict, first.post.case
-    values = _number(len(some), "value")
-    yield " ".join(
-        part for part in ("WRONG", spec, f"writes {case.format_id}:", values, verdict.path) if part
-    )
-    yield f"  want    {verdict.want}"
-    yield f"  got     {verdict.got} ({verdict.label})"
-    yield f"  replay  {_replay(token(case), spec)}"
-
-
-def _replay(token: str, spec: str) -> str:
-    return f"wireproof replay {shlex.quote(token)} {shlex.quote(spec)}"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
 
 
 # --- the page ---
@@ -232,7 +158,7 @@ def interop_page(shown: InteropView, page: Page) -> str:
     """Render the HTML file: the matrix of producers and readers, then the matrix of all cases."""
     streams = shown.results.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
-    about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
+    about = f"{shown.exchanged.ask.count} values of each format, seed {shown.exchanged.ask.seed}"
     findings = render_template("interop_findings.html", lines=list(lines_below(shown)))
     charts = [*map(_matrix_html, format_matrices(shown)), findings]
     return render_board(Board(columns, matrix(streams), about, charts), page)

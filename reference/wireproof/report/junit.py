@@ -1,18 +1,33 @@
 """JUnit XML: a testsuite for each format, revision and topic."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from wireproof.report.below_level import below_level_counts
-from wireproof.report.failure_block import replay_command
-from wireproof.report.failure_groups import sets_exit_code
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.report.uncompared_fields import uncompared_in_format
+from wireproof.report.closing_lines import below_level_counts, uncompared_in_format
+from wireproof.report.failure_groups import (
+    FailureGroup,
+    count_verdicts,
+    failure_groups_of,
+    replay_command,
+    sets_exit_code,
+)
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import examples_line
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.wire.safe_text import escape_unsafe
+
+# --- sanitize ---
+#
+# The function with which every report makes texts of fixtures and runs safe to show.
+
+
+__all__ = ["escape_unsafe"]
+
+
+# --- junit ---
+
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -124,3 +139,76 @@ def _body(event: CaseEvent, stream: EventStream) -> list[str]:
         ("replay", replay_command(event, stream.run)),
     )
     return [f"{name}: {text}" for name, text in (*rows, *ends) if text]
+
+
+# --- annotations ---
+#
+# Findings as annotations of a GitHub workflow: one `::error` line for each.
+
+
+MAX_ANNOTATIONS: Final = 10
+"""Annotations of each kind that a step shows; GitHub drops the others, so the last line counts them."""
+
+
+def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> list[str]:
+    """Return the lines; the last one counts the findings that have no line."""
+    found = failure_groups_of(stream, applied.overlays)
+    kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
+    lines = [_line(group, stream) for group in kept]
+    if len(kept) < len(found):
+        lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
+    return lines
+
+
+def _line(group: FailureGroup, stream: EventStream) -> str:
+    event = group.first
+    facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
+    text = f"{facts}\n{replay_command(event, stream.run)}"
+    return f"::error title={_property(f'{event.id}: {event.label}')}::{_annotation(text)}"
+
+
+def _annotation(text: str) -> str:
+    """Escape the message of a workflow command."""
+    return escape_unsafe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """Escape a property of a workflow command, which ends at a colon or comma."""
+    return _annotation(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# --- badge ---
+#
+# Badges as the JSON that badge services read (`schemaVersion` 1), see `architecture.md#events`.
+#
+# A badge shows how many of the judged cases pass. Cases that the implementation does not claim are in
+# neither number; the badge shows their number.
+
+
+NOT_COUNTED = ("unsupported", "not-run")
+"""Verdicts that are in neither number."""
+
+
+def badge(stream: EventStream) -> str:
+    """Return the badge of a run, or of the set of requirements that it was judged against."""
+    message, colour = _said(stream)
+    about = stream.run.requirements.title if stream.run.requirements else ""
+    label = escape_unsafe(
+        " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
+    )
+    return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
+
+
+def _said(stream: EventStream) -> tuple[str, str]:
+    seen = count_verdicts(stream)
+    outside = sum(seen.get(name, 0) for name in NOT_COUNTED)
+    judged = sum(seen.values()) - outside
+    if judged and stream.complete:
+        good = sum(seen.get(name, 0) for name in ("pass", "info"))
+        return f"{good} of {judged}{_apart(seen)}", "red" if failure_groups_of(stream) else "brightgreen"
+    claims_nothing = stream.complete and seen.get("unsupported", 0)
+    return "unsupported" if claims_nothing else "incomplete", "lightgrey"
+
+
+def _apart(seen: dict[str, int]) -> str:
+    return f", {seen['unsupported']} unsupported" if "unsupported" in seen else ""

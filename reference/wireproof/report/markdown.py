@@ -4,17 +4,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from wireproof.report.below_level import below_level_lines
-from wireproof.report.corrected_cases import corrected_lines
-from wireproof.report.failure_block import replay_command
-from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
-from wireproof.report.provisional import provisional_lines
-from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.closing_lines import (
+    below_level_lines,
+    corrected_lines,
+    provisional_lines,
+    uncompared_lines,
+)
+from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of, replay_command
+from wireproof.report.junit import escape_unsafe
 from wireproof.report.terminal import total_failure
-from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
-from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import EventStream
 from wireproof.runner.summaries import MAX_TEXT, shorten
 
 LINES: Final = 60

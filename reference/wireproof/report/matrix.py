@@ -3,14 +3,23 @@
 The values are plain; the HTML report renders them. A derived family of a fixture is one case here.
 """
 
+import base64
+import gzip
+import json
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
 
-from attrs import frozen
+from attrs import define, evolve, field, frozen
 
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.cases.case import Case
+from wireproof.cases.rules import Rule
+from wireproof.cases.sources import Sources, cited
+from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, Mark, case_view_of
+from wireproof.report.failure_groups import Lookup, no_lookup, replay_command
+from wireproof.report.junit import escape_unsafe
+from wireproof.runner.events import CaseEvent, EventStream, Run
+from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import PASSING, ROWS
 
 _NUMBER: Final = re.compile(r":\d+$")
@@ -124,3 +133,301 @@ def _result(cell: MatrixCell | None) -> str:
         return ""
     event = cell.event
     return event.label if event.verdict in PASSING else f"{event.label} {event.cls} {event.path}"
+
+
+# --- page model ---
+#
+# The model of a page of cases × implementations: columns, topics, and the cases and rules it can find.
+
+
+_COLOURS: Final = {
+    "pass": "pass",
+    "info": "info",
+    "lenient": "mild",
+    "pass-unclassified": "mild",
+    "undocumented": "mild",
+    "unsupported": "dim",
+    "not-run": "dim",
+    "frame": "pass",
+    "tail": "mild",
+}
+"""The CSS class of each verdict; the last two are verdicts of the reference on items of a scan."""
+
+
+@frozen
+class Page:
+    """The cases and rules that the page shows besides the streams.
+
+    Attributes:
+        lookup: returns the case of an event.
+        cases: by id, for twins.
+        rules: by id.
+        sources: the documents that the rules cite.
+    """
+
+    title: str = "wireproof"
+    lookup: Lookup = no_lookup
+    cases: Mapping[str, Case] = field(factory=dict)
+    rules: Mapping[str, Rule] = field(factory=dict)
+    sources: Sources = field(factory=dict)
+
+
+@frozen
+class Column:
+    """An implementation.
+
+    Attributes:
+        run: the manifest of its run.
+        counts: cases by verdict.
+        complete: True if all cases were run.
+        by_id: True if a case can be replayed by its id; else only a case with a token can.
+    """
+
+    run: Run
+    counts: Mapping[str, int]
+    complete: bool = True
+    by_id: bool = True
+
+    @property
+    def name(self) -> str:
+        """Return the name and version of the implementation."""
+        return f"{self.run.adapter} {self.run.version}".strip()
+
+
+@frozen
+class Board:
+    """The content of the page.
+
+    Attributes:
+        columns: the implementations.
+        topics: the rows; each has a cell for each column.
+        about: the origin of the data.
+        charts: rendered HTML above the matrix. A text that is not `Markup` is escaped.
+        unit: the unit that a row counts.
+        notes: lines below the summary.
+    """
+
+    columns: Sequence[Column]
+    topics: Sequence[MatrixTopic]
+    about: str = ""
+    charts: Sequence[str] = field(factory=tuple)
+    unit: str = "cases"
+    notes: Sequence[str] = field(factory=tuple)
+
+
+def verdict_class(verdict: str) -> str:
+    """Return the CSS class of a verdict: `pass`, `info`, `mild`, `dim` or `bad`."""
+    return _COLOURS.get(verdict, "bad")
+
+
+# --- page data ---
+#
+# The data of a page: each text, input and answer is stored once, and long data is compressed with gzip.
+#
+# `templates/matrix.js` unpacks it, key for key:
+#
+#     words    every text once; elsewhere the number of a text in this list
+#     columns  [name, spec] of each implementation
+#     answers  [label, colour, class, path, got, text, replay, line, start, end, case], each different one
+#     rules    [id, text, practice, source, url]
+#     cases    [id, title, why, level, flags, rules, source, ran on, want, twin, bytes, size, text, tree,
+#              more]
+#     bytes    base64
+#     topics   [name, rows]; a row is [flags, members]; a member [id, case, count, answers]
+#
+# A tree is a list of [depth, at, size, name, type, value, cover]. The number of an absent thing is -1.
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+MAX_PLAIN_JSON: Final = 200_000
+"""Characters up to which the data is plain JSON in the page, readable without a browser."""
+
+SHOWN: Final = 3
+"""Number of derived cases of a row whose bytes are shown; the others have answers and replay commands."""
+
+ABSENT: Final = -1
+
+
+@define
+class InternedTable(Generic[Key]):
+    """Distinct values in the order of their first occurrence, and the number of each."""
+
+    rows: list[Any] = field(factory=list)
+    numbers: dict[Key, int] = field(factory=dict)
+
+    def number(self, key: Key, row: Any = None) -> int:  # noqa: ANN401 - whatever JSON can hold
+        """Return the number of `key`; a new key is stored as `row`, or as itself."""
+        if key not in self.numbers:
+            self.numbers[key] = len(self.rows)
+            self.rows.append(key if row is None else row)
+        return self.numbers[key]
+
+
+class Packer:
+    """Converts a board to the data of the page, in the form that the module describes."""
+
+    def __init__(self, board: Board, page: Page) -> None:
+        """Prepare the data of `board`, with the cases and rules that `page` can find."""
+        self._board, self._page = board, page
+        self._words: InternedTable[str] = InternedTable()
+        self._answers: InternedTable[tuple[int, ...]] = InternedTable()
+        self._rules: InternedTable[str] = InternedTable()
+        self._bytes: InternedTable[bytes] = InternedTable()
+        self._cases: InternedTable[str] = InternedTable()
+        self._details: dict[str, CaseView | None] = {}
+
+    def packed(self) -> dict[str, Any]:
+        """Return the complete data."""
+        topics = [
+            [self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._board.topics
+        ]
+        columns = [[self._word(one.name), self._word(one.run.spec)] for one in self._board.columns]
+        return {
+            "columns": columns,
+            "topics": topics,
+            "answers": self._answers.rows,
+            "cases": self._cases.rows,
+            "rules": self._rules.rows,
+            "bytes": self._bytes.rows,
+            "words": self._words.rows,
+        }
+
+    def _word(self, text: str) -> int:
+        return self._words.number(escape_unsafe(text))
+
+    # --- rows ---
+
+    def _row(self, row: MatrixRow) -> list[Any]:
+        members = [(row.ids[0], row.cells), *zip(row.ids[1:], row.others, strict=False)]
+        return [
+            int(row.quiet) + 2 * int(row.is_security),
+            [self._member(name, cells, row.count) for name, cells in members],
+        ]
+
+    def _member(self, name: str, cells: Sequence[MatrixCell | None], count: int) -> list[Any]:
+        event = _shown(cells)
+        found = self._detail(event)
+        case = self._case(found) if found else self._bare(event)
+        known = {event.id: found}
+        answers = [
+            ABSENT if cell is None else self._answer(cell, number, known) for number, cell in enumerate(cells)
+        ]
+        weight = count or max((cell.count for cell in cells if cell is not None), default=1)
+        return [self._word(name), case, weight, answers]
+
+    def _answer(self, cell: MatrixCell, column: int, known: dict[str, CaseView | None]) -> int:
+        """Return the number of an answer; the bytes of its own case are marked if they are shown."""
+        event, of = cell.event, self._board.columns[column]
+        if event.verdict not in QUIET and event.id not in known and len(known) < SHOWN:
+            known[event.id] = self._detail(event)
+        found = known.get(event.id)
+        mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NO_MARK
+        line = replay_command(self._short(event), of.run) if event.token or of.by_id else ""
+        key = (*(self._word(text) for text in _texts(event, line)), *_place(mark), self._other(event, found))
+        return self._answers.number(key)
+
+    def _short(self, event: CaseEvent) -> CaseEvent:
+        """Remove the token of a derived case, whose id is enough: thousands of tokens would fill the page."""
+        derived = "~" in event.id and event.id.partition("~")[0] in self._page.cases
+        return evolve(event, token="") if derived else event
+
+    def _other(self, event: CaseEvent, found: CaseView | None) -> int:
+        """Return the case of an answer whose bytes differ from those of the first answer of its row."""
+        return ABSENT if found is None or "~" not in event.id else self._case(found)
+
+    # --- cases ---
+
+    def _detail(self, event: CaseEvent) -> CaseView | None:
+        if event.id not in self._details:
+            case = self._page.lookup(event)
+            self._details[event.id] = case_view_of(case) if case else None
+        return self._details[event.id]
+
+    def _case(self, found: CaseView) -> int:
+        case = found.case
+        if case.id in self._cases.numbers:
+            return self._cases.numbers[case.id]
+        number = self._cases.number(case.id, [])
+        self._cases.rows[number] = [
+            *self._said(found),
+            self._twin(case.id, case.twin or case.parent or ""),
+            *self._data(found),
+        ]
+        return number
+
+    def _bare(self, event: CaseEvent) -> int:
+        """Return the row of a case that has only an event, such as a passing derived case."""
+        if event.id in self._cases.numbers:
+            return self._cases.numbers[event.id]
+        number = self._cases.number(event.id, [])
+        first = (event.id, event.title, "", f"{event.level}, {event.profile}", ", ".join(event.flags))
+        rules = [self._rule(name) for name in event.rules]
+        words = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
+        twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
+        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0]
+        return number
+
+    def _twin(self, own: str, name: str) -> int:
+        twin = self._page.cases.get(name)
+        return self._case(case_view_of(twin)) if twin is not None and twin.id != own else ABSENT
+
+    def _said(self, found: CaseView) -> list[Any]:
+        case = found.case
+        ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
+        first = (case.id, case.title, case.why, f"{case.level}, {case.profile}", ", ".join(case.flags))
+        last = (case.source.document or case.source.origin, ran, found.want)
+        rules = [self._rule(name) for name in case.rules]
+        return [*map(self._word, first), rules, *map(self._word, last)]
+
+    def _rule(self, name: str) -> int:
+        rule = self._page.rules.get(name) or Rule(name, "", "", "", "")
+        page = f"{rule.document} {rule.section}".strip()
+        place = next(iter(cited(rule.cites, self._page.sources)), None)
+        link = (place.title, place.url) if place else (page, "")
+        return self._rules.number(
+            name, [self._word(text) for text in (rule.id, rule.text, rule.practice, *link)]
+        )
+
+    def _data(self, found: CaseView) -> list[Any]:
+        data = found.data[:MAX_BYTES]
+        number = self._bytes.number(data, base64.b64encode(data).decode())
+        tree = [
+            [
+                line.depth,
+                self._word(line.at),
+                line.size,
+                *map(self._word, (line.name, line.type, line.value, line.cover)),
+            ]
+            for line in found.lines
+        ]
+        return [number, len(found.data), self._word(found.text), tree, int(found.more)]
+
+
+def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
+    """Return the event to show in a row: the first that needs attention, else the first."""
+    events = [cell.event for cell in cells if cell is not None]
+    return next((event for event in events if event.verdict not in QUIET), events[0])
+
+
+def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
+    text = shorten(event.text, MAX_OUTPUT)
+    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, text, line)
+
+
+def _place(mark: Mark) -> tuple[int, int, int]:
+    return mark.line, mark.start, mark.end
+
+
+def page_data_of(board: Board, page: Page) -> dict[str, Any]:
+    """Return the data of the page of a board."""
+    return Packer(board, page).packed()
+
+
+def data_element(data: Mapping[str, Any]) -> str:
+    """Return the element with the data: JSON, or gzip in base64 if that is long."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    if len(text) <= MAX_PLAIN_JSON:
+        return f'<script id="data" type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
+    word = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+    return f'<script id="data" type="application/gzip">{word}</script>'

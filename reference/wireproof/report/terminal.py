@@ -13,25 +13,28 @@ from rich.console import Console
 from rich.console import Group as Renderables
 from rich.text import Text
 
-from wireproof.report.below_level import below_level_lines
-from wireproof.report.corrected_cases import corrected_lines
-from wireproof.report.failure_block import failure_lines, replay_command
+from wireproof.report.closing_lines import (
+    below_level_lines,
+    corrected_lines,
+    provisional_lines,
+    uncompared_lines,
+)
 from wireproof.report.failure_groups import (
     FailureGroup,
     Lookup,
     SourceLookup,
     count_verdicts,
     failure_groups_of,
+    failure_lines,
     known_security_failures,
     no_lookup,
+    replay_command,
 )
-from wireproof.report.provisional import provisional_lines
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.report.uncompared_fields import uncompared_lines
+from wireproof.report.junit import escape_unsafe
 from wireproof.report.verdict_table import WIDEST, VerdictTable
 from wireproof.runner.baseline import AppliedBaseline
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
-from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import EventStream
 from wireproof.runner.verdicts import PASSING
 
 MAX_FINDINGS: Final = 20

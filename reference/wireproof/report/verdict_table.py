@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.sanitize import escape_unsafe
-from wireproof.runner.event_files import EventStream
+from wireproof.report.junit import escape_unsafe
+from wireproof.runner.events import EventStream
 
 STYLES: Final = {
     "pass": "green",

@@ -4,13 +4,201 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final, Self
 
+import cramjam
+import xxhash
 import zstandard
-from attrs import define, field
+from attrs import define, field, frozen
 
-from wireproof.runner.framed_files import FRAME_FILES
+from wireproof.wire import lz4
+from wireproof.wire.checksums import lz4_header_checksum
+
+# --- framed files ---
+#
+# Read files of the LZ4 frame format and of the framing format of snappy, block by block.
+#
+# cramjam decompresses whole inputs only, so each block is given to it as a short file of its own. Sources:
+# the LZ4 Frame Format Description (lz4/doc/lz4_Frame_format.md) and the Snappy framing format
+# (framing_format.txt of google/snappy).
+
+
+HISTORY_BYTES: Final = 1 << 16
+"""Bytes that a block of LZ4 may refer to in the blocks before it; no block has fewer at most."""
+
+SKIPPABLE: Final = range(0x184D2A50, 0x184D2A60)
+"""The magics of frames for users' data."""
+
+LINKED_FLAGS: Final = lz4.VERSION_1
+"""The flags of a frame whose blocks are linked, without optional fields."""
+
+DICTIONARY_FLAG: Final = 0x01
+
+SNAPPY_BEGINNING: Final = b"\xff\x06\x00\x00sNaPpY"
+SNAPPY_DATA: Final = (0x00, 0x01)
+"""The types of chunks with data: compressed and not compressed."""
+
+SNAPPY_SKIPPABLE: Final = range(0x80, 0xFF)
+MAX_SNAPPY_CHUNK: Final = 76_490 + 4
+"""The most bytes of a chunk of data: the compressed form of 65,536 bytes, and the checksum."""
+
+
+@define
+class BlockReader:
+    """Returns the decompressed blocks of a file, one after another.
+
+    Attributes:
+        file: the compressed file.
+        blocks: yields the blocks; raises `EOFError` where the end cuts one, and `OSError` for damage.
+    """
+
+    file: BinaryIO
+    blocks: Iterator[bytes]
+
+    def __enter__(self) -> Self:
+        """Return the reader."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the file open."""
+
+    def read(self, _: int) -> bytes:
+        """Return the next bytes, empty at the end."""
+        return next((block for block in self.blocks if block), b"")
+
+
+def lz4_file(file: BinaryIO) -> BlockReader:
+    """Return the reader of a file of LZ4 frames."""
+    return BlockReader(file, _lz4_blocks(file))
+
+
+def snappy_file(file: BinaryIO) -> BlockReader:
+    """Return the reader of a file of framed snappy."""
+    return BlockReader(file, _snappy_blocks(file))
+
+
+def _taken(file: BinaryIO, length: int) -> bytes:
+    """Return exactly `length` bytes; raises `EOFError` if there are fewer."""
+    parts = []
+    while length:
+        if not (part := file.read(length)):
+            raise EOFError("the end cuts a frame")
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def _skip(file: BinaryIO, length: int) -> None:
+    """Pass over bytes in pieces; raises `EOFError` if there are fewer."""
+    while length:
+        length -= len(_taken(file, min(length, HISTORY_BYTES)))
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+def _decompress(decompress: Callable[[bytes], object], data: bytes) -> bytes:
+    try:
+        return bytes(decompress(data))  # type: ignore[call-overload, no-any-return] # a buffer of cramjam
+    except cramjam.DecompressionError as error:
+        raise OSError(str(error)) from error
+
+
+# --- LZ4 ---
+
+
+@frozen
+class _FrameHeader:
+    """The flags of a frame, and its byte BD, which has the size of the blocks."""
+
+    flags: int
+    sizes: int
+
+    def has(self, flag: int) -> bool:
+        return bool(self.flags & flag)
+
+
+def _lz4_blocks(file: BinaryIO) -> Iterator[bytes]:
+    while begun := file.read(1):
+        magic = _number(begun + _taken(file, 3))
+        if magic in SKIPPABLE:
+            _skip(file, _number(_taken(file, 4)))
+        elif magic == lz4.MAGIC:
+            yield from _frame_blocks(file, _frame_header(file))
+        else:
+            raise OSError(f"{magic:08x} begins no LZ4 frame")
+
+
+def _frame_header(file: BinaryIO) -> _FrameHeader:
+    descriptor = _taken(file, 2)
+    header = _FrameHeader(descriptor[0], descriptor[1])
+    if header.flags & lz4.VERSION_BITS != lz4.VERSION_1:
+        raise OSError(f"FLG {header.flags:02x} is not of version 1")
+    if header.has(DICTIONARY_FLAG):
+        raise OSError("the frame needs a dictionary")
+    if header.has(lz4.CONTENT_SIZE):
+        descriptor += _taken(file, 8)
+    if _number(_taken(file, 1)) != lz4_header_checksum(descriptor):
+        raise OSError("the checksum of the frame header does not match")
+    return header
+
+
+def _frame_blocks(file: BinaryIO, header: _FrameHeader) -> Iterator[bytes]:
+    """Yield the blocks of a frame up to its end mark."""
+    content, history = xxhash.xxh32(), b""
+    most = 1 << 8 + 2 * (header.sizes >> 4)
+    while word := _number(head := _taken(file, 4)):
+        length = word & ~lz4.STORED_FLAG
+        if length > most:
+            raise OSError(f"a block of {length} bytes, and {most} are allowed")
+        data = _taken(file, length)
+        if header.has(lz4.BLOCK_CHECKSUM) and _number(_taken(file, 4)) != xxhash.xxh32(data).intdigest():
+            raise OSError("the checksum of a block does not match")
+        block = data if word & lz4.STORED_FLAG else _lz4_block(head + data, header, history)
+        content.update(block)
+        yield block
+        if not header.has(lz4.INDEPENDENT):
+            history = (history + block)[-HISTORY_BYTES:]
+    if header.has(lz4.CONTENT_CHECKSUM) and _number(_taken(file, 4)) != content.intdigest():
+        raise OSError("the checksum of the content does not match")
+
+
+def _lz4_block(block: bytes, header: _FrameHeader, history: bytes) -> bytes:
+    """Decompress a block in a frame of its own, after the bytes before it as a stored block."""
+    descriptor = bytes((LINKED_FLAGS, header.sizes))
+    before = (len(history) | lz4.STORED_FLAG).to_bytes(4, "little") + history if history else b""
+    begin = lz4.MAGIC.to_bytes(4, "little") + descriptor + bytes((lz4_header_checksum(descriptor),))
+    return _decompress(cramjam.lz4.decompress, begin + before + block + lz4.END_MARK)[len(history) :]
+
+
+# --- snappy ---
+
+
+def _snappy_blocks(file: BinaryIO) -> Iterator[bytes]:
+    while kind := file.read(1):
+        head = kind + _taken(file, 3)
+        length = _number(head[1:])
+        if kind[0] in SNAPPY_DATA:
+            if length > MAX_SNAPPY_CHUNK:
+                raise OSError(f"a chunk of {length} bytes, and {MAX_SNAPPY_CHUNK} are allowed")
+            yield _decompress(cramjam.snappy.decompress, SNAPPY_BEGINNING + head + _taken(file, length))
+        elif kind[0] in SNAPPY_SKIPPABLE:
+            _skip(file, length)
+        elif head + _taken(file, min(length, len(SNAPPY_BEGINNING))) != SNAPPY_BEGINNING:
+            raise OSError(f"a chunk of type {kind.hex()}, which may not be skipped")
+
+
+FRAME_FILES: Final[dict[str, Callable[[BinaryIO], BlockReader]]] = {
+    "lz4": lz4_file,
+    "framed snappy": snappy_file,
+}
+"""The readers by the name of the signature of a file."""
+
+
+# --- compressed files ---
+
 
 MAX_WINDOW: Final = 128 << 20
 """Memory for the window of zstd."""

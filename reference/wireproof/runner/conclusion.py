@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wireproof.runner.baseline import AppliedBaseline, Overlay
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, fails_run
+from wireproof.runner.events import CaseEvent, EventStream, fails_run
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import ROWS
 

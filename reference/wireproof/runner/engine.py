@@ -27,8 +27,14 @@ from wireproof.adapters.recording import Recorder
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.cases.case import Case, Generated
 from wireproof.cases.outcome import Accepted, Exhausted, Faulty, NotRun, Outcome, TimedOut
-from wireproof.runner.failure_budget import FailureBudget
-from wireproof.runner.pending_cases import AdapterEnd, CaseGroup, CaseResult, PendingCase, ResultMaker
+from wireproof.runner.pending_cases import (
+    AdapterEnd,
+    CaseGroup,
+    CaseResult,
+    FailureBudget,
+    PendingCase,
+    ResultMaker,
+)
 from wireproof.runner.requests import (
     BLOCK_SIZE,
     SLOW_BLOCK_SIZE,

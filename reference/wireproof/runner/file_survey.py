@@ -9,7 +9,7 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.byte_source import ByteSource, ShrunkError
-from wireproof.cases.detect_stream import detect_stream
+from wireproof.cases.detect_format import detect_stream
 from wireproof.cases.log_survey import HEAD_LENGTHS, DamagedRange, add_damage, bytes_needed
 from wireproof.family import EntryListing, EntryTotals
 from wireproof.formats import Format

@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.adapters.relay import Carried, Relay
+from wireproof.adapters.live_servers import Carried, Relay
 from wireproof.cases.case import Accept, Case, Data, Reject
 from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
@@ -41,7 +41,7 @@ class RelayReport:
     """What a server did with the messages.
 
     Attributes:
-        spec, name: of the server.
+        spec, name, version: of the server.
         counts: of the messages, by what became of them.
         left_out: of the messages that could not be carried, by the reason.
         faults: of the server.
@@ -49,9 +49,18 @@ class RelayReport:
 
     spec: str
     name: str
+    version: str = ""
     counts: Counter[str] = field(factory=Counter)
     left_out: Counter[str] = field(factory=Counter)
     faults: list[RelayFault] = field(factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Yield how many messages were stored, and why the others were not."""
+        others = [f"{number} {name}" for name, number in self.counts.items() if name not in (SENT, STORED)]
+        stored = "; ".join([f"{self.counts[STORED]} of {self.counts[SENT]} messages stored", *others])
+        yield f"THROUGH {self.spec} ({f'{self.name} {self.version}'.strip()}): {stored}"
+        for reason, number in self.left_out.most_common():
+            yield f"  {number} not carried: {reason}"
 
 
 def carried_messages(

@@ -4,15 +4,16 @@ The topic of encoded and decoded messages is `interop`: `kafka.batch/v2/interop/
 adapter's reading of that producer's bytes for encode case 7, `…/interop/write~s0:7` the bytes that it wrote.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import define, evolve, field
 
+from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
-from wireproof.runner.disagreements import Disagreement
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent, Run, case_event, footer_of, run_event
-from wireproof.runner.interop import TOPIC, InteropRun, Participant
+from wireproof.cases.seeded_examples import INTEROP
+from wireproof.runner.events import CaseEvent, EventStream, Run, case_event, footer_of, run_event
+from wireproof.runner.interop import InteropRun, Participant
+from wireproof.runner.interop_relay import RelayFault, RelayReport
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, gates
 
@@ -46,32 +47,39 @@ class InteropResults:
 
     Attributes:
         streams: one for each adapter, in the order in which the user named them.
+        server: the faults of the server that stored the messages; None without one.
         tallies: by format, producer and reader.
     """
 
     streams: list[EventStream] = field(factory=list)
+    server: EventStream | None = None
     tallies: dict[tuple[str, str, str], ReadCounts] = field(factory=dict)
 
 
 def collect_results(
-    exchanged: InteropRun, splits: Mapping[str, Disagreement], token: Token
+    exchanged: InteropRun, token: Token, *, relayed: RelayReport | None = None
 ) -> InteropResults:
-    """Collect the results; `splits` by the id of the message's case."""
+    """Collect the results; `relayed` is of the server that stored the messages."""
     made = InteropResults(tallies=_tallies(exchanged))
     for participant in exchanged.participants:
-        events = [*_encode_events(participant, token), *_decode_events(participant, splits, token)]
-        cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
-        complete = not any(event.verdict == "not-run" for event in cases)
-        made.streams.append(
-            EventStream(_run(exchanged, participant), cases, footer_of(cases, complete=complete))
-        )
+        events = [*_encode_events(participant, token), *_decode_events(participant, token)]
+        made.streams.append(_stream(_run(exchanged, participant.spec, participant.hello), events))
+    if relayed is not None:
+        run = _run(exchanged, relayed.spec, Hello(relayed.name, relayed.version))
+        made.server = _stream(run, [_fault_event(fault, token) for fault in relayed.faults])
     return made
 
 
-def _run(exchanged: InteropRun, participant: Participant) -> Run:
-    filters = (f"{TOPIC} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
-    fields = {"spec": participant.spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
-    return run_event(participant.hello, **fields, **manifest_fields())
+def _stream(run: Run, events: Sequence[CaseEvent]) -> EventStream:
+    cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
+    complete = not any(event.verdict == "not-run" for event in cases)
+    return EventStream(run, cases, footer_of(cases, complete=complete))
+
+
+def _run(exchanged: InteropRun, spec: str, hello: Hello) -> Run:
+    filters = (f"{INTEROP} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
+    fields = {"spec": spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
+    return run_event(hello, **fields, **manifest_fields())
 
 
 def _tallies(exchanged: InteropRun) -> dict[tuple[str, str, str], ReadCounts]:
@@ -107,19 +115,21 @@ def _encode_events(participant: Participant, token: Token) -> Iterator[CaseEvent
             )
 
 
-def _decode_events(
-    participant: Participant, splits: Mapping[str, Disagreement], token: Token
-) -> Iterator[CaseEvent]:
+def _decode_events(participant: Participant, token: Token) -> Iterator[CaseEvent]:
     for some in participant.read.values():
         for read in some:
             case = read.encoded_message.case
             word = replay_token(case, read.verdict, token)
-            split = splits.get(case.id)
-            cluster = split.place(participant.spec) if split else 0
             for producer, post in read.encoded_message.writers:
                 title = f"decode of what {producer} wrote"
                 named = evolve(case, id=read.encoded_message.named(producer, post), title=title)
-                yield evolve(case_event(0, named, read.verdict, read.ns, word), cluster=cluster)
+                yield case_event(0, named, read.verdict, read.ns, word)
+
+
+def _fault_event(fault: RelayFault, token: Token) -> CaseEvent:
+    producers = ", ".join(fault.message.producers)
+    case = evolve(fault.case, title=f"stores what {producers} wrote")
+    return case_event(0, case, fault.verdict, 0, token(fault.case))
 
 
 def replay_token(case: Case, verdict: Verdict, token: Token) -> str:

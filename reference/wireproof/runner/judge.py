@@ -25,8 +25,7 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.cases.reference_answers import ReferenceAnswer, reference_answer
-from wireproof.cases.refusal_levels import STRENGTH
+from wireproof.cases.reference_answers import STRENGTH, ReferenceAnswer, reference_answer
 from wireproof.cases.steps import is_refusing
 from wireproof.runner import judge_accept, judge_reject
 from wireproof.runner.claims import exclusion_reason, names_field
@@ -111,24 +110,6 @@ def needs_value(
             return True
         case _:
             return False
-
-
-def nondeterministic(case: Case, first: Outcome, second: Outcome) -> Verdict | None:
-    """Return the failure of two different answers to one request; None if the answers are equal."""
-    if first == second or (_without_text(first) == _without_text(second)):
-        return None
-    return Verdict(
-        "fail",
-        "nondeterministic",
-        text=f"two answers to {case.op} of the same input",
-        want=short_outcome(first),
-        got=short_outcome(second),
-    )
-
-
-def _without_text(outcome: Outcome) -> Outcome:
-    """Remove the text from a rejection: it may hold times and addresses."""
-    return outcome if isinstance(outcome, Accepted) else evolve(outcome, text="")
 
 
 _VERDICT_WITHOUT_ANSWER: Final[dict[type, VerdictName]] = {

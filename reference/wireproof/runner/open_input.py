@@ -16,7 +16,7 @@ from typing import BinaryIO, Final, cast
 from attrs import frozen
 
 from wireproof.cases.byte_source import ByteSource, BytesSource, FileSource
-from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
+from wireproof.cases.detect_format import COMPRESSED_KINDS, looks_like
 from wireproof.files import NOT_INHERITED, NOT_WAITING
 from wireproof.positioned_reads import read_at
 

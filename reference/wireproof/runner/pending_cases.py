@@ -1,14 +1,15 @@
 """The cases that an engine has in progress, their results, and the end of an adapter among them."""
 
-from collections import deque
+import re
+from collections import Counter, deque
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
 
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Case
-from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome, TimedOut
+from wireproof.cases.outcome import Cause, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
 
 
 @frozen
@@ -71,3 +72,96 @@ class AdapterEnd:
     outcome: Crashed | TimedOut | Exhausted | Faulty
     how: str
     stray: str = ""
+
+
+# --- failure budget ---
+#
+# Count the crashes, timeouts and contract breaches of an adapter, and decide when to stop running cases.
+#
+# After three failures with one signature in the family of one fixture, the rest of that family is not run.
+# The budget of a run counts signatures, not failures: a codec with one bug that shows in a hundred fixtures
+# is still asked about all of them. Only timeouts are counted one by one, because each costs seconds.
+
+
+MAX_PER_FAMILY: Final = 3
+"""Failures with one signature in a family, after which the rest of the family is not run."""
+
+MAX_SIGNATURES: Final = 64
+"""Different signatures, after which the rest of the run is not run."""
+
+MAX_FAULTS: Final = 10
+"""Contract breaches, or deaths that no case reproduces alone, after which the rest of the run is not run."""
+
+MAX_CONSECUTIVE_TIMEOUTS: Final = 6
+"""Consecutive timeouts of cases run in isolation, after which the rest of the run is not run."""
+
+MAX_TIMEOUTS: Final = 100
+"""Timeouts of cases run in isolation, after which the rest of the run is not run."""
+
+_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+def family_of(case: Case) -> str:
+    """Return the id of the golden case: the parent of a derived case, else the case itself."""
+    return case.parent or case.id
+
+
+class FailureBudget:
+    """The failures of one run that end or hang the adapter.
+
+    Attributes:
+        count: the number of failures.
+    """
+
+    def __init__(self) -> None:
+        """Start without failures."""
+        self.count = 0
+        self._in_family: Counter[tuple[str, str]] = Counter()
+        self._signatures: set[str] = set()
+        self._stopped_families: dict[str, str] = {}
+        self._first_case: dict[tuple[str, str], str] = {}
+        self._faults = 0
+        self._consecutive_timeouts = 0
+        self._timeouts = 0
+        self._stopped: NotRun | None = None
+
+    def add(self, case: Case, outcome: Outcome, how: str, *, alone: bool = True) -> None:
+        """Count a failure of `case`; not `alone`: the case was in flight and does not fail in isolation."""
+        self.count += 1
+        signature = f"{type(outcome).__name__}: {_NUMBER.sub('#', how)}"
+        key = (family_of(case), signature)
+        self._first_case.setdefault(key, case.id)
+        self._in_family[key] += 1
+        self._signatures.add(signature)
+        if self._in_family[key] >= MAX_PER_FAMILY:
+            self._stopped_families[key[0]] = self._first_case[key]
+        # A timeout that no case reproduces alone comes from a slow machine, and must not end the run.
+        self._faults += isinstance(outcome, Faulty) or not (alone or isinstance(outcome, TimedOut))
+        if alone and isinstance(outcome, TimedOut):
+            self._consecutive_timeouts += 1
+            self._timeouts += 1
+        if self._consecutive_timeouts >= MAX_CONSECUTIVE_TIMEOUTS:
+            self.stop(
+                f"{MAX_CONSECUTIVE_TIMEOUTS} cases in a row without an answer in time, the last {case.id}"
+            )
+        elif self._timeouts >= MAX_TIMEOUTS:
+            self.stop(f"{MAX_TIMEOUTS} cases without an answer in time, the last {case.id}")
+        elif self._faults >= MAX_FAULTS:
+            self.stop(f"{MAX_FAULTS} faults of the adapter itself, the last at {case.id}", "faulty")
+        elif len(self._signatures) >= MAX_SIGNATURES:
+            self.stop(f"{MAX_SIGNATURES} different ways to die, the last at {case.id}")
+
+    def answered(self) -> None:
+        """Reset the count of consecutive timeouts, because a case was answered."""
+        self._consecutive_timeouts = 0
+
+    def stop(self, why: str, cause: Cause = "spent") -> None:
+        """Run no further case; the first reason is kept."""
+        self._stopped = self._stopped or NotRun(why, cause)
+
+    def verdict(self, case: Case) -> NotRun | None:
+        """Return the `NotRun` outcome of a case that must not be run; None if it may be run."""
+        if self._stopped:
+            return self._stopped
+        first = self._stopped_families.get(family_of(case))
+        return NotRun(f"same as {first}", "same-as") if first else None

@@ -64,18 +64,6 @@ def commit_file(out: Path, number: int) -> Path:
     return out / "spans" / f"{number:06}.json"
 
 
-def start_file(out: Path, number: int) -> Path:
-    """Return the empty file whose time shows when a span was started."""
-    return out / "begun" / f"{number:06}"
-
-
-def mark_started(out: Path, number: int) -> None:
-    """Record that a span starts, perhaps again."""
-    file = start_file(out, number)
-    file.parent.mkdir(exist_ok=True)
-    file.touch()
-
-
 def remaining_spans(plan: JobPlan) -> list[int]:
     """Return the spans that are not committed."""
     folder = commit_file(plan.out, 0).parent
@@ -121,7 +109,7 @@ def update_plan(
 
 def remove_other_spans(out: Path, numbers: Collection[int]) -> None:
     """Remove the files of spans that the plan no longer has."""
-    for folder in ("spans", "begun", "frames"):
+    for folder in ("spans", "frames"):
         for file in (out / folder).glob("[0-9]*"):
             if int(file.name.partition(".")[0]) not in numbers:
                 file.unlink()

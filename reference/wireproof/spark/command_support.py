@@ -13,15 +13,9 @@ from wireproof.runner.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
 
 
-def source_options(paths: Sequence[str], assignments: Sequence[str]) -> dict[str, str]:
-    """Return the options of a source; raises `SourceError` for an argument that is not NAME=VALUE."""
-    options = {"paths": json.dumps(list(paths))}
-    for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        if not (name and equals):
-            raise SourceError(f"--set {assignment}: expected NAME=VALUE")
-        options[name] = text
-    return options
+def source_options(paths: Sequence[str], **options: str) -> dict[str, str]:
+    """Return the options of a source that reads some paths."""
+    return {"paths": json.dumps(list(paths)), **options}
 
 
 def start_adapters(adapters: Sequence[str]) -> list[Hello]:

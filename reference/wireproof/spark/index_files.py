@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.runner.index_files import check_index_files
+from wireproof.runner.data_directory import check_index_files
 from wireproof.segment_files import CheckedIndex
 from wireproof.spark import job_files
 from wireproof.spark.object_places import ObjectPlace

@@ -28,21 +28,11 @@ class ItemCase:
     Attributes:
         item, data: the item and its bytes.
         case: None if the bytes are not an entry.
-        digests: the expected digest for each adapter, if `case` has no expected value; else empty.
     """
 
     item: Item
     data: bytes
     case: Case | None
-    digests: tuple[str, ...] = ()
-
-    @property
-    def full_case(self) -> Case:
-        """Return the case with the expected value."""
-        assert self.case is not None, "only items with a case are asked"
-        if not self.digests:
-            return self.case
-        return evolve(self.case, expect=reference_expectation(self.case))
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Render the tables of a scan or a campaign as the page of `check --html`, with charts above the matrix.
+"""Render the tables of a scan or a campaign as the page of `check --html`.
 
 A row of the matrix represents all items that have the same verdict from every implementation. Its bytes are
 the smallest sample of the answer that needs the most attention.
@@ -19,14 +19,13 @@ from wireproof.report.html import Board, Column, Page, render_board
 from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow, MatrixTopic
 from wireproof.runner.events import CaseEvent, Run
 from wireproof.runner.verdicts import ROWS, VerdictName
-from wireproof.spark import charts
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
 from wireproof.spark.sample_case import case_of_row
 
 TableRows = list[dict[str, Any]]
 
-TABLE_NAMES: Final = ("matrix", "positions", "samples", "signatures", "run")
+TABLE_NAMES: Final = ("matrix", "samples", "signatures", "run")
 FILES_TABLE: Final = "files"
 """A table of scans only."""
 
@@ -100,8 +99,7 @@ def render_page(folder: Path) -> str:
     cases = {event.seq: line.case for line in lines if line.case for event in line.events}
     columns = [_column(job, number, lines) for number in range(len(job.implementations))]
     topics = tuple(_topics(lines))
-    drawings = charts.draw_charts(job.folder, job.unit, job.tables["positions"])
-    board = Board(columns, topics, job.description, drawings, job.unit)
+    board = Board(columns, topics, job.description, unit=job.unit)
     return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from attrs import frozen
 
-from wireproof.cases.file_signatures import looks_like
+from wireproof.cases.detect_format import looks_like
 from wireproof.runner.entry_list import listing_of, read_by_other_options
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, SkippedObject
@@ -33,7 +33,7 @@ MAX_TRIED: Final = 10
 
 TOO_LONG: Final = (
     "limit-exceeded: if entries may be as large as that, scan again to another folder "
-    "with --set max_message=BYTES, or max_output=BYTES for what they decompress to"
+    "with --max-message BYTES, or --max-output BYTES for what they decompress to"
 )
 
 
@@ -105,7 +105,7 @@ def _other_options(
             continue
         data = bytes_of(plain[row["path"]], row["position"], size)
         if found := read_by_other_options(source.framing.fmt, listing, data, source.options):
-            words = " ".join(f"--set {name}={value}" for name, value in found.changes.items())
+            words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in found.changes.items())
             yield (
                 f"{row['path']}: bytes {row['position']} to {row['position'] + size} are {found.note}: "
                 f"if all entries are, scan again to another folder with {words}"
@@ -165,7 +165,7 @@ def _suggestion(place: ObjectPlace) -> str:
     head = bytes_of(place, 0, min(HEAD_BYTES, place.size))
     for kind in source_kinds().values():
         if (revision := kind.revision_of(head)) is not None:
-            of = f" --set revision={revision}" if len(kind.framings) > 1 else ""
+            of = f" --revision {revision}" if len(kind.framings) > 1 else ""
             return f"scan it with --source {kind.short_name}{of}"
     guess = looks_like(head)
     return f"it looks like {guess}" if guess else "no known format matches"

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from attrs import define, field
 
 from wireproof.files import replace_file
-from wireproof.spark import checkpointed_job, damage_places, job_files, read_span
+from wireproof.spark import damage_places, job_files, read_span
 from wireproof.spark.adapter_session import AdapterSession
 from wireproof.spark.columns import ColumnsOrItem
 from wireproof.spark.item_cases import ItemCase
@@ -43,7 +43,6 @@ def scan_span(plan: ScanPlan, number: int) -> None:
     Raises:
         SourceError: an object is gone, or shorter than it was when it was planned.
     """
-    checkpointed_job.mark_started(plan.out, number)
     span, source = plan.spans[number], plan.source
     file = plan.out / "frames" / f"{number:06}.parquet"
     size = span.place.size * (COMPRESSED_WEIGHT if span.place.compression else 1)
@@ -54,7 +53,7 @@ def scan_span(plan: ScanPlan, number: int) -> None:
             writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=job_files.COMPRESSION))
             opened = read_span.open_span(span, source.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
-            benches = [stack.enter_context(AdapterSession(spec, at)) for at, spec in enumerate(plan.adapters)]
+            benches = [stack.enter_context(AdapterSession(spec)) for spec in plan.adapters]
             parts = span.known or _parts(benches, source, stored, start, end)
             checked = read_span.check_coverage(parts, stored, start, end)
             for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
@@ -81,10 +80,8 @@ def _parts(
 ) -> Iterable[ColumnsOrItem]:
     """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
     fast = source.framing.fast
-    if fast is None:
+    if fast is None or benches:
         return source.framing.items(source.framing, stored, start, end, source.options)
-    if benches:
-        return fast.items(stored, start, end, source.options, [bench.hello for bench in benches])
     return fast.columns(stored, start, end, source.options, damage_places.is_segment(stored.display_name))
 
 

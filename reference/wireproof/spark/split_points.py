@@ -6,13 +6,12 @@ over the entry without reading its contents. Anywhere else the reference itself 
 headers can be followed again. No position is ever guessed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Protocol
 
 from attrs import evolve, field, frozen
 
 from wireproof import formats
-from wireproof.adapters.contract import Hello
 from wireproof.formats import Format, stream_rules
 from wireproof.spark.object_reader import ObjectReader, PieceReader
 from wireproof.wire.options import Options
@@ -205,8 +204,6 @@ class FastScan:
     Attributes:
         columns: yields the entries of a range as columns, with those whose order is checked if the last
             argument is true; and other bytes as items.
-        items: yields the items of a range, whose values are digests as the adapters with these hellos show
-            them.
         formats: the ids of the formats of entries, by the number in the column `magic`.
         entry_format: returns the id of the format of an entry; None if the bytes do not show it.
         order_of: returns first offset, last offset and leader epoch of an entry, which rise in a segment;
@@ -214,7 +211,6 @@ class FastScan:
     """
 
     columns: "Callable[[ObjectReader, int, int, Options, bool], Iterator[EntryColumns | Item]]"
-    items: Callable[[ObjectReader, int, int, Options, Sequence[Hello]], Iterator[Item]]
     formats: tuple[str, ...]
     entry_format: Callable[[bytes], str | None]
     order_of: Callable[[bytes], tuple[int, int, int] | None]

@@ -6,9 +6,8 @@ be of several kinds with different fields.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from wireproof.wire.json_values import Json
 
@@ -88,34 +87,3 @@ def project(value: Json, wanted: FieldTree) -> Json:
             return [project(part, element_tree(wanted, part)) for part in value]
         case _:
             return value
-
-
-def common_tree(one: FieldTree, other: FieldTree) -> FieldTree:
-    """Return a tree of the fields that both trees select; `NO_FIELDS` if there are none."""
-    if not one or not other:
-        return one or other
-    return dict(_shared(one, other)) or NO_FIELDS
-
-
-def _shared(one: FieldTree, other: FieldTree) -> Iterator[tuple[str, FieldTree]]:
-    for name, tree in one.items():
-        for key, matched in other.items():
-            if name == key or (ANY_ELEMENT in (name, key) and name[:1] == key[:1] == "["):
-                shared = common_tree(tree, matched)
-                if shared is not NO_FIELDS:
-                    yield (key if name == ANY_ELEMENT else name), shared
-
-
-def unobserved_fields(value: Json, wanted: FieldTree, path: str = "") -> set[str]:
-    """Return the patterns of the fields of `value` that `wanted` does not select, for reports."""
-    if not wanted:
-        return set()
-    found: set[str] = set()
-    parts: Any = value.items() if isinstance(value, dict) else ()
-    for key, part in parts:
-        here = f"{path}.{key}" if path else key
-        found |= unobserved_fields(part, wanted[key], here) if key in wanted else {here}
-    if isinstance(value, list):
-        for part in value:
-            found |= unobserved_fields(part, element_tree(wanted, part), f"{path}[]")
-    return found

@@ -8,10 +8,10 @@ tokens the numbers of `aborted` are decimal texts, as in values; in requests the
 from collections.abc import Mapping
 from typing import Any, Final
 
-from attrs import evolve
-
 from wireproof.strict_parsing import Hook, count, decimal, to_tree, whole_number, wrong
-from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.options import Options
+
+_ELSEWHERE: Final = frozenset({"profile", "max_output"})
 
 
 def options_to_json(options: Options) -> dict[str, Any]:
@@ -24,9 +24,8 @@ def options_to_json(options: Options) -> dict[str, Any]:
 
 def options_to_request(options: Options) -> dict[str, Any]:
     """Return the JSON for a request, without the options that have their default."""
-    own = evolve(options, profile=DEFAULT_OPTIONS.profile, max_output=DEFAULT_OPTIONS.max_output)
-    tree: dict[str, Any] = to_tree(own, without_defaults=True)
-    return tree
+    tree: dict[str, Any] = to_tree(options, without_defaults=True)
+    return {name: part for name, part in tree.items() if name not in _ELSEWHERE}
 
 
 def _fields(number: Hook) -> Mapping[object, object]:
@@ -40,8 +39,7 @@ def _fields(number: Hook) -> Mapping[object, object]:
         return tuple((number(producer), number(first)) for producer, first in pairs)
 
     special = {
-        "profile": None,
-        "max_output": None,
+        **dict.fromkeys(_ELSEWHERE),
         "max_message": count,
         "keys": Mapping[str, bytes],
         "fetch_offset": count,

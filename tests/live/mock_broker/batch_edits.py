@@ -6,9 +6,8 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.kafka.batch import HEADER
-from wireproof.kafka.family.loopback_broker import stored_form
-from wireproof.kafka.family.loopback_broker.append_rules import BODY
-from wireproof.kafka.family.loopback_broker.stored_form import Form
+from wireproof.kafka.family.loopback_broker import append_rules
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, Form
 from wireproof.kafka.layouts import BATCH
 from wireproof.kafka.values import Record
 from wireproof.wire.checksums import crc32c
@@ -35,7 +34,7 @@ def with_numbers(data: bytes, **numbers: int) -> bytes:
 
 def with_records(form: Form, records: tuple[Record, ...]) -> Form:
     header = evolve(form.header, records=records)
-    return Form(header, stored_form.written_records(header))
+    return Form(header, append_rules.written_records(header))
 
 
 def is_sound(data: bytes) -> bool:

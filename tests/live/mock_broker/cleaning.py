@@ -6,9 +6,8 @@ from typing import Any
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker.old_messages import batches_of
+from wireproof.kafka.family.loopback_broker.append_rules import Form, batches_of, finished, written_records
 from wireproof.kafka.family.loopback_broker.partition import Aborted, ServedPartition, StoredEntry
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
 from wireproof.kafka.values import Record, RecordBatch
 
 

@@ -28,9 +28,9 @@ from tests.live.mock_broker.batch_edits import (
 )
 from tests.live.mock_broker.cleaning import CleaningPartition
 from tests.live.mock_broker.restart_faults import RestartingPartition
+from wireproof.kafka.family.loopback_broker.append_rules import Form
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.server import Die, Hang
-from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import RecordBatch
 
 DAY_MS: Final = 86_400_000

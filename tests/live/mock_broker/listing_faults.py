@@ -3,8 +3,7 @@
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK
-from wireproof.kafka.family.loopback_broker.append_rules import Arrival
-from wireproof.kafka.family.loopback_broker.old_messages import batches_of
+from wireproof.kafka.family.loopback_broker.append_rules import Arrival, batches_of
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition, StoredEntry
 from wireproof.kafka.values import Record, RecordBatch
 

@@ -3,7 +3,7 @@
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker import old_messages
+from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.values import Message, RecordBatch
 
@@ -45,9 +45,9 @@ class RepeatsAfterMarker(ServedPartition):
     def read_old(self, data: bytes, offset: int, magic: int) -> bytes:
         """Write the first record again."""
         found = super().read_old(data, offset, magic)
-        first, *rest = (self.messages(one, offset, magic) for one in old_messages.batches_of(data))
+        first, *rest = (self.messages(one, offset, magic) for one in append_rules.batches_of(data))
         follows = next(iter(rest), [])
-        return old_messages.written(follows) + found if not first and follows else found
+        return append_rules.written(follows) + found if not first and follows else found
 
 
 class LosesTimestampType(ServedPartition):

@@ -7,10 +7,9 @@ from attrs import evolve
 from tests.live.mock_broker.batch_edits import first_size, is_sound, with_numbers, with_right_crc
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.batch import HEADER, peek_header
-from wireproof.kafka.family.loopback_broker import append_rules, stored_form
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode
+from wireproof.kafka.family.loopback_broker import append_rules
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
-from wireproof.kafka.family.loopback_broker.stored_form import Form
 from wireproof.kafka.values import Record, RecordBatch
 
 ANY: Final = 1 << 63
@@ -179,8 +178,8 @@ class AppendsHalfOfRefused(ServedPartition):
 
     def _keep_first(self, batch: RecordBatch, good: tuple[Record, ...], now: int) -> None:
         codec = batch.attributes & CODEC_MASK
-        form = stored_form.rebuilt(evolve(batch, records=good), codec)
-        arrival = Arrival(stored_form.finished(form), form.header)
+        form = append_rules.rebuilt(evolve(batch, records=good), codec)
+        arrival = Arrival(append_rules.finished(form), form.header)
         form = super().form(arrival, now)
         self.keep(form, super().finish(form, arrival))
 

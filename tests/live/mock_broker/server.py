@@ -11,8 +11,8 @@ from kafka.protocol.consumer import FetchRequest
 from tests.live.mock_broker.faults import partition_class
 from tests.live.restarting import command_of
 from wireproof.kafka.family.loopback_broker import server
-from wireproof.kafka.family.loopback_broker.broker_settings import ID_AGE, PRODUCER_AGE
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
+from wireproof.kafka.family.loopback_broker.coordinator_replies import ID_AGE, PRODUCER_AGE
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
 
 EXPIRING: Final = {

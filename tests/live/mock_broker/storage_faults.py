@@ -7,10 +7,9 @@ from attrs import evolve
 from tests.live.mock_broker.batch_edits import with_crc, with_records
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.batch import HEADER
-from wireproof.kafka.family.loopback_broker import stored_form
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival
+from wireproof.kafka.family.loopback_broker import append_rules
+from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, Form
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.stored_form import Form
 
 GZIP: Final = 1
 
@@ -164,7 +163,7 @@ class IgnoresCompressionType(ServedPartition):
     def form(self, arrival: Arrival, now: int) -> Form:
         """Use the producer's codec."""
         settings = evolve(self.settings, codec=None)
-        return stored_form.stored_form(arrival, settings, self.end, now)
+        return append_rules.stored_form(arrival, settings, self.end, now)
 
 
 class AlwaysGzip(ServedPartition):
@@ -172,4 +171,4 @@ class AlwaysGzip(ServedPartition):
 
     def form(self, arrival: Arrival, now: int) -> Form:
         """Use gzip."""
-        return stored_form.stored_form(arrival, evolve(self.settings, codec=GZIP), self.end, now)
+        return append_rules.stored_form(arrival, evolve(self.settings, codec=GZIP), self.end, now)

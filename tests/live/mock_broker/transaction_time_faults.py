@@ -3,10 +3,9 @@
 from attrs import evolve
 
 from wireproof.kafka.attribute_bits import LOG_APPEND_TIME, TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker import markers
-from wireproof.kafka.family.loopback_broker.append_rules import Arrival
+from wireproof.kafka.family.loopback_broker import append_rules
+from wireproof.kafka.family.loopback_broker.append_rules import Arrival, Form
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.stored_form import Form
 
 
 class TransactionsKeepTimes(ServedPartition):
@@ -41,4 +40,4 @@ class MarkersKeepTimes(ServedPartition):
 
     def marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> Form:
         """Keep the type."""
-        return markers.marker(producer, epoch, commit=commit, offset=self.end, now=now)
+        return append_rules.marker(producer, epoch, commit=commit, offset=self.end, now=now)

@@ -13,9 +13,8 @@ from attrs import define, field
 from tests.live.mock_iggy.faults import FAULTS, AnswersTwice, Die, Silence
 from tests.live.mock_iggy.log import INVALID_MESSAGES_COUNT, Log, Poll, Refused, Who
 from wireproof import formats
-from wireproof.iggy.family.live_server import commands
-from wireproof.iggy.family.live_server.destination import PARTITION_ID, STRING, Part, parts_of
-from wireproof.iggy.family.live_server.protocol import BY_VERSION
+from wireproof.iggy.family.live_server import requests
+from wireproof.iggy.family.live_server.requests import BY_VERSION, PARTITION_ID, STRING, Part, parts_of
 from wireproof.wire.rejection import Rejected
 
 HEAD: Final = Struct("<I")
@@ -85,19 +84,19 @@ class MockServer(socketserver.ThreadingTCPServer):
     def answer(self, code: int, body: bytes) -> bytes:
         """Return the body of the answer; raise `Refused`."""
         answers = {
-            commands.PING: lambda _: b"",
-            commands.GET_STATS: self._stats,
-            commands.GET_STREAMS: self._list,
-            commands.CREATE_STREAM: self._create_stream,
-            commands.DELETE_STREAM: self._delete_stream,
-            commands.CREATE_TOPIC: self._create_topic,
-            commands.SEND_MESSAGES: self._send,
-            commands.POLL_MESSAGES: self._poll,
-            commands.GET_CONSUMER_OFFSET: self._get_offset,
-            commands.STORE_CONSUMER_OFFSET: self._store_offset,
-            commands.DELETE_CONSUMER_OFFSET: self._delete_offset,
-            commands.CREATE_CONSUMER_GROUP: self._create_group,
-            commands.JOIN_CONSUMER_GROUP: lambda _: b"",
+            requests.PING: lambda _: b"",
+            requests.GET_STATS: self._stats,
+            requests.GET_STREAMS: self._list,
+            requests.CREATE_STREAM: self._create_stream,
+            requests.DELETE_STREAM: self._delete_stream,
+            requests.CREATE_TOPIC: self._create_topic,
+            requests.SEND_MESSAGES: self._send,
+            requests.POLL_MESSAGES: self._poll,
+            requests.GET_CONSUMER_OFFSET: self._get_offset,
+            requests.STORE_CONSUMER_OFFSET: self._store_offset,
+            requests.DELETE_CONSUMER_OFFSET: self._delete_offset,
+            requests.CREATE_CONSUMER_GROUP: self._create_group,
+            requests.JOIN_CONSUMER_GROUP: lambda _: b"",
         }
         return answers[code](body)
 
@@ -191,11 +190,11 @@ class MockServer(socketserver.ThreadingTCPServer):
     def _get_offset(self, body: bytes) -> bytes:
         log, who, number, _ = self._offset_request(body)
         offset = log.stored_offset(who)
-        return b"" if offset is None else commands.STORED_OFFSET.pack(number, log.current, offset)
+        return b"" if offset is None else requests.STORED_OFFSET.pack(number, log.current, offset)
 
     def _store_offset(self, body: bytes) -> bytes:
         log, who, _, rest = self._offset_request(body)
-        log.store(who, commands.U64.unpack(rest)[0])
+        log.store(who, requests.U64.unpack(rest)[0])
         return b""
 
     def _delete_offset(self, body: bytes) -> bytes:
@@ -229,10 +228,10 @@ class _Connection(socketserver.StreamRequestHandler):
         while len(head := self.rfile.read(8)) == 8:
             length, code = REPLY.unpack(head)
             body = self.rfile.read(length - 4)
-            if code == commands.LOGIN:
+            if code == requests.LOGIN:
                 known = body.startswith(b"\x04iggy\x04iggy")
                 self._write(0 if known else INVALID_CREDENTIALS)
-            elif not known and code != commands.PING:
+            elif not known and code != requests.PING:
                 self._write(UNAUTHENTICATED)
             else:
                 self._answer(code, body)

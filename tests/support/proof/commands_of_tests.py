@@ -14,6 +14,8 @@ SUPPORT: Final = Path.cwd() / "tests" / "support"
 OUT: Final = Path(os.environ["WIREPROOF_COMMANDS"])
 
 MASKS: Final = (
+    (re.compile(re.escape(sys.prefix)), "ENVIRONMENT"),
+    (re.compile(re.escape(str(Path.cwd()))), "CHECKOUT"),
     (re.compile(r"(/\S*)?/(pytest-of-\w+|tmp|cache)/\S*?(?=[/\s:'\"]|$)"), "TMP"),
     (re.compile(r"/popen-gw\d+"), ""),
     (re.compile(r"(?<=/)(test_\w+?)\d+(?=[/\s:'\"]|$)"), r"\1"),

@@ -177,7 +177,7 @@ def _benchmarks(fault: Fault, checkout: Path, folder: Path) -> list[str]:
     for _ in range(ROUNDS):
         for number, least in enumerate(best):
             were = plant(fault, checkout) if number else {}
-            found = times(Path(sys.executable), checkout, folder / "benchmarks.json", [fault.only])
+            found = times(Path(sys.executable), checkout, folder / "benchmarks.json", fault.only)
             least.update({name: min(seconds, least.get(name, seconds)) for name, seconds in found.items()})
             _restore(were)
     return list(benchmark_lines(*best)) if slower(*best) else []

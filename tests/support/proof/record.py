@@ -19,6 +19,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import blake2b
@@ -59,6 +60,9 @@ CODECS: Final = (
     f"exec:{sys.executable} -m wireproof serve kafka-python",
 )
 """The adapters of the part `verdicts`: the last is spoken to over its pipes."""
+
+CHUNKS: Final = 64
+"""The pieces of work of the part `traces`, which the processes share."""
 
 TAKEN: Final = 8
 """How many cuts, and how many flipped bits, the part `traces` takes of each input."""
@@ -123,35 +127,38 @@ def cases(scope: Scope) -> Rows:
 
 def verdicts(scope: Scope) -> Rows:
     """Yield the verdict, class, path and signature of every golden case, and of a sample of derived ones."""
-    names = [name for name in _case_ids(scope.checkout) if scope.takes(name)]
-    sample = [name for name in names if int(digest(name), 16) % SAMPLED == 0] if not scope.only else names
-    yield from _verdicts(scope, "golden", names, "--no-families")
-    yield from _verdicts(scope, "sample", sample)
+    rows = json.loads(command("wireproof", "cases", "--format", "json", cwd=scope.checkout))
+    sample = scope.begun / "sample.txt"
+    names = [row["id"] for row in rows]
+    sample.write_text("".join(f"{name}\n" for name in names if _is_sampled(scope, name)), encoding="utf-8")
+    yield from _verdicts(scope, "golden", "--no-families")
+    yield from _verdicts(scope, "sample", "--run", f"@{sample}")
+
+
+def _is_sampled(scope: Scope, name: str) -> bool:
+    """Return whether the derived cases of a golden case are taken: this depends on its id alone."""
+    return scope.takes(name) and (bool(scope.only) or int(digest(name), 16) % SAMPLED == 0)
 
 
 def derived(scope: Scope) -> Rows:
     """Yield the same of all derived cases."""
-    yield from _verdicts(scope, "all", [name for name in _case_ids(scope.checkout) if scope.takes(name)])
+    yield from _verdicts(scope, "all")
 
 
-def _case_ids(checkout: Path) -> list[str]:
-    rows = json.loads(command("wireproof", "cases", "--format", "json", cwd=checkout))
-    return [row["id"] for row in rows]
-
-
-def _verdicts(scope: Scope, what: str, names: list[str], *words: str) -> Rows:
+def _verdicts(scope: Scope, what: str, *words: str) -> Rows:
     """Yield the rows of a run of each codec; a run that ended is kept until the part is recorded."""
-    patterns = scope.begun / f"{what}.txt"
-    patterns.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-    for spec in CODECS if names else ():
+    only = ("--run", scope.only) if scope.only else ()
+    for spec in CODECS:
         name = spec if not spec.startswith("exec:") else "stdio"
         run = scope.begun / f"{what}-{name}.jsonl"
         if not run.exists():
             new = run.with_suffix(".new")
-            command(
-                "wireproof", "check", spec, "--property", "0", "--run", f"@{patterns}", "--min-cases", "0",
-                "--out", str(new), *words, codes=(0, 1, 3), cwd=scope.checkout,
+            printed = command(
+                "wireproof", "check", spec, "--property", "0", "--min-cases", "0", "--out", str(new),
+                *words, *only, codes=(0, 1, 2, 3), cwd=scope.checkout,
             )  # fmt: skip
+            if not new.exists() or '"event":"footer"' not in new.read_text(encoding="utf-8"):  # 2: no case
+                raise RecordError(f"{spec}: the run has no end: {printed[-300:]}")
             new.rename(run)
         yield from _case_rows(name, run)
 
@@ -169,17 +176,32 @@ def _case_rows(name: str, run: Path) -> Rows:
 
 def traces(scope: Scope) -> Rows:
     """Yield the trace and the answer of the reference to each golden input, cut and with a flipped bit."""
+    names = [name for name in _golden() if scope.takes(name)]
+    with ProcessPoolExecutor() as pool:
+        for rows in pool.map(_traced, (names[first::CHUNKS] for first in range(CHUNKS))):
+            yield from rows
+
+
+@cache
+def _golden() -> dict[str, Any]:
+    """Return the golden cases by their ids; a process that is forked has them."""
+    from wireproof.cases.fixtures import load  # noqa: PLC0415 - of the recorded environment
+
+    return {case.id: case for case in load().cases}
+
+
+def _traced(names: list[str]) -> list[tuple[str, str]]:
     from attrs import evolve  # noqa: PLC0415 - of the recorded environment
 
     from wireproof.cases.case import Data, Value  # noqa: PLC0415
-    from wireproof.cases.fixtures import load  # noqa: PLC0415
     from wireproof.cases.reference_answers import reference_answer  # noqa: PLC0415
     from wireproof.formats import decode_with_trace, get  # noqa: PLC0415
 
-    for case in (case for case in load().cases if scope.takes(case.id)):
+    rows = []
+    for case in map(_golden().__getitem__, names):
         match case.input:
             case Value():
-                yield case.id, digest(_fields(reference_answer(case)))
+                rows.append((case.id, digest(_fields(reference_answer(case)))))
             case Data(data):
                 fmt = get(case.format, case.revision)
                 for name, changed in _inputs(data):
@@ -187,9 +209,10 @@ def traces(scope: Scope) -> Rows:
                     answer = reference_answer(evolve(case, input=Data(changed)))
                     spans = [_fields(span) for span in traced.spans]
                     refusal = traced.rejected and _fields(traced.rejected)
-                    yield f"{case.id}{name}", digest([spans, refusal, _fields(answer)])
+                    rows.append((f"{case.id}{name}", digest([spans, refusal, _fields(answer)])))
             case _:
                 continue
+    return rows
 
 
 def _inputs(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -323,7 +346,8 @@ def figures(scope: Scope) -> Rows:
         raise RecordError("the tests: pytest does not say how many it collected")
     yield "items of the test command", collected[-1]
     yield "modules that a golden case enters", str(_modules_entered())
-    yield "processor seconds of load()", f"{_load_seconds():.2f}"
+    yield "processor seconds of all cases", f"{_seconds_of('list(load().cases)'):.2f}"
+    yield "processor seconds of all expectations", f"{_seconds_of('[c.expect for c in load().cases]'):.2f}"
 
 
 def _lines(paths: list[Path]) -> int:
@@ -343,7 +367,7 @@ def profile(frame, event, _):
     name = frame.f_code.co_filename
     if event == "call" and "/wireproof/" in name and name not in entered and not importing(frame):
         entered.add(name)
-from wireproof.cli import main
+from wireproof.cli import (main)
 sys.argv = ["wireproof", "check", "kafka-python", "--run", "kafka.batch/v2/crc/zero",
             "--no-families", "--in-process", "--jobs", "1"]
 sys.setprofile(profile)
@@ -364,17 +388,13 @@ def _modules_entered() -> int:
     return int(found[-1])
 
 
-def _load_seconds() -> float:
-    """Return the least processor time of three times loading all fixtures, each in a process of its own."""
+def _seconds_of(words: str) -> float:
+    """Return the least processor time of three times reading fixtures, each in a process of its own."""
     code = (
-        "import time; from wireproof.cases.fixtures import load; "
-        "t = time.process_time(); load(); print(time.process_time() - t)"
+        "import time; from wireproof.cases.fixtures import load; from wireproof.formats import FAMILIES; "
+        f"list(FAMILIES.values()); t = time.process_time(); {words}; print(time.process_time() - t)"
     )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(3)
-    ]
-    return min(float(done.stdout) for done in runs)
+    return min(float(python("-c", code)) for _ in range(3))
 
 
 def servers(scope: Scope) -> Rows:
@@ -444,7 +464,7 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         scope.begun.mkdir(exist_ok=True)
         start, user = time.monotonic(), _user_seconds()
         try:
-            rows = sorted(WHOLE[part](scope))
+            rows = _measured(part, scope)
         except Exception as error:  # noqa: BLE001 - whatever stops a part, the others are recorded
             sys.stdout.write(f"{part}: not recorded: {type(error).__name__}: {error}\n")
             failed = 1
@@ -458,6 +478,18 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         sys.stdout.write(f"{part}: {len(rows):,} rows in {seconds}\n")
         sys.stdout.flush()
     return failed
+
+
+def _measured(part: str, scope: Scope) -> list[tuple[str, str]]:
+    """Return the rows of a part in order.
+
+    Raises:
+        RecordError: there are none, which would be the same as any other record without rows.
+    """
+    rows = sorted(set(WHOLE[part](scope)))
+    if not rows:
+        raise RecordError("nothing was measured")
+    return rows
 
 
 def _user_seconds() -> float:

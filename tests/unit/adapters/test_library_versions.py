@@ -11,8 +11,7 @@ from peer_adapters import write_peer
 from wireproof.adapters import driver_build, library_releases, packaged_folders, registry
 from wireproof.adapters.driver_build import StepError
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
-from wireproof.adapters.library_pins import ManifestError, pin_manifest, renamed_steps
-from wireproof.adapters.library_releases import near, releases
+from wireproof.adapters.library_releases import ManifestError, near, pin_manifest, releases, renamed_steps
 from wireproof.adapters.registry import open_adapter, resolve
 from wireproof.adapters.registry_entry import Build, FormerName, PeerLibrary, Pin, Rename, Variant
 

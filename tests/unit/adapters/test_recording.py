@@ -24,7 +24,7 @@ ONLY = (*(word for name in CASES for word in ("--run", name)), "--no-families")
 
 TALKS = """
 import os, sys
-from wireproof.adapters import Accepted, Refused
+from wireproof.adapters import (Accepted, Refused)
 
 class Talks:
     name, version = "talks", "1"

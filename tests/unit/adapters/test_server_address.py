@@ -3,8 +3,8 @@
 import pytest
 
 from wireproof.adapters.errors import UnknownAdapter
+from wireproof.adapters.live_servers import ServerAddress, server_entry
 from wireproof.adapters.registry_entry import Entry
-from wireproof.adapters.server_address import ServerAddress, server_entry
 
 
 @pytest.mark.parametrize(

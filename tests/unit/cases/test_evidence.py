@@ -7,8 +7,7 @@ from fixture_folders import BAD, GOOD, PLACE, problems, write
 from goldens import load
 
 from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.vector_coverage import count_line, tables_of
-from wireproof.cases.vector_tables import expanded
+from wireproof.cases.vector_coverage import count_line, expanded, tables_of
 
 FORM = PLACE.partition("/")[0]
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]

@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
 import fixture_folders
 import pytest
+from attrs import evolve
 from fixture_schema import SCHEMA, validator
 from goldens import load
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
-from wireproof.cases.fixture_writer import write_page
+from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FixtureError, case_from_json, read
 from wireproof.family import Family
 from wireproof.wire.reject_classes import RejectClass
@@ -269,6 +273,89 @@ def test_the_hash_depends_on_cases_rules_and_long_inputs_but_not_on_their_folder
     assert len(seen) == 4
 
 
+# --- what is read, and when ---
+
+BATCH = "kafka.batch/v2/crc/zero"
+
+
+def _files_read(words: str) -> set[str]:
+    """The formats, and files beside them, that a new process with this script reads."""
+    script = (
+        "import sys\n"
+        "opened = []\n"
+        "sys.addaudithook(lambda name, args: opened.append(str(args[0])) if name == 'open' else None)\n"
+        f"{words}\n"
+        "print('\\n'.join(opened))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    root = f"{fixtures.fixtures_folder()}/"
+    names = (line.removeprefix(root) for line in done.stdout.splitlines() if line.startswith(root))
+    return {name.partition("/")[0] for name in names}
+
+
+LOAD = "from wireproof.cases.fixtures import load\nsuite = load()\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("", set()),
+        (f"suite.get('{BATCH}').expect", {"kafka.batch"}),
+        (f"assert '{BATCH}-of-nobody' not in suite.by_id", {"kafka.batch"}),
+        ("suite.rules['heka.message.field.double']", {"heka.message", "heka.stream"}),
+        ("suite.sources", {"sources.toml"}),
+        ("suite.history", {"history.toml"}),
+        (
+            "from wireproof.cases.id_patterns import select\nselect(suite, ['heka.**'])",
+            {"heka.message", "heka.stream"},
+        ),
+    ],
+)
+def test_only_what_is_asked_for_is_read(words: str, read: set[str]) -> None:
+    assert _files_read(LOAD + words) == read
+
+
+def test_a_check_of_one_family_reads_no_file_of_another() -> None:
+    words = ["check", "reference", "--run", "heka.stream/**", "--in-process", "--no-families"]
+    called = f"sys.argv[1:] = {words}\ntry: main()\nexcept SystemExit: pass"
+    read = _files_read(f"from wireproof.cli import main\n{called}")
+    assert read
+    assert {name for name in read if name.startswith(("kafka.", "iggy."))} == set()
+
+
+def test_a_suite_goes_to_another_process_by_its_folders_and_one_of_given_cases_whole() -> None:
+    suite = load()
+    sent = pickle.dumps(suite)
+    assert len(sent) < 1000
+    assert pickle.loads(sent).by_id[BATCH] == suite.by_id[BATCH]
+    few = evolve(suite, cases=(suite.by_id[BATCH],))
+    again = pickle.loads(pickle.dumps(few))
+    assert again == few
+    assert list(again.by_id) == [BATCH]
+
+
+def test_a_case_that_was_read_late_is_like_one_that_was_given_whole() -> None:
+    late = fixtures.load().by_id[BATCH]
+    whole = pickle.loads(pickle.dumps(late))
+    assert whole == late == evolve(late)
+    with pytest.raises(AttributeError, match="Case has no attribute expectt"):
+        late.expectt  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_fault_of_an_unread_part_names_file_and_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {**fixture_folders.GOOD, "expect": {"accept": {"consumed": "6"}}}
+    path = fixture_folders.write(tmp_path, row)
+    suite = fixture_folders.only(tmp_path, monkeypatch)
+    (case,) = suite.cases
+    with pytest.raises(FixtureError) as error:
+        _ = case.input
+    assert str(error.value) == f"{path}: {case.id}: expect.consumed must be a whole number, got '6'"
+    with pytest.raises(FixtureError, match="must be a whole number"):
+        fixtures.load(checked=True)
+
+
 # --- writing ---
 
 
@@ -276,8 +363,12 @@ def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
     long = {**fixture_folders.GOOD, "input": {"hex": "00" * 513}}
     short = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/0-first"}
     form, revision, topic = fixture_folders.PLACE.split("/")
+    page = fixture_page(form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
     path = tmp_path / form / revision / f"{topic}.json"
-    write_page(path, form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
+    path.parent.mkdir(parents=True)
+    path.write_text(page.text, encoding="utf-8")
+    for name, data in page.files.items():
+        (path.parent / name).write_bytes(data)
     assert [case.id for case in read(path)] == [short["id"], long["id"]]
     (spilled,) = path.parent.glob("*.bin")
     assert spilled.read_bytes() == bytes(513)

@@ -9,7 +9,7 @@ from goldens import load
 
 from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.history import HISTORY_FILE, Bug, counts, read_history
-from wireproof.cases.lint_history import check_history
+from wireproof.cases.lint import check_history
 
 GOOD_ID = GOOD["id"]
 CAUGHT = f"""

@@ -198,7 +198,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of a scan in which an adapter takes what it should not."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
     scan_span(plan, 0)
     merge_scan(plan)

@@ -6,7 +6,7 @@ from goldens import load
 
 from wireproof.cases.case import Case, Level, Reject
 from wireproof.cases.derived import derived_cases
-from wireproof.cases.refusal_levels import with_refusal_level
+from wireproof.cases.reference_answers import with_refusal_level
 from wireproof.wire.reject_classes import RejectClass
 
 MINIMAL = "heka.message/0.10/message/minimal"

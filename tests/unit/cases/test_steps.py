@@ -16,11 +16,11 @@ from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.frozen_digests import input_digest
-from wireproof.cases.lint_steps import check_steps
+from wireproof.cases.lint import check_steps
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.cases.steps import fewer_steps, is_refused, with_steps
 from wireproof.cases.token import from_token, to_token
-from wireproof.report.step_table import step_lines
+from wireproof.report.case_view import step_lines
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import prepare_case, request_for
 from wireproof.runner.verdicts import Verdict

@@ -17,7 +17,7 @@ from machine import needs
 from tests.mutants.registry import spec_of
 from wireproof.cli import VERBS
 from wireproof.formats import FORMATS
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")

@@ -10,7 +10,7 @@ from page_contents import rows
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import entries
 from wireproof.adapters.registry_entry import Entry
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")

@@ -13,7 +13,7 @@ from command_line import Command
 from explain_runs import LEGACY, MIB, NAME, SEGMENT, rows, trees
 
 from wireproof.cases.byte_source import FileSource
-from wireproof.runner import listing_begin
+from wireproof.runner import entry_list
 
 # --- where a list begins ---
 
@@ -97,7 +97,7 @@ def test_an_offset_after_the_end_lists_nothing_and_says_so(wireproof: Command, t
 def test_records_of_iggy_are_passed_over_by_their_sizes(
     wireproof: Command, tmp_path: Path, revision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing_begin, "PASSED_FROM", 1)
+    monkeypatch.setattr(entry_list, "PASSED_FROM", 1)
     path = tmp_path / NAME
     path.write_bytes(iggy_segments.segment(revision))
     named = ("--format", f"iggy.log/{revision}", "--json")

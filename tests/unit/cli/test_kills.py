@@ -16,8 +16,8 @@ from tests.mutants.kill_table import Cell, Table
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner import baseline_writing
-from wireproof.runner.event_files import EventWriter
+from wireproof.runner import baseline
+from wireproof.runner.events import EventWriter
 from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
@@ -37,7 +37,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
         writer = EventWriter(out, stream().run)
         writer.case(PASS)
         writer.footer()
-    known_failures.write_text(baseline_writing.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
+    known_failures.write_text(baseline.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
     before = _files(tmp_path)
     monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])
     killed_at(at, kill, main)

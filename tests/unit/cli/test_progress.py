@@ -10,7 +10,7 @@ from small_runs import event
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import entries
-from wireproof.cli import build_notice
+from wireproof.cli import check_run
 from wireproof.cli.progress import progress_bars
 from wireproof.runner.interop import InteropSettings, run_interop
 
@@ -26,8 +26,8 @@ def test_a_driver_that_has_to_be_built_is_announced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = next(one for one in entries().values() if one.prepare is not None)
-    monkeypatch.setattr(build_notice, "ready", lambda _: type("Ready", (), {"state": "not built"}))
-    build_notice.announce_builds([entry.name, "reference", "exec:something"])
+    monkeypatch.setattr(check_run, "ready", lambda _: type("Ready", (), {"state": "not built"}))
+    check_run.announce_builds([entry.name, "reference", "exec:something"])
     assert capsys.readouterr().err == (
         f"{entry.name}: building its driver, which is done once and may take minutes\n"
     )

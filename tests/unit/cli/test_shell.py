@@ -17,7 +17,7 @@ from folders import TOP
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
 from wireproof.install_hint import install_command
-from wireproof.runner.event_files import read_events
+from wireproof.runner.events import read_events
 
 MUTANT = spec_of("mutant:crc-skip")
 

@@ -11,7 +11,7 @@ from wireproof.adapters.claim_check import check_claims
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.reference import Reference
 from wireproof.formats import FORMATS
-from wireproof.report.format_claims import CLAIMS, claim_lines
+from wireproof.report.case_view import CLAIMS, claim_lines
 from wireproof.wire.options import Profile
 
 

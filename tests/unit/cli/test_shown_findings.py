@@ -16,8 +16,7 @@ from small_runs import PASS, RUN, event, stream
 from tests.mutants.registry import spec_of
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import RunView, print_run, wrap_words
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, EventStream
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")

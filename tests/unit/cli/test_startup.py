@@ -23,13 +23,12 @@ from wireproof.cases import fixtures
 from wireproof.cases.fixtures import fixtures_folder
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError
-from wireproof.cli.errors import TABLE, exit_of
-from wireproof.cli.rare_collections import NEW_OBJECTS, rare_collections
+from wireproof.cli.standard_output import NEW_OBJECTS, TABLE, exit_of, rare_collections
 from wireproof.runner.exit_codes import Exit
 
 RUN = """
 import json, sys
-from wireproof.cli import main
+from wireproof.cli import (main)
 try:
     main()
 except SystemExit:

@@ -10,8 +10,7 @@ from command_line import Command
 from small_runs import FAIL, PASS, RUN, stream
 
 from tests.mutants.registry import spec_of
-from wireproof.runner.event_files import EventStream, EventWriter
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.events import CaseEvent, EventStream, EventWriter
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")

@@ -14,7 +14,7 @@ from wireproof.adapters import request_json
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Limits
 from wireproof.formats import FORMATS
-from wireproof.runner import failure_budget, requests
+from wireproof.runner import pending_cases, requests
 from wireproof.runner.engine import MAX_WINDOW
 from wireproof.wire.json_values import MAX_DIGITS
 from wireproof.wire.options import MAX_OUTPUT, Profile
@@ -139,15 +139,14 @@ def test_the_other_numbers_are_those_of_the_code() -> None:
     assert f"; {Limits().ms} " in by_field["ms"]
     assert f"; {MAX_OUTPUT} ({MAX_OUTPUT // process.MIB} MiB)" in by_field["max_output"]
     assert f"up to {MAX_DIGITS} digits" in PAGE
-    assert failure_budget.MAX_PER_FAMILY == 3
+    assert pending_cases.MAX_PER_FAMILY == 3
     assert "After three deaths" in PAGE
     text = " ".join(PAGE.split())
     assert (
-        f"After {failure_budget.MAX_SIGNATURES} kinds of death, "
-        f"{failure_budget.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {failure_budget.MAX_TIMEOUTS}"
-        in text
+        f"After {pending_cases.MAX_SIGNATURES} kinds of death, "
+        f"{pending_cases.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {pending_cases.MAX_TIMEOUTS}" in text
     )
-    assert f"after {failure_budget.MAX_FAULTS} breaches of the contract" in text
+    assert f"after {pending_cases.MAX_FAULTS} breaches of the contract" in text
 
 
 def test_the_memory_limits_of_cases_are_those_of_the_fixtures() -> None:

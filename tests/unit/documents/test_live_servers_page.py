@@ -6,10 +6,10 @@ from documentation import text_of
 from goldens import load
 
 from wireproof.cases.case import Steps
-from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
+from wireproof.kafka.family.live_broker.requests import ProducerIds
 from wireproof.kafka.family.live_broker.step_requests import produce_request
 from wireproof.kafka.family.live_broker.topics import Partition
-from wireproof.report.step_table import step_lines
+from wireproof.report.case_view import step_lines
 
 SECTION = text_of("live-servers.md").partition("### One case followed by hand")[2].partition("\n## ")[0]
 CASE = load().by_id["kafka.log/mixed/transaction/abort"]

@@ -28,7 +28,7 @@ from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import Promoted, PromotionError, promote
 from wireproof.fuzz.pull_request import LICENCE, PromotedFinding, pull_request
 from wireproof.fuzz.rule_proposal import propose_rules
-from wireproof.runner.event_files import EventWriter
+from wireproof.runner.events import EventWriter
 from wireproof.wire.options import Options
 
 

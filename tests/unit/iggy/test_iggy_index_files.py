@@ -10,7 +10,7 @@ from command_line import Command
 
 from wireproof.iggy.family import index_files
 from wireproof.iggy.index_file import INDEX_LAYOUTS, RecordPosition, RecordPositions, check_against_log
-from wireproof.runner.index_files import check_index_file, check_index_files
+from wireproof.runner.data_directory import check_index_file, check_index_files
 
 STEM = "00000000000000000000"
 REVISIONS = ("0.0.30", "0.0.40", "0.2.7", "0.7", "0.8", "0.9", "0.11")

@@ -18,7 +18,7 @@ MOST: Final = len(HEADER) // 2
 
 OTHERS: Final = {
     "kafka/family/made_entries.py": "makes the bytes of cases, and must not share code with the codec",
-    "kafka/family/live_broker/around_append.py": "a whole batch as a value to encode",
+    "kafka/family/live_broker/append_case.py": "a whole batch as a value to encode",
     "kafka/family/client_program/claims.py": "the batch of a probe, and the fields that a producer sets",
     "kafka/family/entry_cells.py": "the names of cells in a listing, some of which are fields",
 }

@@ -19,7 +19,7 @@ from folders import SUPPORT
 from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
 from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
-from wireproof.runner.index_files import check_index_file, check_index_files, kind_of, parse_file_name
+from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.segment_files import CheckedIndex, IndexFileError
 from wireproof.spark.index_files import check_local_logs
 from wireproof.spark.object_places import expand_paths

@@ -12,8 +12,7 @@ from goldens import load
 
 from wireproof.cases import fixtures
 from wireproof.cases.sentences import sentences_of
-from wireproof.report.export import export
-from wireproof.report.licence import SPDX_ID
+from wireproof.report.export import SPDX_ID, export
 
 SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")
 

@@ -6,9 +6,8 @@ from attrs import evolve
 from command_line import Command
 from small_runs import FAIL, PASS, RUN, SKIP, stream
 
-from wireproof.report.history import histories
-from wireproof.runner.event_files import EventStream, EventWriter
-from wireproof.runner.events import CaseEvent
+from wireproof.report.diff import histories
+from wireproof.runner.events import CaseEvent, EventStream, EventWriter
 
 MENDED = evolve(FAIL, verdict="pass", kind="canonical", cls="")
 

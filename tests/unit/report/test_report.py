@@ -23,22 +23,16 @@ from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import SourceDocument
-from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge
 from wireproof.report.diff import diff
-from wireproof.report.failure_block import LINES, failure_lines, heading
-from wireproof.report.failure_groups import count_verdicts, failure_groups_of
-from wireproof.report.field_listing import field_lines
-from wireproof.report.hexdump import excerpt_of
+from wireproof.report.failure_groups import LINES, count_verdicts, failure_groups_of, failure_lines, heading
+from wireproof.report.field_listing import excerpt_of, field_lines
 from wireproof.report.html import Page, html
-from wireproof.report.junit import junit
+from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_run, total_failure
-from wireproof.runner.baseline import AppliedBaseline, apply
-from wireproof.runner.baseline_writing import write
-from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import CaseEvent
+from wireproof.runner.baseline import AppliedBaseline, apply, write
+from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import parse_baseline
 
 CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}

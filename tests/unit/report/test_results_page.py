@@ -15,11 +15,16 @@ from small_runs import RUN, stream
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.steps import is_refused
-from wireproof.report.html_template import template_file
-from wireproof.report.level_results import Level, implementations, levels_of, sections
-from wireproof.report.results_page import results_of, results_page
-from wireproof.runner.event_files import EventStream, joined
-from wireproof.runner.events import case_event
+from wireproof.report.html import template_file
+from wireproof.report.level_results import (
+    Level,
+    implementations,
+    levels_of,
+    results_of,
+    results_page,
+    sections,
+)
+from wireproof.runner.events import EventStream, case_event, joined
 from wireproof.runner.verdicts import Verdict
 
 PASS = Verdict("pass", "canonical")

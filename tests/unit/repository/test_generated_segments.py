@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scanned(folder: Path, out: Path, grain: int) -> None:
     plan = plan_scan(
-        "wireproof.kafka_log", command_support.source_options([str(folder)], []), [], out, grain=grain
+        "wireproof.kafka_log", command_support.source_options([str(folder)]), [], out, grain=grain
     )
     for number in plan.remaining:
         scan_span(plan, number)

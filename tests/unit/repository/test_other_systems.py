@@ -141,7 +141,7 @@ def test_a_verb_works(system: str, words: tuple[str, ...], code: int, line: str)
 SPAWNS = """
 import multiprocessing, sys
 multiprocessing.get_all_start_methods = lambda: ["spawn"]
-from wireproof.cli import main
+from wireproof.cli import (main)
 if __name__ == "__main__":
     main()
 """

@@ -10,8 +10,7 @@ from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.runner import baseline
-from wireproof.runner.baseline import apply
-from wireproof.runner.baseline_writing import fix, write
+from wireproof.runner.baseline import apply, fix, write
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, Requirements
 from wireproof.runner.known_failures import BaselineError, parse_baseline, read_baseline

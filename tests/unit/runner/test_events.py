@@ -13,15 +13,20 @@ import wireproof
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
-from wireproof.runner.event_files import (
+from wireproof.runner.events import (
+    EventError,
     EventStream,
     EventWriter,
+    Footer,
+    case_event,
+    from_line,
     joined,
     merge_shards,
     parse_events,
     read_events,
+    run_event,
+    to_line,
 )
-from wireproof.runner.events import EventError, Footer, case_event, from_line, run_event, to_line
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.verdicts import Verdict
 
@@ -45,7 +50,6 @@ def written(*, footer: bool = True) -> str:
         PASS,
         FAIL,
         evolve(FAIL, at="61>12"),
-        evolve(FAIL, cluster=2),
         evolve(FAIL, text="\x00\n\ud800"),
         SKIP,
         Footer({"pass": 1}),

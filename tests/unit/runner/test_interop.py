@@ -3,15 +3,12 @@
 from functools import cache
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.outcome import Refused
-from wireproof.runner.disagreements import (
-    find_disagreements,
-    group_disagreements,
-)
+from wireproof.cases.case import Reject
+from wireproof.cases.seeded_examples import encode_cases
+from wireproof.report.failure_groups import failure_groups_of
 from wireproof.runner.interop import (
     InteropRun,
     InteropSettings,
-    encode_cases,
     run_interop,
     shared_formats,
 )
@@ -35,15 +32,17 @@ def test_rows_are_those_that_one_writes_and_another_reads() -> None:
     assert shared_formats(hellos[:1], InteropSettings(1)) == []
 
 
-def test_a_reader_apart_is_named_with_the_field_and_whose_bytes_they_were() -> None:
-    found = group_disagreements(find_disagreements(exchanged()))
-    group = next(one for one in found if READER in one.members)
-    assert group.format_id == "kafka.batch/v1"
-    assert group.reason == "fail:wrong-value batches[].timestamp"
-    assert list(group.members) == [READER]
-    assert set(group.producers) >= {"reference", WRITER}
-    assert group.size == len(group.members[READER])
-    assert {one.format_id for one in found if READER in one.members} == {"kafka.batch/v1"}
+def test_a_reader_that_differs_is_a_failure_with_the_field_and_whose_bytes_they_were() -> None:
+    made = collect_results(exchanged(), lambda _: "wp1:x")
+    (stream,) = [stream for stream in made.streams if stream.run.spec == READER]
+    reads = [event for event in stream.cases if event.op == "decode" and event.verdict == "fail"]
+    assert {(event.format_id, event.kind, event.signature_path) for event in reads} == {
+        ("kafka.batch/v1", "wrong-value", "timestamp")
+    }
+    titles = {f"decode of what {name} wrote" for name in ("reference", WRITER)}
+    assert {event.title for event in reads} >= titles
+    (group,) = [one for one in failure_groups_of(stream) if one.first.op == "decode"]
+    assert 1 + len(group.others) == len(reads)
 
 
 def test_a_writer_that_lies_is_judged_and_its_bytes_are_refused_by_all() -> None:
@@ -57,7 +56,8 @@ def test_a_writer_that_lies_is_judged_and_its_bytes_are_refused_by_all() -> None
     (reader,) = [participant for participant in exchanged().participants if participant.spec == "reference"]
     theirs = [one for one in reader.read["kafka.batch/v1"] if one.encoded_message.producers == (SEALER,)]
     assert theirs
-    assert all(one.verdict.name == "pass" and isinstance(one.outcome, Refused) for one in theirs)
+    assert all(one.verdict.name == "pass" for one in theirs)
+    assert all(isinstance(one.encoded_message.case.expect, Reject) for one in theirs)
 
 
 def test_equal_bytes_are_read_once_for_all_who_wrote_them() -> None:
@@ -83,18 +83,12 @@ def test_an_encoder_that_leaves_the_codec_out_is_not_wrong_and_one_that_writes_o
     assert all("timestamp" in verdict.path for verdict in wrong)
 
 
-def test_the_results_count_every_encode_case_for_its_producer_and_number_the_clusters() -> None:
-    apart = list(find_disagreements(exchanged()))
-    made = collect_results(
-        exchanged(), {split.encoded_message.case.id: split for split in apart}, lambda _: "wp1:x"
-    )
+def test_the_results_count_every_encode_case_for_its_producer() -> None:
+    made = collect_results(exchanged(), lambda _: "wp1:x")
     writes = len(encode_cases("kafka.batch/v1", 12, 3))
     assert made.tallies["kafka.batch/v1", "reference", "reference"] == ReadCounts(alike=writes)
     wrong = made.tallies["kafka.batch/v1", "reference", READER]
     assert wrong.wrong > 0
     assert wrong.all == writes
     events = {stream.run.spec: stream.cases for stream in made.streams}
-    numbers = {event.cluster for event in events[READER] if event.verdict == "fail" and event.op == "decode"}
-    assert numbers - {0} == {2}
-    assert all(event.cluster in (0, 1) for event in events["reference"])
     assert all(event.token for event in events[READER] if event.verdict == "fail")

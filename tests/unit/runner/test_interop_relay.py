@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 from attrs import define, field
 
-from wireproof.adapters.relay import Carried
+from wireproof.adapters.live_servers import Carried
 from wireproof.cases.case import Accept, Data, Reject
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
-from wireproof.report.relay_lines import relay_lines
-from wireproof.runner.interop import EncodedMessage, InteropSettings, run_interop
+from wireproof.runner.interop import EncodedMessage, InteropRun, InteropSettings, run_interop
 from wireproof.runner.interop_relay import RelayReport, carried_messages
+from wireproof.runner.interop_results import collect_results
 from wireproof.wire.checksums import crc32c
 
 V2 = "kafka.batch/v2"
@@ -34,18 +34,21 @@ class Server:
 
 
 @cache
-def written() -> tuple[EncodedMessage, ...]:
-    """Messages of the reference that a broker accepts from a producer."""
-    run = run_interop(
+def exchanged() -> InteropRun:
+    return run_interop(
         ["reference", "py:wireproof.adapters.reference:Reference"], InteropSettings(6, 0, frozenset({V2}))
     )
-    return run.encoded_messages[V2]
+
+
+def written() -> tuple[EncodedMessage, ...]:
+    """Messages of the reference that a broker accepts from a producer."""
+    return exchanged().encoded_messages[V2]
 
 
 def carried(first: Carried | None) -> tuple[tuple[EncodedMessage, ...], RelayReport, list[str]]:
-    report = RelayReport("kafka-broker:h:1", "a server 1")
+    report = RelayReport("kafka-broker:h:1", "a server", "1")
     found = carried_messages(Server(first), {V2: written()}, report)[V2]
-    return found, report, list(relay_lines(report, lambda case: case.profile))
+    return found, report, list(report.lines())
 
 
 def test_stored_messages_are_read_as_the_server_returns_them() -> None:
@@ -70,12 +73,13 @@ def test_a_refusal_of_what_a_producer_may_send_is_a_fault() -> None:
     found, report, lines = carried(Refused("crc-mismatch", detail="CORRUPT_MESSAGE"))
     assert len(found) == len(written()) - 1
     assert [fault.verdict.label for fault in report.faults] == ["fail:wrong-reject"]
-    assert lines[1].startswith(
-        "WRONG kafka-broker:h:1 kafka.batch/v2: fail:wrong-reject CORRUPT_MESSAGE, 1 time;"
-    )
-    assert lines[-1] == "  replay  wireproof replay produce kafka-broker:h:1", (
-        "a server judges it as produced"
-    )
+    assert len(lines) == 1
+    made = collect_results(exchanged(), lambda case: case.profile, relayed=report)
+    assert made.server is not None
+    (event,) = made.server.cases
+    assert (event.label, event.detail) == ("fail:wrong-reject", "CORRUPT_MESSAGE")
+    assert event.title == "stores what reference, py:wireproof.adapters.reference:Reference wrote"
+    assert (event.token, made.server.run.spec) == ("produce", "kafka-broker:h:1"), "judged as produced"
 
 
 def test_a_refusal_that_the_rules_demand_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-from wireproof.runner.event_files import joined, read_events
+from wireproof.runner.events import joined, read_events
 from wireproof.runner.shard import Shard
 
 SELECTED = ("--run", "iggy.identifier/0.8/**")

@@ -16,12 +16,11 @@ from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
-from wireproof.report.uncompared_fields import uncompared_lines
-from wireproof.runner.baseline import apply
-from wireproof.runner.baseline_writing import write
+from wireproof.report.closing_lines import uncompared_lines
+from wireproof.runner.baseline import apply, write
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.known_failures import parse_baseline
-from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project, unobserved_fields
+from wireproof.wire.observed_fields import field_tree, project
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -180,12 +179,6 @@ def test_a_selector_is_about_one_kind_of_entry() -> None:
     tree = field_tree(("batches[magic=2].magic", "batches[].offset"))
     value = {"batches": [{"magic": "2", "offset": "1", "key": "x"}, {"magic": "0", "offset": "3"}]}
     assert project(value, tree) == {"batches": [{"magic": "2", "offset": "1"}, {"offset": "3"}]}
-    assert unobserved_fields(value, tree) == {"batches[].key", "batches[].magic"}
-    assert common_tree(tree, field_tree(("batches[].magic",))) == {"batches": {"[magic=2]": {"magic": {}}}}
-    assert (
-        common_tree(field_tree(("batches[magic=2].magic",)), field_tree(("batches[magic=1].magic",)))
-        is NO_FIELDS
-    )
 
 
 def test_the_fields_that_no_adapter_can_observe_are_none() -> None:

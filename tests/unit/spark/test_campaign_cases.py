@@ -19,8 +19,8 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_expectation
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cases.token import from_token
-from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
@@ -257,9 +257,7 @@ def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command
             SeededCases(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out
         )
         done_in(plan, 1)
-        said = wireproof(
-            "campaign", "--adapters", adapter, "--cases", 60, "--seed", 10, *formats, "--out", out
-        )
+        said = wireproof("fuzz", adapter, "--spark", "--cases", 60, "--seed", 10, *formats, "--dir", out)
         assert said.code == code, said.err
         assert ("fail:wrong-accept" in said.out) == bool(code)
         assert f"{adapter}: " in said.out
@@ -270,7 +268,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "wireproof.spark.command_support", None)
     monkeypatch.delattr("wireproof.spark.command_support", raising=False)
-    done = wireproof("campaign", "--adapters", "reference", "--out", "y")
+    done = wireproof("fuzz", "reference", "--spark", "--dir", "y")
     assert done.code == 2
     assert install_command("spark") in done.one_line()
 
@@ -278,12 +276,14 @@ def test_without_its_extra_the_verb_says_what_to_install(
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--adapters", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
-        (("--adapters", "reference", "--format", "kafak"), "no format is called kafak"),
-        (("--adapters", ","), "--adapters: name at least one"),
+        (("aiokafak", "--spark"), "unknown adapter aiokafak: did you mean aiokafka?"),
+        (("reference", "--spark", "--format", "kafak"), "no format is called kafak"),
+        (("reference", "--spark", "--minutes", "1"), "--minutes is an option of fuzzing without --spark"),
+        (("reference", "--cases", "1"), "--cases is an option of fuzzing with --spark"),
+        (("reference", "kio"), "name one ADAPTER"),
     ],
 )
 def test_a_mistake_is_one_line(wireproof: Command, tmp_path: Path, words: tuple[str, ...], text: str) -> None:
-    done = wireproof("campaign", *words, "--out", tmp_path / "out")
+    done = wireproof("fuzz", *words, "--dir", tmp_path / "out")
     assert (done.code, done.out) == (2, "")
     assert text in done.one_line()

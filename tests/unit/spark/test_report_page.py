@@ -1,10 +1,6 @@
-"""The page of a scan and of a campaign, from their tables: matrix, bytes, charts; and the progress bar."""
+"""The page of a scan and of a campaign, from their tables: matrix, bytes; and the progress bar."""
 
 import io
-import json
-import os
-import re
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +13,11 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cli.progress import job_bar, tasks_text
-from wireproof.fuzz.seeded_cases import SeededCases
-from wireproof.report.chart import Chart, Lane, svg
 from wireproof.runner.signature import Signature
 from wireproof.spark import (
     campaign_job,
-    charts,
     checkpointed_job,
     command_support,
     report_page,
@@ -47,7 +41,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two objects, of which one is damaged, in spans of 100 kB."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=LOG, b=b"".join(GOOD[:100]))
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = plan_scan("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
     for number in plan.remaining:
         scan_span(plan, number)
@@ -124,7 +118,7 @@ def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
 
 
 @pytest.mark.sweeps
-def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Path) -> None:
+def test_the_page_of_a_scan_has_the_matrix_and_the_bytes(scanned: Path) -> None:
     page = report_page.render_page(scanned)
     text = shown(page)
     for part in (
@@ -137,10 +131,6 @@ def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Pat
     ):
         assert part in text, part
     assert FLIPPED[:40].hex(" ") in text
-    assert "items over the whole job" in text
-    assert re.search(r"items over \S+a\.log", text), "the damaged object has a chart of its own"
-    assert not re.search(r"items over \S+b\.log", text)
-    assert page.index("<svg") < page.index('<table id="matrix"')
     assert "fail:wrong-accept" in rows(page)[0][1], "what is worth looking at comes first"
 
 
@@ -148,7 +138,6 @@ def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Pat
 def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) -> None:
     text = shown(report_page.render_page(campaigned))
     assert "75 cases of seed 10: kafka.batch/v1, kafka.batch/v2" in text
-    assert "cases over the whole job" in text
     assert "fail:wrong-accept" in text
     total = sum(row["count"] for row in table(campaigned, "matrix"))
     assert total == 75
@@ -180,104 +169,6 @@ def test_what_report_cannot_do_with_a_folder_is_one_line(
         assert text in done.err
     with pytest.raises(SourceError, match="is missing"):
         report_page.load_job(tmp_path)
-
-
-# --- the charts ---
-
-
-def test_bars_have_the_heights_of_their_values_and_a_lane_its_own_scale() -> None:
-    lanes = [Lane("many", [100, 50, 0]), Lane("few <b>", [0, 0, 1], "bad")]
-    drawn = svg(Chart("a & b", lanes, "0", "9"))
-    heights = [float(one) for one in re.findall(r'<rect class="(?:bad)?".*?height="([\d.]+)"', drawn)]
-    assert heights == [28, 14, 28]
-    assert "few &lt;b&gt;" in drawn
-    assert "a &amp; b" in drawn
-
-
-@pytest.mark.sweeps
-def test_throughput_is_what_was_committed_over_the_time_since_the_plan(scanned: Path) -> None:
-    began = (scanned / "plan.json").stat().st_mtime
-    files = sorted((scanned / "spans").glob("*.json"))
-    for number, file in enumerate(files, 1):
-        os.utime(file, (began + number, began + number))
-    [chart] = charts.throughput(scanned)
-    [lane] = chart.lanes
-    wide = len(files) / len(lane.bars)
-    assert sum(bar * wide for bar in lane.bars) * charts.MIB == pytest.approx(len(LOG) + 97_000)
-    assert chart.end == f"{len(files):.1f} s"
-    for file in files:
-        os.utime(file, (began, began))
-    assert list(charts.throughput(scanned)) == [], "a folder that was copied bears no times"
-
-
-@pytest.mark.sweeps
-def test_throughput_of_a_task_is_drawn_over_the_bytes_that_it_read(scanned: Path) -> None:
-    files = sorted((scanned / "spans").glob("*.json"))
-    for number, file in enumerate(files, 1):
-        began = (scanned / "begun" / file.stem).stat().st_mtime
-        os.utime(file, (began + number, began + number))
-    [chart] = charts.task_speed(scanned)
-    [lane] = chart.lanes
-    mean = (len(LOG) + 97_000) / charts.MIB / sum(range(1, len(files) + 1))
-    assert min(lane.bars) <= mean <= max(lane.bars)
-    assert lane.most.endswith(f"on average {mean:,.0f}")
-    assert chart.end == f"{len(LOG) + 97_000:,}"
-    for file in files:
-        began = (scanned / "begun" / file.stem).stat().st_mtime
-        os.utime(file, (began, began))
-    assert list(charts.task_speed(scanned)) == [], "a folder that was copied bears no times"
-
-
-def test_bars_of_objects_with_long_and_short_stretches_have_one_width_and_the_same_density() -> None:
-    """A chart whose bars are as narrow as the shortest stretch showed the long ones as twice as dense."""
-    rows = [
-        {
-            "object": name,
-            "start": at,
-            "end": at + wide,
-            "implementation": "x",
-            "verdict": "frame",
-            "count": wide,
-        }
-        for name, wide in (("a", 2048), ("b", 1024), ("c", 512))
-        for at in range(0, 8192, wide)
-    ]
-    [lane] = charts._verdict_chart("items", ["a", "b", "c"], rows).lanes
-    assert lane.bars == pytest.approx([2048] * 12)
-    assert lane.most == "24,576 in total, at most 2,048"
-
-
-def test_a_long_span_of_the_same_speed_is_drawn_as_high_and_as_wide_as_many_short_ones(
-    tmp_path: Path,
-) -> None:
-    sizes = [4 * charts.MIB] * 3 + [charts.MIB] * 12
-    ends = list(accumulate(sizes))
-    spans = [[n, end - size, end, None] for n, (size, end) in enumerate(zip(sizes, ends, strict=True))]
-    (tmp_path / "plan.json").write_text(json.dumps({"objects": [{"place": [], "spans": spans}]}))
-    for number, size in enumerate(sizes):
-        began, done = (
-            checkpointed_job.start_file(tmp_path, number),
-            checkpointed_job.commit_file(tmp_path, number),
-        )
-        for file, at in ((began, 1000), (done, 1000 + size / charts.MIB)):
-            file.parent.mkdir(exist_ok=True)
-            file.touch()
-            os.utime(file, (at, at))
-    [chart] = charts.task_speed(tmp_path)
-    assert chart.lanes[0].bars == pytest.approx([1.0] * 6)
-
-
-def test_a_label_is_text_of_the_page_which_no_chart_scales() -> None:
-    drawn = svg(
-        Chart(
-            "items", [Lane("aiokafka: fail:wrong-accept " + "x" * 60, [1, 2], "bad", "3 in total")], "0", "9"
-        )
-    )
-    pictures = re.findall(r"<svg.*?</svg>", drawn, re.DOTALL)
-    assert not any("<text" in picture for picture in pictures)
-    outside = re.sub(r"<svg.*?</svg>", "", drawn, flags=re.DOTALL)
-    assert "x" * 60 in outside
-    assert "3 in total" in outside
 
 
 # --- the bar ---

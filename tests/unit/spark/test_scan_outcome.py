@@ -174,10 +174,10 @@ def test_an_entry_over_a_limit_is_no_unknown_format_and_the_option_is_named(
     scanned: Command, tmp_path: Path
 ) -> None:
     write(tmp_path / "in" / "a.log", LOG[:ENTRY])
-    done = scanned(tmp_path / "in", "--set", f"max_message={ENTRY - 13}")
+    done = scanned(tmp_path / "in", "--max-message", ENTRY - 13)
     assert done.code == 1
     assert f"a.log: bytes 0 to {ENTRY}: limit-exceeded\n" in done.out
-    assert "with --set max_message=BYTES" in done.out
+    assert "with --max-message BYTES" in done.out
     assert "no known format" not in done.out
 
 
@@ -221,7 +221,7 @@ def test_an_object_of_another_revision_or_system_is_named_with_the_command_that_
     done = scanned(tmp_path / "in")
     assert done.code == 1
     assert (
-        "contains no complete entry of kafka.log/mixed; scan it with --source iggy_log --set revision=0.7\n"
+        "contains no complete entry of kafka.log/mixed; scan it with --source iggy_log --revision 0.7\n"
         in done.out
     )
     assert "packed.log: it contains no complete entry of kafka.log/mixed; it looks like gzip\n" in done.out
@@ -238,10 +238,10 @@ def test_a_stream_of_snappy_messages_is_read_with_the_option_that_the_scan_names
     assert done.code == 1
     assert (
         f"{path}: bytes 0 to {len(data[0])} are compressed with snappy: "
-        "if all entries are, scan again to another folder with --set compression=snappy\n" in done.out
+        "if all entries are, scan again to another folder with --compression snappy\n" in done.out
     )
     shutil.rmtree(tmp_path / "out")
-    assert scanned(*words, "--set", "compression=snappy").code == 0
+    assert scanned(*words, "--compression", "snappy").code == 0
     [row] = table(tmp_path, "files")
     assert (row["frames"], row["frame_bytes"], row["garbage_bytes"]) == (3, len(b"".join(data)), 0)
 

@@ -17,10 +17,8 @@ from command_line import Command
 from py4j.protocol import Py4JNetworkError
 
 from tests.mutants.registry import spec_of
-from wireproof.cli.errors import exit_of
+from wireproof.cli.standard_output import exit_of
 from wireproof.install_hint import install_command
-from wireproof.kafka.columnar.item_json import json_items
-from wireproof.kafka.family import spark_reader
 from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_plan, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
@@ -49,9 +47,7 @@ def damaged() -> tuple[bytes, Counter[str]]:
 
 
 def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> ScanPlan:
-    paths = command_support.source_options(
-        [str(folder)], [f"{name}={text}" for name, text in options.items()]
-    )
+    paths = command_support.source_options([str(folder)], **options)
     return plan_scan("wireproof.kafka_log", paths, adapters, out, grain=grain)
 
 
@@ -223,7 +219,7 @@ class Troubled(Reference):
 def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever they are: by a digest from columns where that does, or by a whole case each."""
+    """Whatever they are: many are sent ahead of the judge, or each is judged before the next one is sent."""
     (tmp_path / "troubled_scan.py").write_text(TROUBLED, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     entries = [logs.batch(b"%d" % n, n) for n in range(700)]
@@ -236,7 +232,6 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
     monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
     monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
-    monkeypatch.setattr(spark_reader, "digest_items", lambda run, *_: json_items(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):
@@ -350,7 +345,7 @@ def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked
     adapters: list[str], wanted: int, tmp_path: Path
 ) -> None:
     small = {f"{number:020}": b"".join(GOOD[:20]) for number in range(36)}
-    options = command_support.source_options([str(logs.write(tmp_path / "in", **small))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", **small))])
     plan = plan_scan("wireproof.kafka_log", options, adapters, tmp_path / "out")
     tasks = plan.tasks(2 * TASKS_PER_CORE)
     assert len(tasks) == wanted
@@ -360,7 +355,7 @@ def test_many_small_objects_are_one_task_for_each_core_unless_adapters_are_asked
 def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
     bad = b"\x1e\x02\x08\x05\x1f?????"
     folder = logs.write(tmp_path / "in", a=logs.heka_frame(b"a") + bad + logs.heka_frame(b"b"))
-    options = command_support.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)])
     plan = done(plan_scan("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
     shown = [
         (row["format"], row["kind"], *[one["verdict"] for one in row["verdicts"]]) for row in frames(plan)
@@ -424,9 +419,9 @@ def test_without_its_extra_the_verb_says_what_to_install(
     ("words", "text"),
     [
         (("/nothing/there",), "/nothing/there: not found"),
-        (("x", "--set", "raw"), "--set raw: expected NAME=VALUE"),
-        (("x", "--set", "positions=0:9"), "option positions: scans and streams read whole objects"),
-        (("x", "--set", "rwos=1"), "unknown option rwos; did you mean rows?"),
+        (("x", "--revision", "0.7"), "0.7"),
+        (("x", "--keys", "/nothing/there"), "File '/nothing/there' does not exist"),
+        (("x", "--keys", __file__), 'option keys: expected {"signer_1": "<hex>"}'),
         (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
     ],
 )
@@ -438,22 +433,19 @@ def test_a_mistake_is_one_line_before_anything_is_started(
     assert text in done.err
 
 
-@pytest.mark.parametrize("option", ["--out", "--html"])
 @pytest.mark.parametrize("uri", ["s3://bucket/verdicts", "file:///verdicts", "hdfs://nn/verdicts"])
-@pytest.mark.parametrize(
-    "words", [("scan", "x"), ("campaign", "--adapters", "x")], ids=lambda words: words[0]
-)
+@pytest.mark.parametrize("words", [("scan", "x"), ("fuzz", "x", "--spark")], ids=lambda words: words[0])
 def test_a_uri_to_write_to_is_refused_in_one_line_before_anything_is_started(
     wireproof: Command,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: tuple[str, ...],
-    option: str,
     uri: str,
 ) -> None:
     """Neither the object x nor the adapter x exists: nobody has looked for them yet."""
     monkeypatch.chdir(tmp_path)
-    done = wireproof(*words, "--out", "out", option, uri)
+    option = "--dir" if words[0] == "fuzz" else "--out"
+    done = wireproof(*words, option, uri)
     assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert f"'{option}': {uri} is a URI" in done.err
     assert list(tmp_path.iterdir()) == []
@@ -468,7 +460,7 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
         ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, (MUTANT,), 1))
     ):
         folder, out = logs.write(tmp_path / f"in{number}", a=log), tmp_path / f"out{number}"
-        options = command_support.source_options([str(folder)], [])
+        options = command_support.source_options([str(folder)])
         plan = plan_scan("wireproof.kafka_log", options, adapters, out)
         done(plan)
         said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))

@@ -69,11 +69,11 @@ def test_a_mistake_is_named(where: ClusterEnv, text: str) -> None:
 
 
 @needs("[spark]")
-@pytest.mark.parametrize("verb", [("scan", "x"), ("campaign", "--adapters", "reference")])
+@pytest.mark.parametrize("verb", [("scan", "x", "--out"), ("fuzz", "reference", "--spark", "--dir")])
 def test_the_verbs_say_it_before_anything_is_started(
     wireproof: Command, tmp_path: Path, verb: tuple[str, ...]
 ) -> None:
-    done = wireproof(*verb, "--out", tmp_path / "out", "--wheel", "x.whl")
+    done = wireproof(*verb, tmp_path / "out", "--wheel", "x.whl")
     assert (done.code, done.out) == (2, "")
     assert done.err == "wireproof: --archive and --wheel are for executors: choose a cluster with --master\n"
     assert not (tmp_path / "out").exists()

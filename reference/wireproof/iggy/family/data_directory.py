@@ -19,9 +19,9 @@ from wireproof.formats import FORMATS
 from wireproof.iggy import server_files, server_info
 from wireproof.iggy.family.index_files import SYSTEM, log_format
 from wireproof.iggy.server_files import ServerFile
-from wireproof.runner import index_files
+from wireproof.runner import data_directory
+from wireproof.runner.data_directory import log_report
 from wireproof.runner.file_survey import survey_file
-from wireproof.runner.log_files import log_report
 
 PARTITION: Final = re.compile(r"(?:.*/)?streams/(\d+)/topics/(\d+)/partitions/(\d+)")
 
@@ -31,7 +31,7 @@ SEGMENT: Final = "segment"
 def _log(file: DataFile) -> FileReport:
     """Read a segment in the revision that its first records show."""
     with file.path.open("rb") as opened:
-        fmt = log_format(opened.read(index_files.HEAD_BYTES))
+        fmt = log_format(opened.read(data_directory.HEAD_BYTES))
     base = int(file.path.name.partition(".")[0])
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
@@ -53,7 +53,7 @@ def _index(file: DataFile) -> FileReport:
     """Check an index file against the segment beside it."""
     if not file.size:
         return FileReport("no entry")
-    found = index_files.check_index_file(file.path)
+    found = data_directory.check_index_file(file.path)
     alone = "" if found.log is not None else "; its segment is not beside it"
     count = len(found.index.entries)
     facts: dict[str, Any] = {"entries": count}
@@ -77,11 +77,11 @@ def _text(_: DataFile) -> FileReport:
 def _has_records(file: DataFile) -> bool:
     """Return whether a log begins with records of Iggy, wherever it is."""
     with file.path.open("rb") as opened:
-        return log_format(opened.read(index_files.HEAD_BYTES)) is not None
+        return log_format(opened.read(data_directory.HEAD_BYTES)) is not None
 
 
 def _is_of_iggy(file: DataFile) -> bool:
-    return index_files.check_index_file(file.path).written_by == SYSTEM
+    return data_directory.check_index_file(file.path).written_by == SYSTEM
 
 
 _IN_PARTITION: Final = r"partitions/\d+/"

@@ -24,7 +24,7 @@ from wireproof.iggy.index_file import (
     RecordPositions,
 )
 from wireproof.iggy.resync import first_offset, last_offset
-from wireproof.runner.index_files import HEAD_BYTES, is_claimed_before
+from wireproof.runner.data_directory import HEAD_BYTES, is_claimed_before
 from wireproof.segment_files import CheckedIndex, IndexRules, RawEntries, SegmentFileName
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.packed_rows import PackedRows

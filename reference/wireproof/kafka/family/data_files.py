@@ -21,10 +21,10 @@ from wireproof.kafka.index_file import REBUILD
 from wireproof.kafka.metadata_files import MetadataFile
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_size_and_magic
-from wireproof.runner import index_files
+from wireproof.runner import data_directory
+from wireproof.runner.data_directory import log_report
 from wireproof.runner.entry_list import ListedEntry, ListedRows
 from wireproof.runner.file_survey import survey_file
-from wireproof.runner.log_files import log_report
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -106,7 +106,7 @@ def _entry_bytes(file: DataFile, head: SegmentEntry) -> bytes:
 
 def _index(file: DataFile) -> FileReport:
     """Check an index file against the log beside it."""
-    found = index_files.check_index_file(file.path)
+    found = data_directory.check_index_file(file.path)
     raw = found.index.raw
     tail = f", {raw.tail} not written yet" if raw.tail else ""
     alone = "" if found.log is not None else "; its log is not beside it"
@@ -199,11 +199,11 @@ def _control_types(file: DataFile, head: SegmentEntry) -> list[int]:
 
 
 def _is_kafka(file: DataFile) -> bool:
-    return index_files.proven_system(file.path) in (SYSTEM, "")
+    return data_directory.proven_system(file.path) in (SYSTEM, "")
 
 
 def _is_kafka_index(file: DataFile) -> bool:
-    return index_files.check_index_file(file.path).written_by == SYSTEM
+    return data_directory.check_index_file(file.path).written_by == SYSTEM
 
 
 def _count(number: int, what: str) -> str:

@@ -59,7 +59,6 @@ KAFKA: Final = StreamFraming(
     item_case=deferred("wireproof.kafka.family.spark_cases:item_case"),
     fast=FastScan(
         deferred("wireproof.kafka.family.spark_reader:read_frames"),
-        deferred("wireproof.kafka.family.spark_reader:read_digests"),
         ENTRY_FORMATS,
         _entry_format,
         _order,

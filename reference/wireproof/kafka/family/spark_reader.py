@@ -1,4 +1,4 @@
-"""Read Kafka logs with the fast decoder, chunk by chunk: entries, records, or items with their values.
+"""Read Kafka logs with the fast decoder, chunk by chunk: entries or records.
 
 `columnar` passes entries that are not clean to the reference. If bytes are not an entry at all, the end of
 the garbage depends on everything after it, so the reference reads on in the object itself.
@@ -13,19 +13,15 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.adapters.contract import Hello
 from wireproof.columnar.basic_kernels import Array
 from wireproof.formats import Format
 from wireproof.kafka.columnar import KafkaFrames, clean_records
-from wireproof.kafka.columnar.canonical_digest import digest_items
 from wireproof.kafka.columnar.entry_kernels import HEADER
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frames
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS, header_columns
-from wireproof.kafka.columnar.item_json import json_items
 from wireproof.kafka.columnar.judged_block import RecordForm
 from wireproof.kafka.columnar.parallel_garbage_search import find_garbage_end
-from wireproof.kafka.family.spark_cases import canonical_form
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
 from wireproof.spark.object_reader import ObjectReader, PieceReader
@@ -47,9 +43,6 @@ ENTRY_CHUNKS: Final = (2 * MIB, 8 * MIB)
 
 RECORD_CHUNKS: Final = (2 * MIB, 4 * MIB)
 """The same if records are read; `columnar` limits their decompressed bytes."""
-
-JSON_CHUNKS: Final = (MIB, MIB)
-"""The same if each record becomes an object."""
 
 MAX_WAITING: Final = 1 << 16
 """Rows that are collected before columns are made, if these need no bytes: each batch has a fixed cost."""
@@ -133,37 +126,11 @@ def _step_records(stored: ObjectReader, step: ScanStep, base: int) -> Iterator[C
         first = stop + 1
 
 
-def read_items(
-    stored: ObjectReader,
-    start: int,
-    end: int,
-    options: Options,
-    make_items: Callable[[ScanStep], Iterator[Item]] = json_items,
-) -> Iterator[Item]:
-    """Yield the same items as `KAFKA.items`, but the value of a clean entry is its JSON.
-
-    `make_items` makes the items of a scan step, for other values.
-    """
-
-    def make_parts(step: ScanStep, base: int) -> Iterator[Item]:
-        return (_moved(item, base) for item in make_items(step))
-
-    return read_parts(stored, start, end, options, EntryReading("slots", JSON_CHUNKS, make_parts))
-
-
 def read_frames(
     stored: ObjectReader, start: int, end: int, options: Options, ordered: bool
 ) -> Iterator[ColumnsOrItem]:
     """Yield the entries of a range, with the columns that a scan needs, and those whose order it checks."""
     return read_entries(stored, start, end, options, ORDERED_COLUMNS if ordered else FRAME_COLUMNS)
-
-
-def read_digests(
-    stored: ObjectReader, start: int, end: int, options: Options, hellos: Sequence[Hello]
-) -> Iterator[Item]:
-    """Yield the items of a range; the value of a clean entry is its digests as the adapters show it."""
-    forms = [canonical_form(hello) for hello in hellos]
-    return read_items(stored, start, end, options, lambda step: digest_items(step, forms, options))
 
 
 # --- chunks ---

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.iggy.family.live_server.client_properties import IggyClientProperties, read_properties
+from wireproof.iggy.family.live_server.server import IggyClientProperties, read_properties
 
 
 def test_without_a_file_the_user_is_that_of_a_new_server() -> None:

@@ -6,7 +6,8 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Data
-from wireproof.iggy.family.live_server.destination import (
+from wireproof.iggy.family.live_server.requests import (
+    BY_REVISION,
     DEFAULT_TOPIC,
     Topic,
     topic_of,
@@ -14,7 +15,6 @@ from wireproof.iggy.family.live_server.destination import (
     with_stream,
     with_topic,
 )
-from wireproof.iggy.family.live_server.protocol import BY_REVISION
 
 CASES = load().by_id
 SEND = formats.get("iggy.send", "0.7")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, StoredRecord, parse_line
+from wireproof.kafka.family.client_program.program import Delivered, Failed, StoredRecord, parse_line
 from wireproof.kafka.family.client_program.regroup_records import SeenRecord
 
 ROW = {

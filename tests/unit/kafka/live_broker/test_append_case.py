@@ -12,11 +12,10 @@ from tests.authoring.kafka.entry_bytes import T, batch, message, record
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.kafka.append import APPEND_TIME
-from wireproof.kafka.family.live_broker import append_case, entry_bytes, log_reading
+from wireproof.kafka.family.live_broker import append_case, requests
 from wireproof.kafka.family.live_broker.append_case import BrokerCases
-from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
-from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.kafka.family.live_broker.topics import Partition, Partitions
 from wireproof.wire.options import Options
 
 NOW = 1_790_000_000_000
@@ -62,7 +61,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     monkeypatch.setattr(append_case.requests, "produce", made.produce)
     monkeypatch.setattr(append_case.requests, "fetch", made.fetch)
     monkeypatch.setattr(append_case, "_now", lambda: NOW)
-    monkeypatch.setattr(log_reading, "BOUND_MS", 50)
+    monkeypatch.setattr(requests, "BOUND_MS", 50)
     return made
 
 
@@ -268,15 +267,15 @@ def test_the_fields_of_an_entry_are_shown_for_a_case_of_one_entry(broker: Broker
 
 def test_bytes_after_an_entry_are_not_part_of_a_case_of_one_entry() -> None:
     entry = stored(0)
-    assert entry_bytes.first_entry(entry + b"rest") == entry
-    assert entry_bytes.first_entry(entry[:-1]) == entry[:-1]
+    assert requests.first_entry(entry + b"rest") == entry
+    assert requests.first_entry(entry[:-1]) == entry[:-1]
 
 
 def test_the_first_entry_decides_the_version_of_the_request_and_the_producer() -> None:
-    assert entry_bytes.magic_of(message(1, b"k", b"v"), "mixed") == 1
-    assert entry_bytes.magic_of(message(1, b"k", b"v"), "v0") == 0
-    assert entry_bytes.producer_of(batch(b"", 0, pid=77)) == 77
-    assert entry_bytes.producer_of(message(1, b"k", b"v" * 80)) == -1
+    assert requests.magic_of(message(1, b"k", b"v"), "mixed") == 1
+    assert requests.magic_of(message(1, b"k", b"v"), "v0") == 0
+    assert requests.producer_of(batch(b"", 0, pid=77)) == 77
+    assert requests.producer_of(message(1, b"k", b"v" * 80)) == -1
 
 
 def test_a_partition_with_a_fault_is_not_used_again(broker: Broker, cases: BrokerCases) -> None:
@@ -287,6 +286,6 @@ def test_a_partition_with_a_fault_is_not_used_again(broker: Broker, cases: Broke
 
 
 def test_the_last_offset_of_a_batch_is_that_of_its_header() -> None:
-    assert entry_bytes.next_offset(5, stored(5, last=3, max_ts=T)) == 9
-    assert entry_bytes.next_offset(5, message(1, b"k", b"v")) == 6
+    assert requests.next_offset(5, stored(5, last=3, max_ts=T)) == 9
+    assert requests.next_offset(5, message(1, b"k", b"v")) == 6
     assert evolve(Partition("t", None, 0, 1, 0), end=4).end == 4

@@ -6,9 +6,8 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.authoring.kafka.entry_bytes import batch, message, record
 from wireproof.cases.outcome import BrokenRule
-from wireproof.kafka.family.live_broker import around_append, requests
-from wireproof.kafka.family.live_broker.entry_bytes import is_idempotent
-from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer
+from wireproof.kafka.family.live_broker import append_case, requests
+from wireproof.kafka.family.live_broker.requests import FetchAnswer, ProduceAnswer, is_idempotent
 from wireproof.kafka.family.live_broker.topics import Partition, TopicError
 
 TWO = batch(record(b"a", b"1") + record(b"b", b"2", off=1), 2)
@@ -35,15 +34,15 @@ class Broker:
         return self.fetched
 
     def prepare(self, partition: Partition) -> None:
-        around_append.append_earlier(None, partition)  # type: ignore[arg-type] # not asked
+        append_case.append_earlier(None, partition)  # type: ignore[arg-type] # not asked
 
     def inside(self, entry: bytes) -> list[BrokenRule]:
         place = (5, entry)
-        return list(around_append.inside_faults(None, Partition("t", None, 0, 1, 0), place, 2))  # type: ignore[arg-type]
+        return list(append_case.inside_faults(None, Partition("t", None, 0, 1, 0), place, 2))  # type: ignore[arg-type]
 
     def retry(self) -> list[BrokenRule]:
         where = Partition("t", None, 0, 1, 0)
-        return list(around_append.retry_faults(None, where, IDEMPOTENT, 4, 5))  # type: ignore[arg-type]
+        return list(append_case.retry_faults(None, where, IDEMPOTENT, 4, 5))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -125,7 +124,7 @@ def test_only_a_batch_with_producer_epoch_and_sequence_is_sent_twice() -> None:
 
 
 def test_compaction_leaves_both_records_of_the_batch_before_an_append() -> None:
-    value = around_append.EARLIER
+    value = append_case.EARLIER_BATCH
     assert isinstance(value, dict)
     keys = [record["key"] for record in value["records"]]  # type: ignore[index, call-overload, union-attr]
     assert sorted(keys) == ["00", "01"]

@@ -10,8 +10,12 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from tests.live.brokers.certificates import Authority
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.kafka.family.live_broker.client_properties import jaas_options, parse, read_properties
-from wireproof.kafka.family.live_broker.oauth_tokens import unsecured_token
+from wireproof.kafka.family.live_broker.client_properties import (
+    jaas_options,
+    parse,
+    read_properties,
+    unsecured_token,
+)
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 

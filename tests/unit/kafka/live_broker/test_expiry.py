@@ -10,7 +10,12 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from kafka.errors import KafkaConnectionError
 
-from wireproof.kafka.family.live_broker.expiry import SETTINGS, NotAskedError, can_be_awaited, waiting_ms
+from wireproof.kafka.family.live_broker.step_requests import (
+    SETTINGS,
+    NotAskedError,
+    can_be_awaited,
+    waiting_ms,
+)
 
 AGE, INTERVAL = SETTINGS["producer"]
 

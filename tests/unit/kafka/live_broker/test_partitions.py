@@ -6,8 +6,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
-from wireproof.kafka.family.live_broker.partitions import SIZE, SMALL, Partitions
-from wireproof.kafka.family.live_broker.topics import Partition, TopicError
+from wireproof.kafka.family.live_broker.topics import SIZE, SMALL, Partition, Partitions, TopicError
 
 
 class Topics:

@@ -2,7 +2,7 @@
 
 from tests.authoring.kafka.steps import idempotent
 from wireproof import formats
-from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
+from wireproof.kafka.family.live_broker.requests import ProducerIds
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
 

@@ -7,11 +7,17 @@ pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from wireproof import formats
 from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.old_messages import of_batch, written
+from wireproof.kafka.family.loopback_broker.append_rules import (
+    AppendRefused,
+    ErrorCode,
+    Form,
+    TopicSettings,
+    finished,
+    of_batch,
+    written,
+    written_records,
+)
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
-from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
 
 GZIP, ZSTD = 1, 4

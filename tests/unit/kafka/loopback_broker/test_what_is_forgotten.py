@@ -7,14 +7,19 @@ import pytest
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker import broker_settings
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.broker_settings import ID_AGE, PRODUCER_AGE
+from wireproof.kafka.family.loopback_broker import coordinator_replies
+from wireproof.kafka.family.loopback_broker.append_rules import (
+    AppendRefused,
+    ErrorCode,
+    Form,
+    TopicSettings,
+    finished,
+    written_records,
+)
 from wireproof.kafka.family.loopback_broker.coordinator import NOBODY, Coordinator
+from wireproof.kafka.family.loopback_broker.coordinator_replies import ID_AGE, PRODUCER_AGE
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
-from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Record, RecordBatch
 
 NOW: Final = 1_700_000_000_000
@@ -74,5 +79,5 @@ def test_a_transactional_id_is_forgotten_at_its_age_and_not_while_a_transaction_
 def test_a_broker_without_settings_forgets_nothing(settings: dict[str, int], *, known: bool) -> None:
     cluster = LoopbackCluster(settings=settings)
     first = cluster.coordinator.init("t", NOBODY, NOW)
-    broker_settings.forget_idle(cluster, NOW + AGE)
+    coordinator_replies.forget_idle(cluster, NOW + AGE)
     assert (cluster.coordinator.init("t", NOBODY, NOW)[0] == first[0]) is known

@@ -1,19 +1,44 @@
 """The server at an address, over TCP or HTTP, and the cases that it is asked."""
 
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
-from wireproof.adapters.contract import Hello, Request
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.cases.outcome import Outcome
 from wireproof.cases.steps import SEQUENCE
-from wireproof.iggy.family.live_server.claims import hello_of_server
-from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
+from wireproof.formats import FORMATS
+from wireproof.iggy.family.live_server import send_case
 from wireproof.iggy.family.live_server.entry import HTTP
-from wireproof.iggy.family.live_server.http_case import HttpSendCases
-from wireproof.iggy.family.live_server.http_server import HttpServer
-from wireproof.iggy.family.live_server.send_case import SendCases
+from wireproof.iggy.family.live_server.send_case import HttpSendCases, SendCases
 from wireproof.iggy.family.live_server.sequence_case import PollSequences
-from wireproof.iggy.family.live_server.server import Server
+from wireproof.iggy.family.live_server.server import HttpServer, IggyClientProperties, Server
+
+# --- claims ---
+#
+# What a server is asked: the sends of its revision.
+
+
+OBSERVED: Final = {False: send_case.FIELDS, True: send_case.HTTP_FIELDS}
+"""The fields of messages that a poll shows, over TCP and over HTTP; the partition is that of this adapter."""
+
+
+SEQUENCES: Final = Claim((SEQUENCE,), ("none",), ("reader", "produce"))
+"""Only cases with steps are about polls of a server: it writes polls, and reads none."""
+
+
+def hello_of_server(name: str, version: str, format_id: str, *, over_http: bool) -> Hello:
+    """Return the claims about a server that takes sends of a format."""
+    observed = tuple(f"messages[].{field}" for field in OBSERVED[over_http])
+    features = tuple(
+        atom.partition(":")[2] for atom in FORMATS[format_id].capabilities if atom.startswith("feature:")
+    )
+    claim = Claim(("decode",), ("none",), ("reader", "produce"), observed, features)
+    sequences = {} if over_http else {format_id.replace("send", "poll"): SEQUENCES}
+    return Hello(name, version, {format_id: claim, **sequences}, errors="coarse", cost="slow")
+
+
+# --- cases ---
+
 
 AnyServer: TypeAlias = Server | HttpServer
 

@@ -7,9 +7,8 @@ import sys
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.iggy.family.live_server.cases import server_at
-from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.own_streams import PREFIX, RefusedError
+from wireproof.iggy.family.live_server.server import PREFIX, RefusedError, read_properties
 from wireproof.wire.safe_text import one_line
 
 

@@ -10,14 +10,11 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.steps import ERROR
-from wireproof.iggy.family.live_server import commands
+from wireproof.iggy.family.live_server import requests
 from wireproof.iggy.family.live_server.connection import Connection
-from wireproof.iggy.family.live_server.destination import DEFAULT_TOPIC, Topic, topic_of, with_stream
-from wireproof.iggy.family.live_server.error_codes import error_of
-from wireproof.iggy.family.live_server.outcome import asked_twice
-from wireproof.iggy.family.live_server.own_streams import OwnStreams
-from wireproof.iggy.family.live_server.server import Server
-from wireproof.iggy.family.live_server.stored import unreadable
+from wireproof.iggy.family.live_server.requests import DEFAULT_TOPIC, Topic, error_of, topic_of, with_stream
+from wireproof.iggy.family.live_server.send_case import asked_twice, unreadable
+from wireproof.iggy.family.live_server.server import OwnStreams, Server
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected
 
@@ -54,15 +51,15 @@ class PollSession:
 
     def place(self) -> bytes:
         """Return the identifiers of the stream and of the topic."""
-        stream = commands.identifier(self.server.protocol, commands.numeric(self.stream))
-        return stream + commands.identifier(self.server.protocol, self.topic.identifier)
+        stream = requests.identifier(self.server.protocol, requests.numeric(self.stream))
+        return stream + requests.identifier(self.server.protocol, self.topic.identifier)
 
     def about(self, fields: Fields) -> bytes:
         """Return the beginning of a request about the offset of a consumer."""
         protocol = self.server.protocol
-        who = bytes((2 if fields.get("group") else 1,)) + commands.identifier(protocol, consumer(fields))
+        who = bytes((2 if fields.get("group") else 1,)) + requests.identifier(protocol, consumer(fields))
         partition = fields.get("partition")
-        number = commands.U32.pack(int(partition or 0))
+        number = requests.U32.pack(int(partition or 0))
         flag = bytes((partition is not None,)) if protocol.optional else b""
         return who + self.place() + flag + number
 
@@ -104,7 +101,7 @@ def consumer(fields: Fields) -> Json:
     """Return the identifier of the consumer of a step: a number, or a name."""
     name = str(fields.get("consumer", "1"))
     if name.isdecimal():
-        return commands.numeric(int(name))
+        return requests.numeric(int(name))
     return {"kind": "string", "value": name.encode().hex()}
 
 
@@ -121,7 +118,7 @@ def _answers(session: PollSession, request: Request) -> Iterator[dict[str, Json]
 
 def _send(session: PollSession, fields: Fields) -> dict[str, Json]:
     data = with_stream(session.server.protocol, bytes.fromhex(fields["hex"]), session.stream, session.name)
-    session.ask(commands.SEND_MESSAGES, data)
+    session.ask(requests.SEND_MESSAGES, data)
     return {"sent": True}
 
 
@@ -146,27 +143,27 @@ def _polled(session: PollSession, fields: Fields, value: int) -> Any:  # noqa: A
     """Return the decoded answer to a poll; raise `Rejected`, `NotSuccessfulError`."""
     protocol = session.server.protocol
     number, commit = int(fields.get("count", COUNT)), bytes((bool(fields.get("autoCommit")),))
-    strategy = bytes((_STRATEGIES[str(fields["strategy"])],)) + commands.U64.pack(value)
-    body = session.about(fields) + strategy + commands.U32.pack(number) + commit
-    return formats.decode(protocol.poll_format, session.ask(commands.POLL_MESSAGES, body)).value
+    strategy = bytes((_STRATEGIES[str(fields["strategy"])],)) + requests.U64.pack(value)
+    body = session.about(fields) + strategy + requests.U32.pack(number) + commit
+    return formats.decode(protocol.poll_format, session.ask(requests.POLL_MESSAGES, body)).value
 
 
 def _store_offset(session: PollSession, fields: Fields) -> dict[str, Json]:
-    body = session.about(fields) + commands.U64.pack(int(fields["offset"]))
-    session.ask(commands.STORE_CONSUMER_OFFSET, body)
+    body = session.about(fields) + requests.U64.pack(int(fields["offset"]))
+    session.ask(requests.STORE_CONSUMER_OFFSET, body)
     return {"stored": True}
 
 
 def _get_offset(session: PollSession, fields: Fields) -> dict[str, Json]:
-    body = session.ask(commands.GET_CONSUMER_OFFSET, session.about(fields))
+    body = session.ask(requests.GET_CONSUMER_OFFSET, session.about(fields))
     if not body:
         return {"offset": None}
-    partition, current, stored = commands.STORED_OFFSET.unpack(body)
+    partition, current, stored = requests.STORED_OFFSET.unpack(body)
     return {"partition": str(partition), "currentOffset": str(current), "offset": str(stored)}
 
 
 def _delete_offset(session: PollSession, fields: Fields) -> dict[str, Json]:
-    session.ask(commands.DELETE_CONSUMER_OFFSET, session.about(fields))
+    session.ask(requests.DELETE_CONSUMER_OFFSET, session.about(fields))
     return {"deleted": True}
 
 
@@ -176,10 +173,10 @@ def _join_group(session: PollSession, fields: Fields) -> dict[str, Json]:
     if name not in session.groups:
         session.groups.add(name)
         protocol = session.server.protocol
-        session.ask(commands.CREATE_CONSUMER_GROUP, session.place() + commands.group(protocol, name))
+        session.ask(requests.CREATE_CONSUMER_GROUP, session.place() + requests.group(protocol, name))
     session.ask(
-        commands.JOIN_CONSUMER_GROUP,
-        session.place() + commands.identifier(session.server.protocol, consumer(fields)),
+        requests.JOIN_CONSUMER_GROUP,
+        session.place() + requests.identifier(session.server.protocol, consumer(fields)),
     )
     return {"joined": True}
 

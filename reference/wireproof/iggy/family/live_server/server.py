@@ -1,21 +1,191 @@
 """A server that is logged in: its version, and the streams of our own on it. No other stream is touched."""
 
+import configparser
+import contextlib
+import json
 import re
 import struct
-from typing import Final
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
 
-from attrs import evolve
+from attrs import evolve, frozen
 
+from wireproof import formats
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.server_address import ServerAddress
-from wireproof.iggy.family.live_server import commands
-from wireproof.iggy.family.live_server.client_properties import IggyClientProperties
-from wireproof.iggy.family.live_server.connection import Connection, Reply
-from wireproof.iggy.family.live_server.destination import Topic
-from wireproof.iggy.family.live_server.error_codes import error_of
-from wireproof.iggy.family.live_server.own_streams import RefusedError, StreamServer
-from wireproof.iggy.family.live_server.protocol import BY_REVISION, BY_VERSION, Protocol
+from wireproof.adapters.live_servers import ServerAddress
+from wireproof.iggy.family.live_server import requests
+from wireproof.iggy.family.live_server.connection import Connection, HttpConnection, HttpReply, Reply
+from wireproof.iggy.family.live_server.requests import (
+    BY_REVISION,
+    BY_VERSION,
+    Protocol,
+    ServerError,
+    Topic,
+    error_of,
+)
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
+
+# --- own streams ---
+#
+# The streams of our own on a server: one for each case, deleted after it. No other stream is touched.
+
+
+PREFIX: Final = "wireproof-"
+"""The beginning of every name. Only streams with it, and with the token of a run, are ever deleted."""
+
+
+RETURN_SECONDS: Final = 10.0
+"""Time in which a server that is started again answers."""
+
+PAUSE: Final = 0.1
+
+
+class RefusedError(Exception):
+    """The server refuses a request that is no case."""
+
+
+class StreamServer(ABC):
+    """A server that is logged in. Every method raises `OSError`, and `RefusedError` if the server refuses."""
+
+    @abstractmethod
+    def create_stream(self, name: str) -> int:
+        """Create a stream and return its number."""
+
+    @abstractmethod
+    def delete_stream(self, number: int) -> None:
+        """Delete a stream of our own."""
+
+    @abstractmethod
+    def streams(self) -> Sequence[tuple[int, str]]:
+        """Return the number and the name of each stream."""
+
+    @abstractmethod
+    def is_listening(self) -> bool:
+        """Return True if a new connection gets the answer to a ping."""
+
+    @abstractmethod
+    def reconnect_if_lost(self) -> None:
+        """Replace the connection if there was a fault on it."""
+
+    @abstractmethod
+    def lose(self) -> None:
+        """Close the connection after a fault on it: the next case gets another one."""
+
+    def returns(self) -> bool:
+        """Wait for a server that is started again; return False if it does not answer in time."""
+        deadline = time.monotonic() + RETURN_SECONDS
+        while not (found := self.is_listening()) and time.monotonic() < deadline:
+            time.sleep(PAUSE)
+        return found
+
+    def delete_streams(self, token: str) -> dict[str, str]:
+        """Delete the streams of a run; return the names of those that are left, with the reason."""
+        left: dict[str, str] = {}
+        for number, name in self.streams():
+            if name.startswith(f"{PREFIX}{token}-"):
+                try:
+                    self.delete_stream(number)
+                except RefusedError as error:
+                    left[name] = str(error)
+        return left
+
+
+class OwnStreams:
+    """Lends streams to cases, one after another."""
+
+    def __init__(self, server: StreamServer, names: str) -> None:
+        """Use names that begin with the prefix and `names`."""
+        self._server = server
+        self._names = (f"{PREFIX}{names}-{number}" for number in count(1))
+
+    @contextlib.contextmanager
+    def lend(self) -> Iterator[tuple[str, int]]:
+        """Create a stream, give its name and number, and delete it; raise `RefusedError`, `OSError`."""
+        name = next(self._names)
+        stream = self._server.create_stream(name)
+        try:
+            yield name, stream
+        finally:
+            with contextlib.suppress(RefusedError, OSError):  # the cleanup deletes what is left
+                self._server.delete_stream(stream)
+
+    def check(self) -> None:
+        """Create and delete a stream: without the permission for it, there is no run."""
+        self._server.delete_stream(self._server.create_stream(next(self._names)))
+
+
+# --- client properties ---
+#
+# The properties file of a client of an Iggy server: its user, and facts that no request asks for.
+
+
+USER_KEY: Final = "username"
+PASSWORD_KEY: Final = "password"  # noqa: S105 - the name of a key
+NAME_KEY: Final = "wireproof.server.name"
+REVISION_KEY: Final = "wireproof.server.revision"
+KEYS: Final = (USER_KEY, PASSWORD_KEY, NAME_KEY, REVISION_KEY)
+
+LONGEST: Final = 255
+"""Bytes of a user and of a password: their length is one byte."""
+
+_SECTION: Final = "properties"
+
+
+@frozen
+class IggyClientProperties:
+    """The content of a properties file.
+
+    Attributes:
+        user, password: of a user that may create, delete and use streams; a new server has the default.
+        name: of the server, for reports and known failures.
+        revision: of the bytes of a send; empty: found out by the version that the server answers.
+    """
+
+    user: str = "iggy"
+    password: str = "iggy"  # noqa: S105 - the password of every new server, in its documentation
+    name: str = "iggy-server"
+    revision: str = ""
+
+
+def read_properties(path: str) -> IggyClientProperties:
+    """Return the content of a properties file, or the default without one; raise `AdapterStartError`."""
+    if not path:
+        return IggyClientProperties()
+    try:
+        found = _parsed(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        text = str(error).partition("\n")[0]
+        raise AdapterStartError(f"the properties file {path} cannot be read: {text}") from None
+    if unknown := found.keys() - set(KEYS):
+        raise AdapterStartError(f"{path}: {min(unknown)} is no key; the keys are {', '.join(KEYS)}")
+    if long := [key for key in (USER_KEY, PASSWORD_KEY) if len(found.get(key, "").encode()) > LONGEST]:
+        raise AdapterStartError(f"{path}: {long[0]} has more than {LONGEST} bytes")
+    default = IggyClientProperties()
+    return IggyClientProperties(
+        found.get(USER_KEY, default.user),
+        found.get(PASSWORD_KEY, default.password),
+        found.get(NAME_KEY, default.name),
+        found.get(REVISION_KEY, default.revision),
+    )
+
+
+def _parsed(text: str) -> dict[str, str]:
+    """Return the properties of a text: `#` and `!` begin comments."""
+    parser = configparser.ConfigParser(
+        delimiters=("=",), comment_prefixes=("#", "!"), interpolation=None, default_section=""
+    )
+    parser.optionxform = str  # type: ignore[assignment,method-assign] # keys keep their case
+    parser.read_string(f"[{_SECTION}]\n{text}")
+    return dict(parser[_SECTION])
+
+
+# --- server ---
+
 
 _VERSION: Final = re.compile(r"(\d+\.\d+)\.\d+")
 
@@ -45,8 +215,8 @@ class Server(StreamServer):
         """Return another connection that is logged in; raise `OSError`, `RefusedError`."""
         connection = Connection(self.address)
         try:
-            body = commands.login(self.properties.user, self.properties.password)
-            reply = connection.request(commands.LOGIN, body)
+            body = requests.login(self.properties.user, self.properties.password)
+            reply = connection.request(requests.LOGIN, body)
             _check(reply, f"the login of {self.properties.user}")
         except BaseException:
             connection.close()
@@ -62,7 +232,7 @@ class Server(StreamServer):
     def _version(self) -> str:
         """Return the version that the server answers; empty if it answers none."""
         try:
-            return commands.version_in(self.ask("reading the statistics", commands.GET_STATS))
+            return requests.version_in(self.ask("reading the statistics", requests.GET_STATS))
         except RefusedError:
             return ""
 
@@ -70,7 +240,7 @@ class Server(StreamServer):
         """Return True if a new connection gets the answer to a ping."""
         try:
             with Connection(self.address) as connection:
-                return connection.request(commands.PING, b"").status == 0
+                return connection.request(requests.PING, b"").status == 0
         except OSError:
             return False
 
@@ -88,31 +258,31 @@ class Server(StreamServer):
     def create_stream(self, name: str) -> int:
         """Create a stream and return its number."""
         body = self.ask(
-            f"creating the stream {name}", commands.CREATE_STREAM, commands.create_stream(self.protocol, name)
+            f"creating the stream {name}", requests.CREATE_STREAM, requests.create_stream(self.protocol, name)
         )
         if len(body) >= 4:
-            return commands.number_in(body)
+            return requests.number_in(body)
         return next(number for number, found in self.streams() if found == name)
 
     def create_topic(self, stream: int, topic: Topic) -> Topic:
         """Create a topic and return it as it is; from 0.6 on the server gives it a number."""
-        body = commands.create_topic(self.protocol, stream, topic.number, topic.name, topic.partitions)
-        answer = self.ask("creating a topic", commands.CREATE_TOPIC, body)
+        body = requests.create_topic(self.protocol, stream, topic.number, topic.name, topic.partitions)
+        answer = self.ask("creating a topic", requests.CREATE_TOPIC, body)
         if self.protocol.chosen:
             return topic
-        number = commands.number_in(answer)
-        shown = commands.numeric(number) if topic.by_number else topic.identifier
+        number = requests.number_in(answer)
+        shown = requests.numeric(number) if topic.by_number else topic.identifier
         return evolve(topic, number=number, identifier=shown)
 
     def delete_stream(self, number: int) -> None:
         """Delete a stream of our own."""
-        body = commands.identifier(self.protocol, commands.numeric(number))
-        self.ask(f"deleting the stream {number}", commands.DELETE_STREAM, body)
+        body = requests.identifier(self.protocol, requests.numeric(number))
+        self.ask(f"deleting the stream {number}", requests.DELETE_STREAM, body)
 
     def streams(self) -> list[tuple[int, str]]:
         """Return the number and the name of each stream; raise `OSError`, `RefusedError`."""
         try:
-            return list(commands.streams_in(self.ask("listing the streams", commands.GET_STREAMS)))
+            return list(requests.streams_in(self.ask("listing the streams", requests.GET_STREAMS)))
         except (struct.error, IndexError):
             return []
 
@@ -143,3 +313,140 @@ def _no_server(address: ServerAddress, error: OSError) -> str:
     if isinstance(error, ConnectionRefusedError):
         return f"nothing answers at {address}: {error.strerror}"
     return f"{address} does not answer as an Iggy server up to 0.8.x does: {one_line(str(error), 200)}"
+
+
+# --- http server ---
+#
+# A server over HTTP that is logged in: its version, and the streams of our own on it.
+
+
+PONG: Final = b"pong"
+TEXT: Final = 200
+"""Characters of the text of an error that are kept."""
+
+HTTP_ERRORS: Final[Mapping[int, ServerError]] = {413: ServerError("HTTP 413", "limit-exceeded")}
+"""The errors of the HTTP layer that have a class: a body may be larger than a server is configured for."""
+
+
+class HttpServer(StreamServer):
+    """A server at an address, with one connection for everything but the cases.
+
+    Raises:
+        AdapterStartError: nothing answers there, it is no server of Iggy, or it refuses the user.
+    """
+
+    def __init__(self, address: ServerAddress, properties: IggyClientProperties) -> None:
+        """Connect and log in."""
+        self.address = address
+        self.properties = properties
+        self._lost = False
+        try:
+            self._token = self._login()
+            self._connection = self.connected()
+            self.version = self._version()
+        except (RefusedError, OSError) as error:
+            raise AdapterStartError(_no_http_server(address, error)) from None
+        self.protocol = protocol_of(properties.revision, self.version, address)
+
+    def _login(self) -> str:
+        user = {"username": self.properties.user, "password": self.properties.password}
+        with HttpConnection(self.address) as connection:
+            reply = connection.request("POST", "/users/login", json.dumps(user).encode())
+        found = _checked(reply, f"the login of {self.properties.user}")
+        try:
+            return str(found["access_token"]["token"])
+        except (TypeError, KeyError):
+            raise RefusedError("the answer to the login has no access token") from None
+
+    def connected(self) -> HttpConnection:
+        """Return another connection that is logged in; raise `OSError`."""
+        return HttpConnection(self.address, self._token)
+
+    def ask(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
+        """Return the JSON value of an answer; raise `RefusedError`, `OSError`."""
+        data = None if body is None else json.dumps(body).encode()
+        return _checked(self._connection.request(method, path, data), doing)
+
+    def _version(self) -> str:
+        found = self.ask("reading the statistics", "GET", "/stats")
+        return str(found.get("iggy_server_version", "")) if isinstance(found, dict) else ""
+
+    def is_listening(self) -> bool:
+        """Return True if a new connection gets the answer to a ping."""
+        try:
+            with HttpConnection(self.address) as connection:
+                return connection.request("GET", "/ping").body == PONG
+        except OSError:
+            return False
+
+    def reconnect_if_lost(self) -> None:
+        """Log in again if there was a fault on the connection; raise `OSError`, `RefusedError`."""
+        if self._lost:
+            self._token = self._login()
+            self._connection = self.connected()
+            self._lost = False
+
+    def lose(self) -> None:
+        """Close the connection after a fault on it."""
+        self._connection.close()
+        self._lost = True
+
+    def create_stream(self, name: str) -> int:
+        """Create a stream and return its number."""
+        found = self.ask(f"creating the stream {name}", "POST", "/streams", {"name": name})
+        try:
+            return int(found["id"])
+        except (TypeError, KeyError, ValueError):
+            raise RefusedError(f"the answer to the stream {name} has no number") from None
+
+    def create_topic(self, stream: int, name: str, partitions: int) -> None:
+        """Create a topic whose messages do not expire."""
+        facts = {"name": name, "partitions_count": partitions, "compression_algorithm": "none"}
+        unlimited = {"message_expiry": 0, "max_topic_size": 0}
+        self.ask("creating a topic", "POST", f"/streams/{stream}/topics", facts | unlimited)
+
+    def streams(self) -> list[tuple[int, str]]:
+        """Return the number and the name of each stream; raise `OSError`, `RefusedError`."""
+        found = self.ask("listing the streams", "GET", "/streams")
+        return [(int(row["id"]), str(row["name"])) for row in found or ()]
+
+    def delete_stream(self, number: int) -> None:
+        """Delete a stream of our own."""
+        self.ask(f"deleting the stream {number}", "DELETE", f"/streams/{number}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def error_in(reply: HttpReply, revision: str) -> tuple[ServerError, str]:
+    """Return the error in an answer, and its text.
+
+    Errors of the HTTP layer itself are texts, or have the HTTP status as their code: iggy.md, section 8.3.
+    """
+    text = one_line(reply.body.decode("utf-8", "replace"), TEXT)
+    of_layer = HTTP_ERRORS.get(reply.status) or ServerError(f"HTTP {reply.status}")
+    if not reply.is_json:
+        return of_layer, text
+    try:
+        number = int(formats.decode(formats.get("iggy.json.error", revision), reply.body).value.id)
+    except Rejected as error:
+        return of_layer, f"its body is refused, {error.cls}: {text}"
+    return (of_layer if number == reply.status else error_of(number)), text
+
+
+def _checked(reply: HttpReply, doing: str) -> Any:  # noqa: ANN401 - any JSON
+    if reply.success:
+        return reply.value()
+    found = reply.value()
+    named = isinstance(found, dict) and {"id", "code"} <= found.keys()
+    shown = f"{one_line(str(found['code']), TEXT)} ({found['id']})" if named else f"HTTP {reply.status}"
+    raise RefusedError(f"{doing} is refused with {shown}")
+
+
+def _no_http_server(address: ServerAddress, error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return f"nothing answers at {address}: {error.strerror}"
+    if isinstance(error, RefusedError):
+        return f"{address}: {error}"
+    return f"{address} does not answer as an Iggy server over HTTP does: {one_line(str(error), TEXT)}"

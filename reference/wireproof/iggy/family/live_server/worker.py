@@ -9,18 +9,17 @@ import sys
 from typing import Final
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.python_object import line_of
 from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.server_address import ServerAddress
 from wireproof.adapters.threaded_answers import Answers, answer_request, requests
 from wireproof.cases.outcome import Crashed
 from wireproof.cases.steps import SEQUENCE
 from wireproof.iggy.family.live_server.cases import Cases, cases_of, hello_of, server_at
-from wireproof.iggy.family.live_server.client_properties import read_properties
 from wireproof.iggy.family.live_server.entry import address_of
-from wireproof.iggy.family.live_server.own_streams import RefusedError
+from wireproof.iggy.family.live_server.server import RefusedError, read_properties
 
 SERVER_GONE: Final = 3
 """Exit code after a case whose server is not there any more."""

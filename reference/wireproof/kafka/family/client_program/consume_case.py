@@ -16,8 +16,14 @@ from kafka.protocol.consumer import FetchRequest
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, Outcome, Refused, Stalled
 from wireproof.kafka.family.client_program.client_options import ClientOptions
-from wireproof.kafka.family.client_program.program import ClientProgram, Ended, LineRead
-from wireproof.kafka.family.client_program.program_lines import Delivered, Failed, parse_line
+from wireproof.kafka.family.client_program.program import (
+    ClientProgram,
+    Delivered,
+    Ended,
+    Failed,
+    LineRead,
+    parse_line,
+)
 from wireproof.kafka.family.client_program.regroup_records import SeenRecord, assign_records, log_value
 from wireproof.kafka.family.loopback_broker import server
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic

@@ -11,11 +11,11 @@ from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.steps import SEQUENCE
 from wireproof.formats import FORMATS
-from wireproof.kafka.family.live_broker import expiry, requests, step_requests
+from wireproof.kafka.family.live_broker import requests, step_requests
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.partitions import Partitions
 from wireproof.kafka.family.live_broker.step_requests import NoCoordinatorError
+from wireproof.kafka.family.live_broker.topics import Partitions
 from wireproof.wire.json_values import Json
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _of_requests(cluster: Cluster, transactions: int) -> tuple[str, ...]:
         ("compaction", CreateTopicsRequest.API_KEY in cluster.versions),
         ("delete-records", DeleteRecordsRequest.API_KEY in cluster.versions),
         ("down-conversion", cluster.versions[requests.FETCH][0] == OLDEST_FETCH),
-        *((f"{what}-expiry", expiry.can_be_awaited(cluster, what)) for what in expiry.SETTINGS),
+        *((f"{what}-expiry", step_requests.can_be_awaited(cluster, what)) for what in step_requests.SETTINGS),
         *(
             (name, cluster.versions.get(LIST_OFFSETS, (0, 0))[1] >= version)
             for name, version in LISTED_SINCE.items()

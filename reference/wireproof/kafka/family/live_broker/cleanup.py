@@ -8,7 +8,7 @@ import sys
 from kafka import errors
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.kafka.family.live_broker import topics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster

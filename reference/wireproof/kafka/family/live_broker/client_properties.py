@@ -4,15 +4,24 @@ Keys and values: Kafka documentation, "Security" and "Client configs"; PEM store
 (JKS, PKCS12) need Java's tools and are refused.
 """
 
+import base64
+import json
 import re
-from collections.abc import Mapping
+import ssl
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import field, frozen
+from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.kafka.family.live_broker import oauth_tokens, pem_stores
+from wireproof.adapters.python_object import line_of
 from wireproof.kafka.family.live_broker.requests import FETCH, PRODUCE, VERSIONS
 
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -97,7 +106,7 @@ def _settings(properties: Mapping[str, str]) -> dict[str, Any]:
         raise ValueError(f"security.protocol is {protocol}; it is one of {', '.join(PROTOCOLS)}")
     settings: dict[str, Any] = {"security_protocol": protocol}
     if protocol.endswith("SSL"):
-        settings["ssl_context"] = pem_stores.context_of(properties)
+        settings["ssl_context"] = context_of(properties)
     if protocol.startswith("SASL"):
         settings |= _sasl(properties)
     return settings
@@ -125,7 +134,7 @@ def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
         raise ValueError(f"sasl.mechanism is {mechanism}; it is one of {', '.join(MECHANISMS)}")
     jaas = jaas_options(properties.get("sasl.jaas.config", ""))
     if mechanism == "OAUTHBEARER":
-        provider = oauth_tokens.provider_of(properties, jaas)
+        provider = provider_of(properties, jaas)
         return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": provider}
     if not {"username", "password"} <= jaas.keys():
         raise ValueError(f"sasl.jaas.config needs username and password for {mechanism}")
@@ -142,3 +151,153 @@ def jaas_options(text: str) -> dict[str, str]:
         found[1]: re.sub(r"\\(.)", r"\1", found[2]) if found[2] is not None else found[3]
         for found in _JAAS_OPTION.finditer(text)
     }
+
+
+# --- oauth tokens ---
+#
+# Tokens for SASL OAUTHBEARER, from the properties that Kafka's clients have for it.
+#
+# Three ways: a token in a file (`sasl.oauthbearer.token.endpoint.url=file:…`), a token endpoint with the
+# credentials of a client (KIP-768), and the unsecured token of KIP-255, which only test brokers accept.
+
+
+URL: Final = "sasl.oauthbearer.token.endpoint.url"
+LIFETIME: Final = 3600
+"""Seconds for which an unsecured token is valid: the default of KIP-255."""
+
+SECONDS: Final = 10.0
+"""Time limit of a request to a token endpoint."""
+
+
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # the library has no types
+    """Provider of a token that is made anew for each connection."""
+
+    def __init__(self, make: Callable[[], str], extensions: Mapping[str, str]) -> None:
+        """Store how a token is made."""
+        super().__init__()
+        self._make = make
+        self._extensions = dict(extensions)
+
+    def token(self) -> str:
+        """Return a token; raise `AdapterStartError` if there is none."""
+        try:
+            return self._make()
+        except (OSError, ValueError, KeyError) as error:
+            raise AdapterStartError(f"no token for OAUTHBEARER: {line_of(error)}") from None
+
+    def extensions(self) -> dict[str, str]:
+        """Return the SASL extensions of the login module (KIP-342)."""
+        return self._extensions
+
+
+def provider_of(properties: Mapping[str, str], jaas: Mapping[str, str]) -> TokenProvider:
+    """Return the provider for the properties and the options of the login module; raise `ValueError`."""
+    extensions = {
+        name.removeprefix("extension_"): value
+        for name, value in jaas.items()
+        if name.startswith("extension_")
+    }
+    url = properties.get(URL, "")
+    if url.startswith("file:"):
+        return TokenProvider(lambda: _fetched(urllib.request.Request(url)).strip(), extensions)  # noqa: S310 - the user's own file
+    if url:
+        request = _request(url, jaas)
+        return TokenProvider(lambda: str(json.loads(_fetched(request))["access_token"]), extensions)
+    subject = jaas.get("unsecuredLoginStringClaim_sub")
+    if subject is None:
+        raise ValueError(f"OAUTHBEARER needs {URL}, or unsecuredLoginStringClaim_sub in sasl.jaas.config")
+    return TokenProvider(lambda: unsecured_token(subject, time.time()), extensions)
+
+
+def _request(url: str, jaas: Mapping[str, str]) -> urllib.request.Request:
+    if not url.startswith(("https:", "http:")) or not {"clientId", "clientSecret"} <= jaas.keys():
+        raise ValueError(
+            f"{URL} is a file: or https: URL; the latter needs clientId and clientSecret in sasl.jaas.config"
+        )
+    form = {"grant_type": "client_credentials"} | ({"scope": jaas["scope"]} if "scope" in jaas else {})
+    basic = base64.b64encode(f"{jaas['clientId']}:{jaas['clientSecret']}".encode()).decode()
+    return urllib.request.Request(  # noqa: S310 - the scheme is checked above
+        url, urllib.parse.urlencode(form).encode(), {"Authorization": f"Basic {basic}"}
+    )
+
+
+def _fetched(request: urllib.request.Request) -> str:
+    with urllib.request.urlopen(request, timeout=SECONDS) as reply:  # noqa: S310 - as above
+        text: str = reply.read().decode()
+        return text
+
+
+def unsecured_token(subject: str, now: float) -> str:
+    """Return an unsecured JSON Web Signature: RFC 7515, appendix A.5."""
+    claims: dict[str, Any] = {"sub": subject, "iat": int(now), "exp": int(now) + LIFETIME}
+    return f"{_part({'alg': 'none'})}.{_part(claims)}."
+
+
+def _part(tree: Mapping[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(tree).encode()).decode().rstrip("=")
+
+
+# --- pem stores ---
+#
+# The certificates of a properties file as a TLS context: PEM files, or PEM text in the file (KIP-651).
+
+
+PEM: Final = "PEM"
+
+
+def context_of(properties: Mapping[str, str]) -> ssl.SSLContext:
+    """Return the TLS context for the properties that begin with `ssl.`; raise `ValueError`."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https") != ""
+    try:
+        _trust(context, properties)
+        _identify(context, properties)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"a certificate or key is no PEM text: {error}") from None
+    except (OSError, ssl.SSLError) as error:
+        locked = ", or ssl.key.password is wrong" if "ssl.key.password" in properties else ""
+        raise ValueError(f"a certificate or key cannot be read{locked}: {error}") from None
+    return context
+
+
+def _trust(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
+    """Trust the certificates of the truststore only; without one, those of the system."""
+    inline, place = properties.get("ssl.truststore.certificates"), properties.get("ssl.truststore.location")
+    if not inline and not place:
+        context.load_default_certs()
+        return
+    _refuse_java(properties, "ssl.truststore")
+    context.load_verify_locations(cadata=inline or Path(str(place)).read_text(encoding="ascii"))
+
+
+def _identify(context: ssl.SSLContext, properties: Mapping[str, str]) -> None:
+    """Load the client's own certificate and key, if there are any."""
+    chain, key = properties.get("ssl.keystore.certificate.chain"), properties.get("ssl.keystore.key")
+    place, password = (
+        properties.get("ssl.keystore.location"),
+        properties.get("ssl.key.password", _no_password),
+    )
+    if not (place or (chain and key)):
+        return
+    _refuse_java(properties, "ssl.keystore")
+    if place:
+        context.load_cert_chain(place, password=password)
+        return
+    with tempfile.TemporaryDirectory(prefix="wireproof-") as folder:  # `ssl` reads keys from files only
+        file = Path(folder) / "client.pem"
+        file.touch(mode=0o600)
+        file.write_text(f"{key}\n{chain}\n", encoding="ascii")
+        context.load_cert_chain(file, password=password)
+
+
+def _no_password() -> str:
+    """Raise `ValueError` for an encrypted key; without this, the library asks at the terminal."""
+    raise ValueError("the key is encrypted: set ssl.key.password")
+
+
+def _refuse_java(properties: Mapping[str, str], store: str) -> None:
+    kind = properties.get(f"{store}.type", "JKS").upper()
+    if kind != PEM:
+        raise ValueError(
+            f"{store}.type is {kind}: only PEM can be read; set {store}.type=PEM and convert the store"
+        )

@@ -22,7 +22,7 @@ from kafka.protocol.api_key import ApiKey
 from kafka.protocol.metadata import MetadataRequest
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.server_address import ServerAddress
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.wire.safe_text import one_line
 
 CONNECT_SECONDS: Final = 5.0

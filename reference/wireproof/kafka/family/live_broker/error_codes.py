@@ -1,7 +1,7 @@
 """The error codes with which a broker refuses a record set, and the class of each.
 
 Numbers and names: Kafka's protocol guide, "Error Codes" (`Errors`). Each code has one class, so that a case
-whose sources name a code can be judged by it. Where Kafka raises each, by the classes of §1.7 of kafka.md:
+whose sources name a code can be judged by it. Where Kafka raises each, by the classes of kafka.md §1.7:
 
     CORRUPT_MESSAGE                    `UnifiedLog.analyzeAndValidateRecords`: `batch.ensureValid()`;
                                        `LogValidator.validateRecord`: the CRC of an inner message

@@ -8,25 +8,23 @@ from functools import partial
 from kafka import errors
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.live_servers import clean_up
+from wireproof.adapters.live_servers import TOKEN_BYTES, ServerAddress, clean_up
 from wireproof.adapters.python_object import line_of
-from wireproof.adapters.server_address import TOKEN_BYTES, ServerAddress
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.kafka.family.live_broker import error_codes, requests
 from wireproof.kafka.family.live_broker.claims import MESSAGE_FIELDS, V2_FIELDS, WINDOW, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import read_properties
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.entry import entry_of_broker
-from wireproof.kafka.family.live_broker.entry_bytes import (
+from wireproof.kafka.family.live_broker.requests import (
     MAGICS,
     entries_of,
     magic_of,
     next_offset,
     producer_of,
+    read_log,
 )
-from wireproof.kafka.family.live_broker.log_reading import read_log
-from wireproof.kafka.family.live_broker.partitions import Partitions
-from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
+from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, Partitions, TopicError
 
 
 class BrokerRelay:

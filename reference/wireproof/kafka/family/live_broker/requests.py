@@ -1,10 +1,11 @@
 """Produce and Fetch with raw bytes, in the version that fits the entries."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from struct import Struct
 from typing import Any, Final, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 from kafka import errors
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
@@ -12,6 +13,9 @@ from kafka.protocol.producer import ProduceRequest
 from wireproof.kafka.family.live_broker import error_codes
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.topics import Partition
+from wireproof.kafka.layouts import BATCH
+from wireproof.kafka.size_and_magic import MAGIC_AT
+from wireproof.wire.checksums import crc32c
 
 PRODUCE: Final = ProduceRequest.API_KEY
 FETCH: Final = FetchRequest.API_KEY
@@ -150,3 +154,170 @@ def _fetched(response: Any) -> FetchAnswer:  # noqa: ANN401 - a response
     found = only(response.responses, "topics")
     reply = only(found.partitions, "partitions")
     return FetchAnswer(reply.error_code, reply.high_watermark, bytes(reply.records or b""))
+
+
+# --- entry bytes ---
+#
+# The bytes of entries, of which only the parts are read that every version has.
+
+
+V2: Final = 2
+MAGICS: Final = {"v0": 0, "v1": 1, "v2": V2}
+NO_PRODUCER: Final = -1
+BATCH_HEADER: Final = 61
+"""Bytes of a batch before its records."""
+
+PRODUCER_FIELDS: Final = {"producerId": 8, "producerEpoch": 2, "baseSequence": 4}
+"""The fields of an idempotent producer, and their sizes."""
+
+_PREFIX: Final = Struct(">qi")
+PREFIX: Final = _PREFIX.size
+"""Bytes of an entry up to the end of its length, which counts the bytes after it."""
+
+
+def entries_of(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the offset and the bytes of each whole entry: kafka.md §1.4."""
+    at = 0
+    while len(data) - at >= PREFIX:
+        offset, length = _PREFIX.unpack_from(data, at)
+        end = at + PREFIX + length
+        if length < 0 or end > len(data):
+            return
+        yield offset, data[at:end]
+        at = end
+
+
+def next_offset(offset: int, entry: bytes) -> int:
+    """Return the offset after an entry: of a batch by its last offset, of a message by its own."""
+    return offset + _number(entry, "lastOffsetDelta", 4) + 1 if is_batch(entry) else offset + 1
+
+
+def first_entry(data: bytes) -> bytes:
+    """Return the bytes of the first entry, without the bytes after it; all bytes if it is cut."""
+    return next((entry for _, entry in entries_of(data)), data)
+
+
+def magic_of(data: bytes, revision: str) -> int:
+    """Return the magic that decides the version of the request: of the revision, or of the first entry."""
+    if revision in MAGICS:
+        return MAGICS[revision]
+    return data[MAGIC_AT] if len(data) > MAGIC_AT else V2
+
+
+def producer_of(data: bytes) -> int:
+    """Return the producer id of the first batch; -1 if there is none."""
+    return _number(data, "producerId", 8) if is_batch(data) else NO_PRODUCER
+
+
+def is_batch(data: bytes) -> bool:
+    """Return True for an entry of v2 with a whole header."""
+    return len(data) >= BATCH_HEADER and data[MAGIC_AT] == V2
+
+
+def is_idempotent(data: bytes) -> bool:
+    """Return True if the first batch has a producer id, an epoch and a sequence: KIP-98."""
+    return is_batch(data) and all(_number(data, name, size) >= 0 for name, size in PRODUCER_FIELDS.items())
+
+
+def _number(data: bytes, field: str, size: int) -> int:
+    at = BATCH.offset(field)
+    return int.from_bytes(data[at : at + size], signed=True)
+
+
+# --- log reading ---
+#
+# The log of a partition up to its high watermark, in as many fetches as the broker needs.
+
+
+BOUND_MS: Final = 1_000
+"""Most milliseconds to wait for a high watermark that includes an acknowledged append."""
+
+FETCH_PAUSE: Final = 0.02
+
+
+def read_log(cluster: Cluster, partition: Partition, since: int, magic: int, beyond: int) -> FetchAnswer:
+    """Fetch the log from `since` up to a high watermark that is more than `beyond`.
+
+    A response may end before its high watermark: the broker reads one after the other.
+    """
+    deadline = time.monotonic() + BOUND_MS / 1000
+    entries: list[tuple[int, bytes]] = []
+    while True:
+        following = max(since, *(next_offset(*entry) for entry in entries)) if entries else since
+        found = fetch(cluster, partition, following, magic)
+        known = entries[-1][0] if entries else -1
+        entries += [entry for entry in entries_of(found.data) if entry[0] > known]
+        reached = max((next_offset(*entry) for entry in entries), default=since)
+        whole = reached >= found.high_watermark > beyond
+        if whole or found.code or time.monotonic() > deadline:
+            rest = found.data[sum(len(data) for _, data in entries_of(found.data)) :]
+            return evolve(found, data=b"".join(data for _, data in entries) + rest)
+        time.sleep(FETCH_PAUSE)
+
+
+# --- producer ids ---
+#
+# The producer ids of a case: the broker gives others than those in the bytes of a fixture.
+#
+# A batch of a fixture has the id that `init-producer` names. On the wire the broker's own id takes its
+# place, and the checksum is computed again; in answers it is replaced back. Nothing else of a batch is
+# touched.
+
+
+_PRODUCER: Final = Struct(">q")
+_CRC: Final = Struct(">I")
+_PRODUCER_AT: Final = BATCH.offset("producerId")
+_CRC_AT: Final = BATCH.offset("crc")
+_CHECKED_FROM: Final = BATCH.offset("attributes")
+
+
+class ProducerIds:
+    """The ids of one case, each way."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._of_broker: dict[int, int] = {}
+
+    def learn(self, own: int, of_broker: int) -> None:
+        """Note the id that the broker gave for one of the case."""
+        self._of_broker[own] = of_broker
+
+    def on_wire(self, own: int) -> int:
+        """Return the broker's id; an id that it did not give is sent as it is."""
+        return self._of_broker.get(own, own)
+
+    def in_case(self, of_broker: int) -> int:
+        """Return the id in the case of an id of the broker: the latest of several."""
+        found = [own for own, other in self._of_broker.items() if other == of_broker]
+        return found[-1] if found else of_broker
+
+    def in_bytes(self, data: bytes) -> bytes:
+        """Return batches with the broker's ids; bytes that are no whole batch stay as they are."""
+        entries = [entry for _, entry in entries_of(data)]
+        rest = data[sum(map(len, entries)) :]
+        return b"".join(self._replaced(entries)) + rest
+
+    @staticmethod
+    def named_in(data: bytes) -> frozenset[int]:
+        """Return the producer ids of the batches in some bytes."""
+        entries = (entry for _, entry in entries_of(data))
+        whole = (entry for entry in entries if len(entry) >= BATCH_HEADER and entry[MAGIC_AT] == V2)
+        return frozenset(_PRODUCER.unpack_from(entry, _PRODUCER_AT)[0] for entry in whole)
+
+    def _replaced(self, entries: list[bytes]) -> Iterator[bytes]:
+        for entry in entries:
+            if len(entry) < BATCH_HEADER or entry[MAGIC_AT] != V2:
+                yield entry
+                continue
+            (own,) = _PRODUCER.unpack_from(entry, _PRODUCER_AT)
+            yield _with_producer(entry, self._of_broker[own]) if own in self._of_broker else entry
+
+
+def _with_producer(entry: bytes, number: int) -> bytes:
+    """Return a batch with another producer id; a wrong checksum stays as wrong as it was."""
+    (crc,) = _CRC.unpack_from(entry, _CRC_AT)
+    changed = bytearray(entry)
+    _PRODUCER.pack_into(changed, _PRODUCER_AT, number)
+    fault = crc ^ crc32c(entry[_CHECKED_FROM:])
+    _CRC.pack_into(changed, _CRC_AT, crc32c(bytes(changed[_CHECKED_FROM:])) ^ fault)
+    return bytes(changed)

@@ -1,10 +1,14 @@
 """A case with steps on a live broker: a topic of its own, its requests in order, and the answer to each."""
 
+import shlex
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from itertools import count, takewhile
+from threading import Condition
 from typing import Any, Final, TypeAlias
 
 from attrs import define, evolve, field
@@ -12,19 +16,104 @@ from kafka import errors
 from kafka.protocol.producer import InitProducerIdRequest
 
 from wireproof.adapters.contract import Request
+from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof.cases.steps import ERROR
-from wireproof.kafka.family.live_broker import expiry, step_answers, step_requests
+from wireproof.kafka.family.live_broker import step_requests
 from wireproof.kafka.family.live_broker.asked_twice import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
-from wireproof.kafka.family.live_broker.expiry import NotAskedError
-from wireproof.kafka.family.live_broker.producer_ids import ProducerIds
-from wireproof.kafka.family.live_broker.requests import only
-from wireproof.kafka.family.live_broker.restarts import Restarts
-from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError
+from wireproof.kafka.family.live_broker.requests import ProducerIds, only
+from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError, NotAskedError
 from wireproof.kafka.family.live_broker.topics import OwnTopics, Partition, TopicError
 from wireproof.wire.json_values import Json
+from wireproof.wire.safe_text import one_line
+
+# --- restarts ---
+#
+# Restarts of a broker in the middle of a case, by a command of its operator, while no other one is asked.
+
+
+GATHER_SECONDS: Final = 2
+"""Time in which further cases may come that wait for the same restart, which takes much longer."""
+
+COMMAND_SECONDS: Final = 120
+MOST_OF_OUTPUT: Final = 200
+
+
+class RestartError(AdapterError):
+    """The command of a restart failed, or the broker did not come back; the text is one line."""
+
+
+class Restarts:
+    """Lets cases run at the same time, and starts the broker again between them. Threads share it.
+
+    One restart serves all cases that wait for one. Cases without a restart begin before or after it.
+    """
+
+    def __init__(self, cluster: Cluster, command: str, restarted: Callable[[float], None]) -> None:
+        """Use a command, empty for none; `restarted` gets the time of each restart."""
+        self._cluster = cluster
+        self._command = command
+        self._restarted = restarted
+        self._changed = Condition()
+        self._running = self._waiting = self._begun = self._done = 0
+
+    @contextmanager
+    def case(self, *, restarts: bool) -> Iterator[None]:
+        """Run a case, after the restart that others wait for unless it has one itself."""
+        with self._changed:
+            self._changed.wait_for(lambda: restarts or not self._waiting)
+            self._begun += 1
+            self._running += 1
+        try:
+            yield
+        finally:
+            self._count(running=-1)
+
+    def restart(self) -> None:
+        """Start the broker again when every other case has ended, or waits too; raise `RestartError`."""
+        with self._changed:
+            before = self._done
+            self._count(running=-1, waiting=1)
+            try:
+                while self._done == before:
+                    self._changed.wait_for(lambda: self._done != before or not self._running)
+                    others = partial(self._others_came, before, self._begun)
+                    if not self._changed.wait_for(others, GATHER_SECONDS):
+                        self._run()
+                        self._done += 1
+            finally:
+                self._count(running=1, waiting=-1)
+
+    def _others_came(self, done: int, begun: int) -> bool:
+        """Report whether a restart was made since, or a case has begun."""
+        return self._done != done or self._begun != begun or self._running > 0
+
+    def _count(self, running: int, waiting: int = 0) -> None:
+        with self._changed:
+            self._running += running
+            self._waiting += waiting
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        try:
+            subprocess.run(  # noqa: S603 - the command of the properties file
+                shlex.split(self._command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True, timeout=COMMAND_SECONDS, check=True,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            said = one_line(str(getattr(error, "stderr", None) or error), MOST_OF_OUTPUT)
+            raise RestartError(f"the command that starts the broker again failed: {said}") from None
+        if not self._cluster.returns():
+            raise RestartError(
+                f"nothing answers at {self._cluster.address} after the broker was started again"
+            )
+        self._restarted(time.monotonic())
+
+
+# --- sequence case ---
+
 
 Fields: TypeAlias = Mapping[str, Any]
 Fetched: TypeAlias = dict[str, Any]
@@ -103,7 +192,7 @@ class SequenceCases:
     def _ask(self, request: Request) -> Outcome:
         try:
             answers = list(self._answers(request))
-            return Accepted({"steps": answers}, broken=tuple(step_answers.broken_in(answers)))
+            return Accepted({"steps": answers}, broken=tuple(step_requests.broken_in(answers)))
         except (TopicError, NotAskedError) as error:
             return Unsupported(str(error))
         except errors.RequestTimedOutError as error:
@@ -141,7 +230,7 @@ class SequenceCases:
         try:
             return _OPS[str(fields["op"])](self._cluster, session, fields)
         except NoCoordinatorError as error:
-            return step_answers.error(error.code)
+            return step_requests.error(error.code)
 
     def _session(self, request: Request) -> Session:
         """Create the topic of a case, and wait until its partitions can be read."""
@@ -206,7 +295,7 @@ class SequenceCases:
         for reply in replies:
             code = reply.error_code
             session.append_times[reply.base_offset] = reply.log_append_time_ms
-            yield step_answers.error(code) if code else {"baseOffset": str(reply.base_offset)}
+            yield step_requests.error(code) if code else {"baseOffset": str(reply.base_offset)}
 
     def _produce_request(self, session: Session, fields: Fields) -> tuple[Any, int]:
         name = session.transactional_id(fields)
@@ -246,7 +335,7 @@ def _init_producer(cluster: Cluster, session: Session, fields: Fields) -> Json:
     known = session.producer(fields) if "producerEpoch" in fields else NOBODY
     answer = step_requests.init_producer(cluster, session.transactional_id(fields), known)
     if answer.error_code:
-        return step_answers.error(answer.error_code)
+        return step_requests.error(answer.error_code)
     session.ids.learn(own, answer.producer_id)
     return {"producerEpoch": str(answer.producer_epoch)}
 
@@ -255,7 +344,7 @@ def _add_partitions(cluster: Cluster, session: Session, fields: Fields) -> Json:
     added = [session.partitions[int(number)] for number in fields["partitions"]]
     name = session.transactional_id(fields) or ""
     code = step_requests.add_partitions(cluster, name, session.producer(fields), added)
-    return step_answers.error(code) if code else {"added": True}
+    return step_requests.error(code) if code else {"added": True}
 
 
 def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json:
@@ -265,7 +354,7 @@ def _end_transaction(cluster: Cluster, session: Session, fields: Fields) -> Json
         cluster, name, session.producer(fields), commit=bool(fields["commit"]), version=version
     )
     if answer.error_code:
-        return step_answers.error(answer.error_code)
+        return step_requests.error(answer.error_code)
     return {"producerEpoch": str(answer.producer_epoch)} if version >= step_requests.V2 else {"ended": True}
 
 
@@ -302,7 +391,7 @@ def _waited(
 
 def _count(answer: Fetched) -> int:
     """Return the number of records in a fetched log."""
-    return sum(step_answers.count_records(entry) for entry in answer.get("entries", ()))
+    return sum(step_requests.count_records(entry) for entry in answer.get("entries", ()))
 
 
 def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
@@ -317,7 +406,7 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
         reply = _of_response(step_requests.fetch(cluster, [(partition, offset)], limits))
         found = _of_version(reply, session, limits.version, times="times" in fields)
         answer, rows = _joined(answer, found), found.get("entries", ())
-        following = step_answers.last_offset(rows[-1]) + 1 if rows else offset
+        following = step_requests.last_offset(rows[-1]) + 1 if rows else offset
         if limited or ERROR in answer or following <= offset or following >= _bound(answer, limits):
             return answer
         offset = following
@@ -326,8 +415,10 @@ def _read(cluster: Cluster, session: Session, fields: Fields) -> Fetched:
 def _of_version(reply: Any, session: Session, version: int | None, *, times: bool) -> Fetched:  # noqa: ANN401 - a part of a response
     """Return the answer of a partition: an old Fetch has messages and the high watermark alone."""
     if version is None or version > step_requests.OLD_FETCH:
-        return step_answers.of_partition(reply, session.ids, session.append_times.values() if times else None)
-    return step_answers.of_old_partition(reply, session.append_times.values())
+        return step_requests.of_partition(
+            reply, session.ids, session.append_times.values() if times else None
+        )
+    return step_requests.of_old_partition(reply, session.append_times.values())
 
 
 def _joined(answer: Fetched, found: Fetched) -> Fetched:
@@ -379,11 +470,11 @@ def _fetch_session(cluster: Cluster, session: Session, fields: Fields) -> Json:
     limits = evolve(_limits(fields), session=(number, int(fields["epoch"])), forget=forget)
     response = step_requests.fetch(cluster, wanted, limits, session.partitions[0].node)
     if response.error_code:
-        return step_answers.error(response.error_code)
+        return step_requests.error(response.error_code)
     begins = int(fields["epoch"]) == 0
     session.fetch_session = response.session_id if begins else session.fetch_session
     rows: list[Json] = [
-        {"partition": str(one.partition_index), **step_answers.of_partition(one, session.ids)}
+        {"partition": str(one.partition_index), **step_requests.of_partition(one, session.ids)}
         for topic in response.responses
         for one in topic.partitions
     ]
@@ -398,7 +489,7 @@ def _delete_records(cluster: Cluster, session: Session, fields: Fields) -> Json:
         lambda one: int(one.error_code),
     )
     return (
-        step_answers.error(reply.error_code)
+        step_requests.error(reply.error_code)
         if reply.error_code
         else {"lowWatermark": str(reply.low_watermark)}
     )
@@ -406,7 +497,7 @@ def _delete_records(cluster: Cluster, session: Session, fields: Fields) -> Json:
 
 def _await_expiry(cluster: Cluster, _: Session, fields: Fields) -> Json:
     """Wait until every broker has forgotten what nobody used since: by its own settings."""
-    time.sleep(expiry.waiting_ms(cluster, str(fields["of"])) / 1000)
+    time.sleep(step_requests.waiting_ms(cluster, str(fields["of"])) / 1000)
     return {"waited": True}
 
 
@@ -420,10 +511,10 @@ def _list_offset(cluster: Cluster, session: Session, fields: Fields) -> Json:
         lambda one: int(one.error_code),
     )
     if reply.error_code:
-        return step_answers.error(reply.error_code)
+        return step_requests.error(reply.error_code)
     found: dict[str, Json] = {"offset": str(reply.offset)}
     if asked >= 0 or asked == LARGEST_TIME:
-        found["timestamp"] = str(step_answers.named_time(reply.timestamp, session.append_times.values()))
+        found["timestamp"] = str(step_requests.named_time(reply.timestamp, session.append_times.values()))
     return found
 
 

@@ -13,24 +13,21 @@ from kafka import errors
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.live_servers import ServerAddress
 from wireproof.adapters.message_framing import Packet
 from wireproof.adapters.object_worker import end_with_parent
 from wireproof.adapters.request_json import hello_packet
-from wireproof.adapters.server_address import ServerAddress
 from wireproof.adapters.threaded_answers import Answers, Runs, answer_in_threads, answer_request
 from wireproof.cases.outcome import Crashed, Outcome
 from wireproof.cases.steps import SEQUENCE
 from wireproof.kafka.family.live_broker import topics
-from wireproof.kafka.family.live_broker.append_case import BrokerCases
-from wireproof.kafka.family.live_broker.around_append import append_earlier
+from wireproof.kafka.family.live_broker.append_case import BrokerCases, append_earlier
 from wireproof.kafka.family.live_broker.claims import WINDOW, hello_of_broker, legacy_magics
 from wireproof.kafka.family.live_broker.client_properties import ClientProperties, read_properties
 from wireproof.kafka.family.live_broker.cluster import MOST_OF_REASON, Cluster
-from wireproof.kafka.family.live_broker.entry_bytes import NO_PRODUCER, V2
-from wireproof.kafka.family.live_broker.partitions import Partitions
-from wireproof.kafka.family.live_broker.restarts import Restarts
-from wireproof.kafka.family.live_broker.sequence_case import RESTART, SequenceCases
-from wireproof.kafka.family.live_broker.topics import OwnTopics, TopicError
+from wireproof.kafka.family.live_broker.requests import NO_PRODUCER, V2
+from wireproof.kafka.family.live_broker.sequence_case import RESTART, Restarts, SequenceCases
+from wireproof.kafka.family.live_broker.topics import OwnTopics, Partitions, TopicError
 from wireproof.wire.safe_text import one_line
 
 START_FAILED: Final = 4

@@ -6,9 +6,8 @@ from typing import Any, Final
 from attrs import define
 from kafka.protocol.consumer import FetchResponse
 
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.fetch_sessions import FetchSession, is_news
-from wireproof.kafka.family.loopback_broker.old_messages import OLD_FETCH
+from wireproof.kafka.family.loopback_broker.append_rules import OLD_FETCH, AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.coordinator import FetchSession, is_news
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import READ_COMMITTED, LoopbackCluster, Reply, Request
 

@@ -6,16 +6,16 @@ from typing import Final
 from attrs import Factory, define, evolve, frozen
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker import append_rules, markers, old_messages, stored_form
+from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import (
     NO_TIMESTAMP,
     AppendRefused,
     Arrival,
     ErrorCode,
+    Form,
+    TopicSettings,
+    batches_of,
 )
-from wireproof.kafka.family.loopback_broker.old_messages import batches_of
-from wireproof.kafka.family.loopback_broker.stored_form import Form
-from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.rejection import Rejected
 
@@ -143,11 +143,11 @@ class ServedPartition:
 
     def form(self, arrival: Arrival, now: int) -> Form:
         """Return the form in which a batch is stored."""
-        return stored_form.stored_form(arrival, self.settings, self.end, now)
+        return append_rules.stored_form(arrival, self.settings, self.end, now)
 
     def finish(self, form: Form, _: Arrival) -> bytes:
         """Return the bytes that are stored."""
-        return stored_form.finished(form)
+        return append_rules.finished(form)
 
     def answer(self, form: Form, now: int) -> Appended:
         """Return the answer to the producer."""
@@ -228,13 +228,13 @@ class ServedPartition:
         first = self.open.pop(producer, None)
         if first is not None and not commit:
             self.aborted.append(Aborted(producer, first, self.end))
-        ServedPartition.keep(self, form, stored_form.finished(form))
+        ServedPartition.keep(self, form, append_rules.finished(form))
         self.stored[-1] = evolve(self.stored[-1], is_marker=True)
 
     def marker(self, producer: int, epoch: int, *, commit: bool, now: int) -> Form:
         """Return a marker, with the timestamp type of the topic."""
-        form = markers.marker(producer, epoch, commit=commit, offset=self.end, now=now)
-        return evolve(form, header=stored_form.with_time(form.header, self.settings, now))
+        form = append_rules.marker(producer, epoch, commit=commit, offset=self.end, now=now)
+        return evolve(form, header=append_rules.with_time(form.header, self.settings, now))
 
     def last_stable_offset(self) -> int:
         """Return the first offset of an open transaction, or the high watermark."""
@@ -295,11 +295,11 @@ class ServedPartition:
         if not self.settings.down_conversion:
             raise AppendRefused(ErrorCode.UNSUPPORTED_VERSION, "down-conversion is switched off")
         found = (self.messages(one, offset, magic) for one in batches_of(data))
-        return b"".join(map(old_messages.written, found))
+        return b"".join(map(append_rules.written, found))
 
     def messages(self, batch: RecordBatch, offset: int, magic: int) -> list[Message]:
         """Return the messages that stand for a batch."""
-        return old_messages.of_batch(batch, offset, magic)
+        return append_rules.of_batch(batch, offset, magic)
 
     def first_after(self, timestamp: int) -> Record | None:
         """Return the first record of this time or a later one: FileRecords.searchForTimestamp.

@@ -44,17 +44,18 @@ from kafka.protocol.producer import (
 
 from wireproof.kafka.attribute_bits import TRANSACTIONAL
 from wireproof.kafka.batch import peek_header
-from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, ErrorCode
-from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
-from wireproof.kafka.family.loopback_broker.fetch_sessions import Sessions
-from wireproof.kafka.family.loopback_broker.groups import Groups
+from wireproof.kafka.family.loopback_broker.append_rules import (
+    BODY,
+    LEADER_EPOCH,
+    AppendRefused,
+    ErrorCode,
+    InvalidSettingError,
+    TopicSettings,
+)
+from wireproof.kafka.family.loopback_broker.coordinator import Coordinator, Groups, Sessions
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
-from wireproof.kafka.family.loopback_broker.stored_form import LEADER_EPOCH
-from wireproof.kafka.family.loopback_broker.topic_settings import InvalidSettingError, TopicSettings
 
 NODE: Final = 1
-NO_ID: Final = UUID(int=0)
-
 IMPLICIT: Final = 12
 """The version of Produce from which on a batch adds its partition to the transaction: KIP-890."""
 

@@ -15,10 +15,15 @@ from wireproof.kafka import log
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.control_types import ABORT
 from wireproof.kafka.family.client_program.regroup_records import RegroupedLog, split_log
-from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused, ErrorCode
+from wireproof.kafka.family.loopback_broker.append_rules import (
+    AppendRefused,
+    ErrorCode,
+    Form,
+    TopicSettings,
+    finished,
+    written_records,
+)
 from wireproof.kafka.family.loopback_broker.partition import Aborted, ServedPartition
-from wireproof.kafka.family.loopback_broker.stored_form import Form, finished, written_records
-from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader

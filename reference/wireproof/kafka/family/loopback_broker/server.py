@@ -15,12 +15,7 @@ from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
 from kafka.protocol.producer import ProduceRequest
 
-from wireproof.kafka.family.loopback_broker import (
-    broker_settings,
-    group_replies,
-    replies,
-    transaction_replies,
-)
+from wireproof.kafka.family.loopback_broker import coordinator_replies, replies
 from wireproof.kafka.family.loopback_broker.append_rules import AppendRefused
 from wireproof.kafka.family.loopback_broker.fetching import Fetching, refused_fetch
 from wireproof.kafka.family.loopback_broker.replies import REQUESTS, LoopbackCluster
@@ -125,7 +120,7 @@ class LoopbackServer:
 
     @staticmethod
     async def _answer(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - messages of kafka-python
-        broker_settings.forget_idle(node, time.time_ns() // 1_000_000)
+        coordinator_replies.forget_idle(node, time.time_ns() // 1_000_000)
         reply = ANSWERS[request.API_KEY](node, request)
         return await reply if isawaitable(reply) else reply
 
@@ -147,9 +142,9 @@ async def _fetch(node: LoopbackCluster, request: Any) -> Any:  # noqa: ANN401 - 
 
 ANSWERS: Final[dict[int, Callable[[LoopbackCluster, Any], Any]]] = {
     **replies.ANSWERS,
-    **transaction_replies.ANSWERS,
-    **broker_settings.ANSWERS,
-    **group_replies.ANSWERS,
+    **coordinator_replies.TRANSACTION_ANSWERS,
+    **coordinator_replies.SETTINGS_ANSWERS,
+    **coordinator_replies.GROUP_ANSWERS,
     FetchRequest.API_KEY: _fetch,
 }
 """The function that answers each API, by its key."""

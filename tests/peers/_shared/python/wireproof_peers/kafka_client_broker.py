@@ -10,11 +10,11 @@ from uuid import uuid4
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.producer import ProduceRequest
 
+from wireproof.kafka.family.loopback_broker.append_rules import TopicSettings
 from wireproof.kafka.family.loopback_broker.coordinator import Coordinator
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.replies import LoopbackCluster, ServedTopic
 from wireproof.kafka.family.loopback_broker.server import running
-from wireproof.kafka.family.loopback_broker.topic_settings import TopicSettings
 
 TOPIC: Final = "t"
 PARTITIONS: Final = 256
