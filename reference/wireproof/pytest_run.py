@@ -12,6 +12,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import FixtureError, Suite, load
 from wireproof.cases.id_patterns import PatternError, select
+from wireproof.cases.seeded_examples import PropertyError, property_examples
 from wireproof.fuzz import property_run
 from wireproof.report.failure_block import failure_lines
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
@@ -23,11 +24,9 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, Run, run_event
 from wireproof.runner.known_failures import BaselineError, KnownFailure, read_baseline
 from wireproof.runner.property_suite import (
-    PropertyError,
     PropertySettings,
     PropertyTarget,
     RedrawCounts,
-    case_pool,
     property_targets,
 )
 from wireproof.runner.run import Selection, run
@@ -115,7 +114,7 @@ class PytestRun:
             f"{one.row.format_id}/property/{one.op}": one for one in property_targets(self.hello, formats)
         }
         for target in by_name.values():
-            case_pool(target.row.format_id, self.seed)
+            property_examples(target.row.format_id, self.seed)
         return by_name
 
     def properties(self) -> list[str]:

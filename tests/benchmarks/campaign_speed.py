@@ -17,7 +17,7 @@ import click
 from attrs import frozen
 from beside import Cost, best, conditions, of_tree, told
 
-from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.spark import campaign_job, command_support
 from wireproof.spark.session import session
 

@@ -24,7 +24,7 @@ from google_crc32c import value as crc32c
 from zlib_ng import zlib_ng
 
 from wireproof import formats
-from wireproof.cases.strategies.nearly_valid_bytes import written
+from wireproof.cases.mutate.encodings import written
 from wireproof.columnar import crc_kernels
 from wireproof.columnar.decompress import Arena, decompress_region
 from wireproof.formats import FORMATS

@@ -16,7 +16,7 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.adapters.registry import resolve
 from wireproof.cases.mutate import mutate_with_edits, seed
-from wireproof.cases.mutate.least import written
+from wireproof.cases.mutate.encodings import written
 from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
 from wireproof.wire.rejection import Rejected

@@ -14,7 +14,7 @@ from interleaving import interleaved
 from kafka.record.memory_records import MemoryRecords
 
 from wireproof import formats
-from wireproof.cases.strategies.nearly_valid_bytes import written
+from wireproof.cases.mutate.encodings import written
 from wireproof.formats import FORMATS
 from wireproof.kafka import batch
 from wireproof.kafka.size_and_magic import MAX_SIZE, SizeAndMagic, peek_whole_entry

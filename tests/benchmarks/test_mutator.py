@@ -8,7 +8,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from wireproof import formats
 from wireproof.cases.mutate import mutate_with_edits, seed
-from wireproof.cases.mutate.least import written
+from wireproof.cases.mutate.encodings import written
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejection import Rejected
 

@@ -7,7 +7,7 @@ from attrs import fields
 from one_of_a_kind import each_format
 
 from wireproof import formats
-from wireproof.cases.strategies.nearly_valid_bytes import written
+from wireproof.cases.mutate.encodings import written
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.fuzz.oracles import without_computed_fields
 from wireproof.strategies import nearly_valid, values

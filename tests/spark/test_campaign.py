@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.registry import spec_of
-from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.spark import campaign_job
 from wireproof.spark.campaign_job import CampaignPlan
 

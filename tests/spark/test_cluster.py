@@ -15,7 +15,7 @@ from machine import needs
 from standalone import cluster
 
 from tests.mutants.registry import spec_of
-from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.spark import campaign_job, command_support, index_files
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan

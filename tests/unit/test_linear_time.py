@@ -17,7 +17,7 @@ from growing_inputs import BATCH, HOSTILE, LOG, STREAM
 from work_counter import steps
 
 from wireproof import formats
-from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.encodings import sample
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options

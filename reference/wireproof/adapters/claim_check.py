@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, get_args
 
+from attrs import frozen
+
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cases.observable_fields import unknown_part
@@ -16,16 +18,54 @@ LONGEST: Final = 80
 """Characters of a name that a message shows."""
 
 
-def check_claims(name: str, hello: Hello) -> None:
-    """Check the names in all claims; raise `AdapterStartError` with the unknown name and a suggestion."""
+@frozen
+class UnknownName:
+    """A name in a hello that does not exist.
+
+    Attributes:
+        kind: `revision`, `codec`, `profile`, `feature` or `observes`.
+        format_id: of the claim; empty for a revision.
+        word: the name; for a field its whole pattern.
+        part: the part of the pattern that does not exist.
+        valid: the names that do.
+    """
+
+    kind: str
+    format_id: str
+    word: str
+    part: str
+    valid: tuple[str, ...]
+
+
+def unknown_names(hello: Hello) -> Iterator[UnknownName]:
+    """Yield the names in all claims that do not exist."""
     for format_id, claim in hello.revisions.items():
         if format_id not in FORMATS:
-            raise _unknown(name, "revision", format_id, FORMATS)
+            yield UnknownName("revision", "", format_id, format_id, tuple(FORMATS))
+            continue
         for kind, claimed, valid in _names(claim):
             for word in claimed:
                 if word not in valid:
-                    raise _unknown(name, f"{kind} of {format_id}", word, valid)
-        _check_observes(name, format_id, claim)
+                    yield UnknownName(kind, format_id, word, word, tuple(valid))
+        for pattern in claim.observes:
+            if found := unknown_part(FORMATS[format_id], pattern):
+                yield UnknownName("observes", format_id, pattern, *found)
+
+
+def check_claims(name: str, hello: Hello) -> None:
+    """Raise `AdapterStartError` with the first unknown name and a suggestion."""
+    for unknown in unknown_names(hello):
+        if unknown.kind == "observes":
+            raise AdapterStartError(
+                f"{name}: its hello observes {one_line(unknown.word, LONGEST)!r} of {unknown.format_id}, "
+                f"which has no {one_line(unknown.part, LONGEST)!r} there: "
+                f"{suggestion(field_of(unknown.part), unknown.valid)}"
+            )
+        what = f"{unknown.kind} of {unknown.format_id}" if unknown.format_id else unknown.kind
+        raise AdapterStartError(
+            f"{name}: its hello claims the {what} {one_line(unknown.word, LONGEST)!r}, which does not exist: "
+            f"{suggestion(unknown.word, unknown.valid)}"
+        )
 
 
 def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]:
@@ -41,23 +81,6 @@ def _atoms(kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for found, _, name in capabilities if found == kind))
 
 
-def _check_observes(name: str, format_id: str, claim: Claim) -> None:
-    for pattern in claim.observes:
-        if found := unknown_part(FORMATS[format_id], pattern):
-            part, known = found
-            raise AdapterStartError(
-                f"{name}: its hello observes {one_line(pattern, LONGEST)!r} of {format_id}, which has no "
-                f"{one_line(part, LONGEST)!r} there: {suggestion(_field(part), known)}"
-            )
-
-
-def _unknown(name: str, what: str, word: str, valid: Iterable[str]) -> AdapterStartError:
-    return AdapterStartError(
-        f"{name}: its hello claims the {what} {one_line(word, LONGEST)!r}, which does not exist: "
-        f"{suggestion(word, valid)}"
-    )
-
-
-def _field(part: str) -> str:
+def field_of(part: str) -> str:
     """Return the name in a part of a pattern: `magic` for `[magic=2]`."""
     return part.removeprefix("[").partition("=")[0]

@@ -8,7 +8,7 @@ API is a fault of the adapter. `revisions` contains its claims, as in a hello; m
 """
 
 from collections.abc import Mapping
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from attrs import field, frozen
 
@@ -82,14 +82,6 @@ class Request:
     def weight(self) -> int:
         """Return the size of the input in bytes."""
         return len(self.data) + sum(map(len, self.chunks))
-
-
-@runtime_checkable
-class Adapter(Protocol):
-    """Attributes that a Python adapter must have; `decode`, `encode` and `scan` are looked up by name."""
-
-    name: str
-    version: str
 
 
 class Codec(Protocol):

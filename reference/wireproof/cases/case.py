@@ -22,6 +22,9 @@ ORIGIN_CORPUS: Final = "corpus"
 """The origins of cases that nobody wrote: the relation of a family, or the reference, gives the expectation;
 the bytes of the last come from an archive."""
 
+PROPERTY: Final = "property"
+"""The topic, and the family, of the cases of `--property`: `kafka.batch/v2/property/decode~s0:7`."""
+
 MADE_ORIGINS: Final = frozenset({ORIGIN_RELATION, ORIGIN_REFERENCE, ORIGIN_CORPUS})
 
 Op = Literal["decode", "encode", "scan", "sequence"]

@@ -76,12 +76,6 @@ def replace_field(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new:
     return EditedBytes(data[: span.start] + new + data[span.end :], moved)
 
 
-def replace_range(damaged: EditedBytes, start: int, end: int, new: bytes) -> EditedBytes:
-    """Return the bytes with `start` to `end` replaced; the layout has no field there any more."""
-    spans = shift_spans(damaged.spans, start, end, len(new) - (end - start))
-    return EditedBytes(damaged.data[:start] + new + damaged.data[end:], spans)
-
-
 def shift_spans(spans: tuple[FieldSpan, ...], start: int, end: int, grown: int) -> tuple[FieldSpan, ...]:
     """Return the spans after the bytes `start` to `end` became `grown` longer; spans inside are removed."""
     if end > start:

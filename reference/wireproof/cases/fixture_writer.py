@@ -30,7 +30,7 @@ from wireproof.cases.case import (
 from wireproof.cases.fixtures import REQUIRED, SCHEMA, Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.steps import step_json
-from wireproof.files import replace_bytes, replace_text
+from wireproof.files import replace_text
 from wireproof.wire.options_json import options_to_json
 
 MAX_INLINE_BYTES: Final = 512
@@ -86,14 +86,6 @@ def sort_files(suite: Suite) -> tuple[Path, ...]:
             replace_text(path, wanted)
             changed.append(path)
     return tuple(changed)
-
-
-def write_page(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
-    """Write the fixture file `path` and the files beside it."""
-    page = fixture_page(form, revision, cases)
-    for name, data in page.files.items():
-        replace_bytes(path.parent / name, data)
-    replace_text(path, page.text)
 
 
 def _with_file(case: Case, files: dict[str, bytes]) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from wireproof.adapters.doctor import examined
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
 from wireproof.adapters.library_releases import releases
-from wireproof.adapters.probe import ProbeResult, Standing, findings
-from wireproof.adapters.probe_advice import advice, fix_of
+from wireproof.adapters.probe import ProbeResult, Standing, advice, findings, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import AdapterOption, Entry
@@ -220,7 +219,7 @@ def probing(
         cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
         asked = list(engine.ask(cases))
         found = findings(hello, asked)
-        more = advice(engine, suite.cases, asked)
+        more = advice(engine, asked)
         click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
     for standing, title in PROBE_SECTIONS.items():
         for finding in (one for one in found if one.standing == standing):

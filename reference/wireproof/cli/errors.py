@@ -29,7 +29,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.runner.known_failures:BaselineError": Exit.USAGE,
     "wireproof.segment_files:IndexFileError": Exit.USAGE,
     "wireproof.runner.events:EventError": Exit.USAGE,
-    "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
+    "wireproof.cases.seeded_examples:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
 """Exit codes by module and class: a missing file is a usage error, a broken fixture a fault of the suite."""

@@ -21,8 +21,8 @@ from wireproof.cli.spark_options import OUT, on_cluster
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
 from wireproof.fuzz.findings import Finding
-from wireproof.fuzz.stats import FormatStats, format_stats
 from wireproof.fuzz.target import REFERENCE
+from wireproof.fuzz.work_directory import FormatStats, format_stats
 from wireproof.runner.exit_codes import Exit
 
 GUIDED_ONLY: Final = ("minutes", "max_size", "level")

@@ -36,7 +36,7 @@ def fuzz_on_spark(
 ) -> int:
     """Generate cases, check every adapter with them, and keep the smallest cases of each kind of failure."""
     try:
-        from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
+        from wireproof.cases.seeded_examples import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - Spark is an extra
         from wireproof.spark.cluster_env import cluster_env_of  # noqa: PLC0415 - as above
     except ImportError as error:

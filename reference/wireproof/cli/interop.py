@@ -25,6 +25,7 @@ from wireproof.files import replace_text
 from wireproof.formats import matching_ids
 from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
+from wireproof.report.terminal import output_console
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.event_files import EventWriter
 from wireproof.runner.events import CaseEvent
@@ -81,7 +82,7 @@ def command(
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another reads")
     shown = _shown(found, tokens, relayed)
-    print_interop(shown, Console())
+    print_interop(shown, output_console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
         _write(shown, out)

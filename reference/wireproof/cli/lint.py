@@ -11,7 +11,7 @@ from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.history import counts
-from wireproof.cases.lint import generated_problems, lint
+from wireproof.cases.lint import lint
 from wireproof.cases.lint_problem import Problem
 from wireproof.cases.lint_sources import basis_lines, level_line, source_line
 from wireproof.cases.vector_coverage import count_line, tables_of
@@ -30,9 +30,8 @@ from wireproof.runner.judge import refusal_verdict
     is_flag=True,
     help="sort cases and keys, and write JSON in its layout; changes no case",
 )
-@click.option("--generated", is_flag=True, help="make the large cases too, and check them; takes a minute")
 @with_fixtures
-def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated: bool) -> int:
+def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
     """Check every fixture against the schema, the rules and the reference; print one line for each problem.
 
     Nothing is frozen if there is a problem. Exit code 5 if there is one: it is a fault of the suite.
@@ -42,7 +41,7 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool, generated:
         click.echo(f"{path}: sorted")
     suite = load(folders, checked=True) if sorting else suite
     table = states.state_table(suite) if states.note_files(suite) else None
-    problems = [*lint(suite), *refusable(suite), *(generated_problems(suite) if generated else ())]
+    problems = [*lint(suite), *refusable(suite)]
     problems += states.state_problems(table, suite) if table else ()
     for problem in problems:
         click.echo(str(problem))

@@ -50,6 +50,7 @@ OPTIONS: Final = {
         for verb in ("check", "interop", "replay", "shrink")
     },
     ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
+    ("lint", "--generated"): "`wireproof check reference` makes the large cases and judges them",
     ("scan", "--html"): "`wireproof report DIR --html FILE` writes the page",
     ("scan", "--samples"): "three samples of each kind of failure are kept",
     ("scan", "--set"): "--revision, --keys, --compression, --max-message and --max-output take its place",

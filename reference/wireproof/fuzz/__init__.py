@@ -5,19 +5,18 @@ See `architecture.md`, section "fuzzing". The way of one input through `wireproo
     campaign            starts the worker processes, and stops those that take too long
     worker              one worker process: gives each format its turns (`worker_config`, `format_session`)
     supervisor          forks a fuzzing process, watches it, and replaces it when it ends
-    libfuzzer           the fuzzing process: libFuzzer, through atheris
-    mutator             makes the input, with the `uninstrumented` copy of the mutators
-    target              checks the input:
+    libfuzzer           the fuzzing process: libFuzzer, through atheris; its `Mutator` makes the input
+                        (`instrumentation`: with a copy of the mutators that is not instrumented)
+    target              checks the input, of which `cases.examples` has made cases:
       shared_input        a copy of the input that survives the process
-      case_builder        turns the bytes into cases, with one of the `option_variants`
       oracles             relations that must hold for the reference alone
       executors           ask the adapter, in this process or in a process of its own
-      findings            keep the smallest input of each signature (`finding_counts`)
+      findings            keep the smallest input of each signature, and count it
 
-If the process hangs or dies, `cpu_timer` and `hang_detector` decide when to stop it, and `crash_repro` runs
-the input again. `work_directory` has the layout of the files, `corpus` the inputs, `stats` the statistics.
+If the process hangs or dies, `CpuTimer` and `HangDetector` decide when to stop it, and the supervisor runs
+the input again. `work_directory` has the layout of the files and the statistics, `corpus` the inputs.
 
 Findings become fixtures through `shrink` (with `shrink_candidates`), `redaction_check`, `promote` and
-`rule_proposal`. Two other verbs generate cases here without libFuzzer: `property_run` those of `check`,
-`seeded_cases` those of `fuzz --spark`. `mutator_process` gives the mutations to fuzzers of other people.
+`rule_proposal`. `property_run` judges and shrinks the generated examples of `check`. `mutator_process` gives
+the mutations to fuzzers of other people.
 """

@@ -2,10 +2,17 @@
 
 An adapter in a process of its own gets its cases in batches, because one round trip for each case is slow. If
 the process dies, the engine finds the case of the batch that is the cause.
+
+An adapter in this process has a limit on the processor time of a call; other load on the machine does not
+count. A system timer raises an exception in the middle of the Python code that runs. It does not interrupt a
+loop in C: for that, `HangDetector` ends the process from outside.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Final, Protocol, TypeVar
 
 from attrs import evolve
 
@@ -14,9 +21,69 @@ from wireproof.adapters.process_stats import own_peak_mib
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
-from wireproof.fuzz.cpu_timer import CpuTimer
 from wireproof.runner.engine import Engine
 from wireproof.runner.requests import prepare_case, request_for
+
+# --- the processor time of a call ---
+
+TICK_SECONDS: Final = 0.2
+"""Seconds of processor time between two checks."""
+
+
+T = TypeVar("T")
+
+
+class CpuTimeExceeded(BaseException):
+    """The call has used up its processor time."""
+
+
+class CpuTimer:
+    """A timer for one call at a time.
+
+    Attributes:
+        expired: whether the last call used up its time. The call may have swallowed the exception.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Allow each call `seconds` of processor time."""
+        self._seconds = seconds
+        self._since: float | None = None
+        self.expired = False
+
+    def start(self) -> None:
+        """Start the system timer; call it in the main thread only."""
+        signal.signal(signal.SIGPROF, self._tick)
+        signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
+
+    def stop(self) -> None:
+        """Stop the system timer."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def run(self, call: Callable[[], T], on_timeout: Callable[[], T]) -> T:
+        """Return the result of `call`, or of `on_timeout` if the call used up its time.
+
+        The exception may be raised at any instruction, also at those that stop the count. So it is caught
+        outside of them, and they are repeated.
+        """
+        self.expired = False
+        try:
+            try:
+                self._since = time.process_time()
+                result = call()
+            finally:
+                self._since = None
+        except CpuTimeExceeded:
+            self._since = None
+            self.expired = True
+        return on_timeout() if self.expired else result
+
+    def _tick(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature that `signal` calls
+        if self._since is not None and time.process_time() - self._since > self._seconds:
+            self.expired = True
+            raise CpuTimeExceeded
+
+
+# --- the two ways ---
 
 BATCH_SIZE: Final = 64
 """Cases that are sent to a process at once."""

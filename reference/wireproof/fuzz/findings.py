@@ -1,11 +1,17 @@
 """The findings of a campaign: a folder with one JSON file and one binary file for each signature.
 
 Files are replaced, never rewritten in place. The JSON file is complete by itself: its token holds the bytes.
-The counts are in the files of the workers; the count in a JSON file is as old as the file.
+
+The counts are in mapped files, so that `kill -9` loses none of them; the count in a JSON file is as old as
+the file. Each worker has a file of its own, and the files are never merged: the count of a finding is the sum
+over the files, whichever worker was killed at whatever time.
 """
 
 import hashlib
 import json
+import mmap
+import struct
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +24,6 @@ from wireproof.cases.case import Case, Level
 from wireproof.cases.token import save_token
 from wireproof.file_locks import lock_file
 from wireproof.files import read_limited_bytes, replace_bytes, replace_text
-from wireproof.fuzz.finding_counts import FindingCounts, total_counts
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.strict_parsing import parse_json, structure, to_tree
@@ -221,3 +226,53 @@ def update_counts(folder: Path) -> list[Finding]:
     for finding in found:
         _write_json(folder, finding, durable=False)
     return found
+
+
+# --- how often each finding occurred ---
+
+COUNTER: Final = struct.Struct("<16sQ")
+"""One counter: the name of the finding in hexadecimal, and the count."""
+
+MAX_COUNTERS: Final = 8192
+"""Number of counters in a file. A finding beyond that number is kept, but not counted."""
+
+
+class FindingCounts:
+    """The counters of one worker."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file `path`, or create it."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            # All blocks now: if the disk is full, a write to a mapped page without a block ends the process.
+            file.write(bytes(max(0, COUNTER.size * MAX_COUNTERS - file.tell())))
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), COUNTER.size * MAX_COUNTERS)
+        self._places = {name: place for place, (name, _) in enumerate(_counters(self._map))}
+
+    def add(self, name: str) -> None:
+        """Add one to the count of the finding `name`."""
+        place = self._places.setdefault(name, len(self._places))
+        if place < MAX_COUNTERS:
+            at = place * COUNTER.size
+            _, count = COUNTER.unpack_from(self._map, at)
+            # In one copy: `pack_into` clears the bytes first, and a kill in between would lose the count.
+            self._map[at : at + COUNTER.size] = COUNTER.pack(name.encode(), count + 1)
+
+    def close(self) -> None:
+        """Unmap the file."""
+        self._map.close()
+
+
+def _counters(data: bytes | mmap.mmap) -> list[tuple[str, int]]:
+    rows = (COUNTER.unpack_from(data, place * COUNTER.size) for place in range(len(data) // COUNTER.size))
+    return [(name.decode(), count) for name, count in rows if count]
+
+
+def total_counts(folder: Path) -> Counter[str]:
+    """Return the count of each finding, summed over the files in `folder`."""
+    counts: Counter[str] = Counter()
+    for path in sorted(folder.glob("*.tally")):
+        for name, count in _counters(path.read_bytes()):
+            counts[name] += count
+    return counts

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal, NoReturn
 
@@ -16,26 +16,23 @@ from wireproof.adapters.python_object import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.registry_entry import Entry
 from wireproof.cases.case import Case
+from wireproof.cases.examples import Examples
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
+from wireproof.cases.option_variants import OptionVariant, option_variants, with_variant
 from wireproof.cases.refusal_levels import load_levels
 from wireproof.formats import FORMATS
-from wireproof.fuzz.case_builder import CaseBuilder
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
-from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.executors import Executor, InProcessExecutor, SubprocessExecutor
+from wireproof.fuzz.executors import CpuTimer, Executor, InProcessExecutor, SubprocessExecutor
 from wireproof.fuzz.findings import Findings
-from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
-from wireproof.fuzz.libfuzzer import fuzz_until, libfuzzer_mutation
-from wireproof.fuzz.mutator import Mutator
-from wireproof.fuzz.option_variants import OptionVariant, option_variants, supported_variants
+from wireproof.fuzz.instrumentation import instrument, modules_to_instrument, uninstrumented_modules
+from wireproof.fuzz.libfuzzer import Mutator, fuzz_until, libfuzzer_mutation
 from wireproof.fuzz.shared_input import SharedInput
 from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
-from wireproof.fuzz.uninstrumented import uninstrumented_modules
 from wireproof.fuzz.work_directory import slug
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.engine import Engine
-from wireproof.runner.requests import claimed_ops
+from wireproof.runner.requests import claimed_ops, prepare_case
 
 INPUT_SECONDS: Final = 2.0
 """Processor time that one input may take: the time limit of a case."""
@@ -99,13 +96,22 @@ def _caller(config: WorkerConfig, entry: Entry) -> Caller | None:
     return Caller(load_object(entry))
 
 
+def supported_variants(
+    variants: Iterable[OptionVariant], case: Case, hello: Hello
+) -> tuple[OptionVariant, ...]:
+    """Return the variants in which an adapter with this `hello` can run `case`."""
+    return tuple(
+        variant for variant in variants if isinstance(prepare_case(with_variant(case, variant), hello), Case)
+    )
+
+
 class FormatSession:
-    """One format of a worker: its case builder and files, and the fuzzing process that uses them.
+    """One format of a worker: its examples and files, and the fuzzing process that uses them.
 
     Attributes:
         config: the configuration of the worker.
         fmt: the format.
-        builder: turns bytes into cases.
+        examples: turns bytes into cases.
         shared_input: the input that the fuzzing process works on.
         log: the file with the output of libFuzzer.
         dictionary: the file with the words that libFuzzer inserts.
@@ -117,7 +123,7 @@ class FormatSession:
         config, self.fmt = context.config, FORMATS[format_id]
         self.config, self.shared_input, self._context = config, context.shared_input, context
         hello = context.hello
-        self.builder = CaseBuilder(
+        self.examples = Examples(
             self.fmt,
             self._variants("decode"),
             claimed_ops(hello, self.fmt),
@@ -135,7 +141,7 @@ class FormatSession:
 
     def _variants(self, op: Literal["decode", "scan"]) -> tuple[OptionVariant, ...]:
         """Return the option variants that the adapter supports for `op`."""
-        empty = evolve(CaseBuilder(self.fmt, (), ()).without_expectation(b""), op=op)
+        empty = evolve(Examples(self.fmt, (), ()).without_expectation(b""), op=op)
         return supported_variants(
             option_variants(self.fmt, self._context.suite, op), empty, self._context.hello
         )
@@ -152,12 +158,12 @@ class FormatSession:
         """
         for format_id in {self.fmt.format_id, "/".join((self.fmt.wrapped_by or ())[:2])} - {""}:
             load_levels(format_id)
-        case = self.builder.decode_case(seed(self.fmt))
+        case = self.examples.decode_case(seed(self.fmt))
         timer = CpuTimer(WARM_UP_SECONDS)
         executor = self._context.executor(timer)
         if isinstance(executor, InProcessExecutor):
             timer.start()
-            for _ in executor.run([case, *self.builder.all_follow_ups(case)]):
+            for _ in executor.run([case, *self.examples.all_follow_ups(case)]):
                 pass
             timer.stop()
 
@@ -166,7 +172,7 @@ class FormatSession:
         config, timer = self.config, CpuTimer(INPUT_SECONDS)
         findings = Findings(config.work_directory.findings(config.adapter), config.worker, config.level)
         return TargetContext(
-            self.builder,
+            self.examples,
             self._context.executor(timer),
             findings,
             self.shared_input,
@@ -193,7 +199,7 @@ class FormatSession:
             found = self.config.stop_at_first and context.findings.gating > 0
             return found or time.monotonic() > until or os.getppid() != parent
 
-        mutator = Mutator(self.fmt, libfuzzer_mutation, self.builder.keys)
+        mutator = Mutator(self.fmt, libfuzzer_mutation, self.examples.keys)
         fuzz_until(mutator, FuzzTarget(context), self._libfuzzer_arguments(turn), is_over)
 
     def _libfuzzer_arguments(self, turn: int) -> list[str]:

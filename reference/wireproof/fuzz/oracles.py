@@ -7,13 +7,14 @@ with, so relations take that place. Each oracle yields what is wrong, or nothing
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from attrs import NOTHING, fields, frozen, has
+from attrs import frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.derived import broken_relations, sample_derived
 from wireproof.cases.edit_bytes import checksums, encode_field, replace_field
-from wireproof.cases.mutate.least import written
+from wireproof.cases.examples import without_computed_fields
+from wireproof.cases.mutate.encodings import written
 from wireproof.cases.mutate.mutation_rules import rules_of
 from wireproof.cases.size_fields import deciding_fields, name_of
 from wireproof.formats import Format
@@ -67,14 +68,6 @@ def violations(fmt: Format, case: Case, number: int) -> Iterator[Violation]:
     seen = AcceptedInput(fmt, case, case.input.data, found.value, bool(found.remarks), number)
     yield from check_reencoding(seen)
     yield from ONE_PER_INPUT[number % len(ONE_PER_INPUT)](seen)
-
-
-def without_computed_fields(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is made of
-    """Return a value without its computed fields: only the fields that have no default."""
-    if has(type(value)):
-        names = (a.name for a in fields(type(value)) if a.default is NOTHING)
-        return {name: without_computed_fields(getattr(value, name)) for name in names}
-    return [without_computed_fields(part) for part in value] if isinstance(value, tuple) else value
 
 
 def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:

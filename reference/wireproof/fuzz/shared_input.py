@@ -13,6 +13,8 @@ from typing import Final, Literal
 
 from attrs import frozen
 
+from wireproof.adapters.process_stats import cpu_seconds
+
 Phase = Literal["idle", "running", "waiting"]
 """The process checks no input; it checks one; it waits for the answers of another process."""
 
@@ -78,3 +80,38 @@ class SharedInput:
         executions, since, length, phase = HEADER.unpack_from(self._map)
         data = self._map[HEADER.size : HEADER.size + length]
         return InputState(executions, time.monotonic() - since, PHASES[phase], data)
+
+
+# --- when it hangs ---
+
+MAX_CPU_SECONDS: Final = 4.0
+"""Seconds of processor time for one input in the process. A loop in C is not ended by the CPU timer."""
+
+WAITING_FACTOR: Final = 20.0
+"""How many times longer a process may wait for a batch of another process than it may work on one input."""
+
+
+class HangDetector:
+    """Watches one process, with a limit on processor time and a longer one on wall-clock time.
+
+    A process that waits uses no processor time. Wall-clock time alone would blame inputs for other load on
+    the machine.
+    """
+
+    def __init__(self, process: int, hang_seconds: float) -> None:
+        """Watch the process with the id `process`; `hang_seconds` of wall-clock time are a hang."""
+        self._process = process
+        self._hang_seconds = hang_seconds
+        self._executions = -1
+        self._spent_before = 0.0
+
+    def hangs(self, state: InputState) -> bool:
+        """Report whether the process hangs; call this a few times a second with its present state."""
+        if state.executions != self._executions:
+            self._executions, self._spent_before = state.executions, cpu_seconds(self._process)
+        if state.phase != "running":
+            return state.seconds > self._hang_seconds * WAITING_FACTOR
+        return (
+            state.seconds > self._hang_seconds
+            or cpu_seconds(self._process) - self._spent_before > MAX_CPU_SECONDS
+        )

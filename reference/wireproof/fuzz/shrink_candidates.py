@@ -11,11 +11,10 @@ from typing import Any, Final
 from wireproof.cases.case import Chunks, Data, Generated, Input, Steps, Value
 from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
-from wireproof.cases.mutate.edit_sites import EditSite, edit_sites, replace_part
+from wireproof.cases.mutate.encodings import mended, written
 from wireproof.cases.mutate.field_mutations import remove_elements
-from wireproof.cases.mutate.least import written
-from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.values_of_type import EditSite, edit_sites, replace_part
 from wireproof.cases.steps import bytes_of_steps, fewer_steps
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json, canonical_json, from_json, to_json

@@ -18,8 +18,7 @@ from pathlib import Path
 from wireproof.adapters.errors import AdapterError
 from wireproof.formats import FORMATS
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
-from wireproof.fuzz.libfuzzer import libfuzzer_mutation, run_libfuzzer
-from wireproof.fuzz.mutator import Mutator
+from wireproof.fuzz.libfuzzer import Mutator, libfuzzer_mutation, run_libfuzzer
 from wireproof.fuzz.target import FuzzTarget
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
@@ -46,7 +45,7 @@ def main(name: str = "") -> None:
         program,
         arguments,
         FuzzTarget(context),
-        Mutator(session.fmt, libfuzzer_mutation, session.builder.keys),
+        Mutator(session.fmt, libfuzzer_mutation, session.examples.keys),
     )
 
 

@@ -1,4 +1,7 @@
-"""The supervisor of one turn of a format: it forks a fuzzing process, watches it, and replaces it."""
+"""The supervisor of one turn of a format: it forks a fuzzing process, watches it, and replaces it.
+
+The input that stopped a fuzzing process is run again, alone in a fresh process, and its result recorded.
+"""
 
 import os
 import re
@@ -9,15 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from attrs import evolve
+
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.cases.case import Case
+from wireproof.cases.examples import Examples, with_expectation
 from wireproof.fuzz.corpus import remove_input
-from wireproof.fuzz.crash_repro import NO_PROGRESS, reproduce_crash
-from wireproof.fuzz.findings import Findings, read_findings
+from wireproof.fuzz.findings import Findings, is_finding, read_findings
 from wireproof.fuzz.format_session import FormatSession
-from wireproof.fuzz.hang_detector import HangDetector
 from wireproof.fuzz.libfuzzer import EXIT_DONE, EXIT_TOO_LARGE
-from wireproof.fuzz.shared_input import InputState
-from wireproof.fuzz.stats import StatsLine, append_line
+from wireproof.fuzz.shared_input import HangDetector, InputState
+from wireproof.fuzz.work_directory import StatsLine, append_line
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.signature import Signature, signature
+from wireproof.runner.verdicts import Verdict
 
 POLL_SECONDS: Final = 0.05
 """Seconds between two looks at the fuzzing process."""
@@ -142,7 +151,7 @@ class Supervisor:
         findings = Findings(config.work_directory.findings(config.adapter), config.worker, config.level)
         origin = f"seed {config.seed} #{state.executions}"
         try:
-            reproduce_crash(config.adapter, self._session.builder, findings, state.data, reason, origin)
+            reproduce_crash(config.adapter, self._session.examples, findings, state.data, reason, origin)
         finally:
             findings.close()
 
@@ -184,3 +193,48 @@ def _reason(status: int) -> str:
     if code in (EXIT_BUG, EXIT_UNCAUGHT):
         return TARGET_ERROR
     return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"
+
+
+# --- the input that stopped a process, again ---
+
+NO_PROGRESS: Final = "no progress"
+"""Beginning of the reason of a process that was stopped as hanging."""
+
+
+def reproduce_crash(
+    spec: str, examples: Examples, findings: Findings, data: bytes, reason: str, origin: str
+) -> list[Signature]:
+    """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
+
+    Args:
+        spec: the adapter.
+        examples: makes the same cases as in the process that stopped.
+        findings: where crashes, timeouts and exhausted memory are added.
+        data: the input that the process worked on.
+        reason: how the process stopped; the text of the finding if the crash does not happen again.
+        origin: seed and number of the execution, for the record.
+
+    Returns:
+        The signatures of what was added. A crash that does not happen again is added too. A hang that does
+        not happen again is not: the cause was the load of the machine.
+    """
+    case = with_expectation(examples.decode_case(data))
+    found: list[Signature] = []
+    with Engine(spec) as engine:
+        hello = engine.hello
+        for sent, verdict in _verdicts(engine, [case, *examples.follow_ups(case)]):
+            if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
+                sign = signature(hello.name, sent, verdict)
+                findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)
+                found.append(sign)
+    if not found and not reason.startswith(NO_PROGRESS):
+        verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
+        sign = evolve(signature(hello.name, case, verdict), path="not repeated")
+        findings.add(sign, verdict, case, data, version=hello.version, origin=origin)
+        found.append(sign)
+    return found
+
+
+def _verdicts(engine: Engine, cases: list[Case]) -> Iterator[tuple[Case, Verdict]]:
+    for case, ran in zip(cases, engine.run(cases), strict=True):
+        yield case, judge(ran.case, ran.outcome, hello=engine.hello)

@@ -11,10 +11,9 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.outcome import Outcome, Refused
-from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
-from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.executors import CaseOutcome, Executor
+from wireproof.fuzz.executors import CaseOutcome, CpuTimer, Executor
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.oracles import Violation, violations
 from wireproof.fuzz.shared_input import SharedInput
@@ -31,7 +30,7 @@ class TargetContext:
     """The objects that a target uses.
 
     Attributes:
-        builder: makes the cases.
+        examples: makes the cases.
         executor: runs the adapter; None checks the reference against its oracles.
         findings: the store to which findings are added.
         shared_input: shows the present input to the supervisor.
@@ -39,7 +38,7 @@ class TargetContext:
         origin: the random seed, for the record.
     """
 
-    builder: CaseBuilder
+    examples: Examples
     executor: Executor | None
     findings: Findings
     shared_input: SharedInput
@@ -90,17 +89,17 @@ class FuzzTarget:
 
     def _checked_cases(self, data: bytes) -> list[Case]:
         """Return the cases for the adapter; without an adapter, check the oracles and return none."""
-        builder = self._context.builder
-        case = builder.decode_case(data)
+        examples = self._context.examples
+        case = examples.decode_case(data)
         if self._context.executor is not None:
-            return [case, *builder.follow_ups(case)]
-        for fault in violations(builder.fmt, case, len(data) + sum(data[-8:])):
+            return [case, *examples.follow_ups(case)]
+        for fault in violations(examples.fmt, case, len(data) + sum(data[-8:])):
             self._add_fault(fault, data, case)
         return []
 
     def _add_fault(self, fault: Violation, data: bytes, case: Case | None = None) -> None:
         """Add a failure of the reference; without `case`, of a decode that the reference did not answer."""
-        case = self._context.builder.without_expectation(data) if case is None else case
+        case = self._context.examples.without_expectation(data) if case is None else case
         sign = Signature(REFERENCE, case.format_id, case.op, f"oracle:{fault.oracle}", "", fault.about)
         verdict = Verdict("suite-bug", text=fault.text)
         self._context.findings.add(sign, verdict, case, data, origin=self._origin())

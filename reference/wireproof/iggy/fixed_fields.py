@@ -8,7 +8,6 @@ from wireproof.wire.checksums import crc32, xxh3_64
 from wireproof.wire.layout import ChecksumAlgorithm, Layout, Number, Zero
 from wireproof.wire.layout_codec import FixedRun, runs
 from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer
 
 CRC32: Final = ChecksumAlgorithm("crc32", crc32)
 """CRC-32 (ISO-HDLC), zero-extended if the field has 64 bits: iggy.md, sections 3.3 and 5."""
@@ -38,17 +37,6 @@ def check_field(reader: Reader, part: Any, number: Any, at: int) -> Any:  # noqa
         case Number(most=most) if most is not None and number > most:
             raise reader.reject("invalid-value", part.name, f"{number}, at most {most}", at=at)
     return number
-
-
-def read_fixed(reader: Reader, part: Number) -> Any:  # noqa: ANN401 - an int, or the name of its code
-    """Read one number as `check_field` returns it."""
-    start = reader.pos
-    return check_field(reader, part, getattr(reader, part.kind)(part.name), start)
-
-
-def write_fixed(writer: Writer, part: Number, value: Any) -> None:  # noqa: ANN401 - as in `read_fixed`
-    """Write a number, or the code of a name."""
-    getattr(writer, part.kind)(part.name, part.code(value) if part.codes is not None else value)
 
 
 def iggy_runs(layout: Layout, *ends: str) -> Sequence[FixedRun]:

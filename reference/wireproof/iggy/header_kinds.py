@@ -89,8 +89,7 @@ def _sized(_: object, attribute: "Attribute[bytes]", value: bytes) -> None:
 class HeaderValue:
     """A kind and its bytes on the wire; raises `Rejected` (`invalid-value`) if they cannot be written.
 
-    Derived: `typed`, the number or the boolean that the accessor of the kind returns; None for raw bytes, for
-    a text, and for bytes that the accessor refuses.
+    Derived: `typed`, the number or the boolean; None for raw bytes, for a text, and for a value with a fault.
     """
 
     kind: HeaderKindName = field(validator=_known)
@@ -111,7 +110,7 @@ class HeaderValue:
     def fault(self) -> str | None:
         """Return the remark class of a value that its kind does not allow; None for a valid value.
 
-        Readers accept all three faults; the accessor may fail later: iggy.md, section 10.3.
+        Readers accept all three faults; the accessors of Iggy may fail later: iggy.md, section 10.3.
         """
         kind = KINDS_BY_NAME[self.kind]
         if kind.size not in (None, len(self.value)):
@@ -127,86 +126,13 @@ class HeaderValue:
         tree["typed"] = self._typed()
 
     def _typed(self) -> str | bool | None:
-        kind = self.kind
-        if kind in ("raw", "string") or self.fault():
+        if self.kind in ("raw", "string") or self.fault():
             return None
-        if kind == "bool":
-            return self.as_bool()
-        return float_text(self.value) if kind in _FLOATS else str(self._integer(kind))
-
-    def as_raw(self) -> bytes:
-        """Return the bytes of a value of kind raw."""
-        return self._of_kind("raw")
-
-    def as_str(self) -> str:
-        """Return the text of a value of kind string."""
-        return self._of_kind("string").decode()
-
-    def as_bool(self) -> bool:
-        """Return the value of kind bool, whose byte must be 0 or 1."""
-        return self._of_kind("bool") == b"\x01"
-
-    def as_int8(self) -> int:
-        """Return the number of kind int8."""
-        return self._integer("int8")
-
-    def as_int16(self) -> int:
-        """Return the number of kind int16."""
-        return self._integer("int16")
-
-    def as_int32(self) -> int:
-        """Return the number of kind int32."""
-        return self._integer("int32")
-
-    def as_int64(self) -> int:
-        """Return the number of kind int64."""
-        return self._integer("int64")
-
-    def as_int128(self) -> int:
-        """Return the number of kind int128."""
-        return self._integer("int128")
-
-    def as_uint8(self) -> int:
-        """Return the number of kind uint8."""
-        return self._integer("uint8")
-
-    def as_uint16(self) -> int:
-        """Return the number of kind uint16."""
-        return self._integer("uint16")
-
-    def as_uint32(self) -> int:
-        """Return the number of kind uint32."""
-        return self._integer("uint32")
-
-    def as_uint64(self) -> int:
-        """Return the number of kind uint64."""
-        return self._integer("uint64")
-
-    def as_uint128(self) -> int:
-        """Return the number of kind uint128."""
-        return self._integer("uint128")
-
-    def as_float32(self) -> float:
-        """Return the number of kind float32."""
-        return self._float("float32")
-
-    def as_float64(self) -> float:
-        """Return the number of kind float64."""
-        return self._float("float64")
-
-    def _of_kind(self, kind: HeaderKindName) -> bytes:
-        if self.kind != kind:
-            raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not {kind}")
-        if fault := self.fault():
-            raise Rejected("invalid-value", -1, "value", f"not a {kind}: {fault}")
-        return self.value
-
-    def _integer(self, kind: HeaderKindName) -> int:
-        return int.from_bytes(self._of_kind(kind), "little", signed=kind.startswith("int"))
-
-    def _float(self, kind: HeaderKindName) -> float:
-        number: float = struct.unpack(_FLOATS[kind], self._of_kind(kind))[0]
-        return number
+        if self.kind == "bool":
+            return self.value == b"\x01"
+        if self.kind in _FLOATS:
+            return float_text(self.value)
+        return str(int.from_bytes(self.value, "little", signed=self.kind.startswith("int")))
 
 
 def _packed(kind: HeaderKind, native: float | str | bytes) -> bytes:

@@ -1,1 +1,1 @@
-"""The views of a run: terminal, HTML, Markdown, JUnit, badges, and the pages of `docs`."""
+"""The views of a run: terminal, HTML, Markdown, JUnit and badges."""

@@ -22,7 +22,7 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.mutate import seed
-from wireproof.cases.mutate.fullest import samples
+from wireproof.cases.mutate.encodings import samples
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS, Format
 from wireproof.report.licence import licence_text, notice

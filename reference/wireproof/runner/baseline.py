@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 from attrs import frozen
 
+from wireproof.cases.case import PROPERTY
 from wireproof.formats import FORMATS
 from wireproof.runner.event_files import EventStream
-from wireproof.runner.events import EXAMPLE_OPS, PROPERTY, CaseEvent
+from wireproof.runner.events import EXAMPLE_OPS, CaseEvent
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.verdicts import gates
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from attrs import field, frozen
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Case, Level, Op
+from wireproof.cases.case import PROPERTY, Case, Level, Op
 from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
 from wireproof.runner.signature import Signature, signature_parts, without_indices
@@ -20,9 +20,6 @@ from wireproof.strict_parsing import JSON_NAME, FieldError, structure, to_tree
 from wireproof.wire.rejection import Position
 
 SCHEMA: Final = 1
-
-PROPERTY: Final = "property"
-"""The topic, and the family, of the cases of `--property`: `kafka.batch/v2/property/decode~s0:7`."""
 
 EXAMPLE_OPS: Final = ("decode", "encode", "scan", "read-back")
 """The last part of the topic: the op, or `read-back` of the bytes that the adapter itself wrote."""

@@ -8,7 +8,6 @@ same messages; else the values come from the strategy of their format.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import lru_cache
 from itertools import count
 from typing import Any, Final
 
@@ -16,40 +15,33 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Data, Op, Source, Value
+from wireproof.cases.case import Accept, Case, Data, Op, Value
 from wireproof.cases.case_capabilities import capabilities_of
-from wireproof.cases.message_sets import all_message_sets, message_sets_of
+from wireproof.cases.message_sets import message_sets_of
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
+from wireproof.cases.seeded_examples import (
+    INTEROP,
+    WRITE_PART,
+    EncodeCase,
+    encode_cases,
+    exchange_case,
+    exchanged_value,
+)
 from wireproof.formats import FORMATS, Format
-from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 from wireproof.runner.judge_context import JudgeContext
 from wireproof.runner.pending_cases import CaseResult
-from wireproof.runner.property_suite import PropertyError
 from wireproof.runner.requests import DerivedSample, claimed_ops
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.json_values import to_json
-
-TOPIC: Final = "interop"
-"""The family of the cases, and the topic in their ids."""
-
-DRAW_LABEL: Final = "exchange"
-"""The label of the random draws: another word would change the messages of every seed."""
-
-WRITE_PART: Final = "write"
-"""Replaces the name of the writer in the id of an encode case."""
 
 SLOW_SHARE: Final = 8
 """A slow adapter reads one message in this many."""
 
 DECLINED_CLASS: Final = "invalid-value"
 """The class with which an encoder reports that it cannot write a value."""
-
-
-WRAPPER: Final = "feature:wrapper"
-"""Implied by a codec in v0 and v1, where a wrapper is the only way to compress."""
 
 
 UNCOMPRESSED: Final = Verdict("info", "uncompressed", text="the messages as they are: it left the codec out")
@@ -67,16 +59,6 @@ class InteropSettings:
     seed: int = 0
     rows: frozenset[str] | None = None
     assigned: tuple[str, ...] = ()
-
-
-@frozen
-class EncodeCase:
-    """An encode case: entry `part` of one encoding of value `number`."""
-
-    number: int
-    spelling: int
-    part: int
-    case: Case
 
 
 @frozen
@@ -99,7 +81,7 @@ class EncodedMessage:
 
     def named(self, producer: str, post: EncodeCase) -> str:
         """Return the id of the case for one of its writers."""
-        return post.case.id.replace(f"/{TOPIC}/{WRITE_PART}~", f"/{TOPIC}/{producer}~")
+        return post.case.id.replace(f"/{INTEROP}/{WRITE_PART}~", f"/{INTEROP}/{producer}~")
 
 
 @frozen
@@ -225,67 +207,6 @@ def _can(hello: Hello, fmt: Format, op: Op) -> bool:
 # --- writing ---
 
 
-@lru_cache(maxsize=64)
-def encode_cases(format_id: str, count: int, seed: int) -> tuple[EncodeCase, ...]:
-    """Return the encode cases of a format; raises `PropertyError` without Hypothesis."""
-    fmt = FORMATS[format_id]
-    found: list[EncodeCase] = []
-    for number in range(count):
-        for spelling, entries in enumerate(_values(fmt, number, seed)):
-            for part, value in enumerate(entries):
-                name = f"{format_id}/{TOPIC}/{WRITE_PART}~s{seed}:{len(found)}"
-                found.append(EncodeCase(number, spelling, part, _encode_case(fmt, name, value)))
-    return tuple(found)
-
-
-def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
-    """Return the encodings of value `number`, each as its entries."""
-    if (sets := message_sets_of(fmt)) is not None:
-        return sets.encodings(_draw(sets.label, number, seed), fmt.revision)
-    return ((_draw(fmt.format_id, number, seed),),)
-
-
-def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a message set
-    """Return value `number` of a seed, which is the same in every run."""
-    found = _value_source(name)(f"{DRAW_LABEL} {name} {seed} {number}")
-    return found[0]
-
-
-@lru_cache(maxsize=64)
-def _value_source(name: str) -> Callable[[str], list[Any]]:
-    try:
-        from wireproof.cases.strategies import values  # noqa: PLC0415 - an extra
-        from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
-    except ImportError:
-        raise PropertyError(f"an exchange needs Hypothesis: {install_command('property')}") from None
-    sets = next((one for one in all_message_sets() if one.label == name), None)
-    return seeded_drawer(values(*name.split("/")) if sets is None else sets.strategy())
-
-
-def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - a value of any format
-    case = _case(fmt, name, f"{fmt.format_id}/{TOPIC}/{WRITE_PART}", Value(to_json(value)), "encode")
-    match reference_answer(case).outcome:
-        case Accepted(data=bytes(data)):
-            needs = tuple(atom for atom in capabilities_of(fmt, data) if atom != WRAPPER)
-            return evolve(case, expect=Accept(data=(data,)), needs=needs)
-    return evolve(case, expect=reference_expectation(case))
-
-
-def _case(fmt: Format, name: str, family: str, given: Data | Value, op: Op) -> Case:
-    return Case(
-        name,
-        fmt.name,
-        fmt.revision,
-        given,
-        Accept(),
-        title=f"{op}, of an exchange",
-        op=op,
-        source=Source(ORIGIN_REFERENCE, f"values of {name.partition('~')[2]}"),
-        parent=family,
-        family=TOPIC,
-    )
-
-
 def _written(engine: Engine, fmt: Format, ask: InteropSettings) -> list[EncodeResult]:
     if not _can(engine.hello, fmt, "encode"):
         return []
@@ -315,7 +236,7 @@ def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int
     case, claim = post.case, hello.revisions.get(post.case.format_id)
     fmt = FORMATS[case.format_id]
     sets = message_sets_of(fmt)
-    plain = None if sets is None else sets.uncompressed(_draw(sets.label, post.number, seed))
+    plain = None if sets is None else sets.uncompressed(exchanged_value(sets.label, post.number, seed))
     if sets is None or plain is None or fmt.wrapped_by is None:
         return ()
     (entries,) = sets.encodings(plain, case.revision)
@@ -343,7 +264,7 @@ def group_by_bytes(fmt: Format, participants: Iterable[Participant]) -> tuple[En
 def _parcel(fmt: Format, data: bytes, writers: tuple[tuple[str, EncodeCase], ...]) -> EncodedMessage:
     producer, post = writers[0]
     name = EncodedMessage(post.case, writers).named(producer, post)
-    case = _case(fmt, name, f"{fmt.format_id}/{TOPIC}/{producer}", Data(data), "decode")
+    case = exchange_case(fmt, name, f"{fmt.format_id}/{INTEROP}/{producer}", Data(data), "decode")
     case = evolve(case, expect=reference_expectation(case), needs=capabilities_of(fmt, data))
     return EncodedMessage(case, writers)
 

@@ -10,9 +10,10 @@ from attrs import define, evolve, field
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
+from wireproof.cases.seeded_examples import INTEROP
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent, Run, case_event, footer_of, run_event
-from wireproof.runner.interop import TOPIC, InteropRun, Participant
+from wireproof.runner.interop import InteropRun, Participant
 from wireproof.runner.interop_relay import RelayFault, RelayReport
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, gates
@@ -77,7 +78,7 @@ def _stream(run: Run, events: Sequence[CaseEvent]) -> EventStream:
 
 
 def _run(exchanged: InteropRun, spec: str, hello: Hello) -> Run:
-    filters = (f"{TOPIC} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
+    filters = (f"{INTEROP} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
     fields = {"spec": spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
     return run_event(hello, **fields, **manifest_fields())
 

@@ -113,24 +113,6 @@ def needs_value(
             return False
 
 
-def nondeterministic(case: Case, first: Outcome, second: Outcome) -> Verdict | None:
-    """Return the failure of two different answers to one request; None if the answers are equal."""
-    if first == second or (_without_text(first) == _without_text(second)):
-        return None
-    return Verdict(
-        "fail",
-        "nondeterministic",
-        text=f"two answers to {case.op} of the same input",
-        want=short_outcome(first),
-        got=short_outcome(second),
-    )
-
-
-def _without_text(outcome: Outcome) -> Outcome:
-    """Remove the text from a rejection: it may hold times and addresses."""
-    return outcome if isinstance(outcome, Accepted) else evolve(outcome, text="")
-
-
 _VERDICT_WITHOUT_ANSWER: Final[dict[type, VerdictName]] = {
     Crashed: "crash",
     TimedOut: "timeout",

@@ -1,52 +1,32 @@
 """The property suite of any adapter: generated cases, judged like any other, op by op.
 
-Example n of a format, an op and a seed is always the same case,
-`<format>/<revision>/property/<op>~s<seed>:<n>`. It is generated once for all adapters: a table of mutants
-shares the cases. Examples are generated in sequence, because each differs from all before it; the cases of a
-campaign (`fuzz.seeded_cases`) are not, because its tasks do not know one another.
+`cases.seeded_examples` makes the cases: example n of a format, an op and a seed is always the same.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import islice
 from typing import Final
 
 from attrs import define, evolve, field, frozen
 
-from wireproof import __version__, formats
+from wireproof import __version__
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import ORIGIN_REFERENCE, Accept, Case, Chunks, Data, Op, Source, Value
-from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
+from wireproof.cases.case import PROPERTY, Accept, Case, Data, Op
 from wireproof.cases.outcome import Accepted, Unsupported
-from wireproof.cases.property_inputs import PropertyInput, inputs_for
 from wireproof.cases.reference_answers import (
-    expectation_of,
-    open_to_refusal,
-    reference_answer,
     reference_expectation,
 )
-from wireproof.cases.refusal_levels import is_left_open, with_refusal_level
+from wireproof.cases.seeded_examples import ops_of, property_examples
 from wireproof.formats import FORMATS, Format
-from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import PROPERTY
 from wireproof.runner.judge import judge
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.pending_cases import CaseResult
 from wireproof.runner.requests import prepare_case
 from wireproof.runner.signature import Signature, signature
 from wireproof.runner.verdicts import Verdict
-from wireproof.wire.rejection import Rejected
-
-MAX_EXAMPLES: Final = 100_000
-"""Examples of a format and an op that can be generated again: those before it are generated too, and kept."""
-
-_EXAMPLE: Final = re.compile(r"s([0-9]{1,18}):([0-9]{1,6})")
-"""Seed and number of an example in its id. The id may come from a file, so its digits are limited."""
 
 BLOCK_SIZE: Final = 64
 """Cases that are run at once."""
@@ -56,9 +36,6 @@ MAX_LISTED: Final = 3
 
 MAX_DRAWS_FACTOR: Final = 4
 """Maximum examples drawn, as a multiple of those wanted: some are outside the claims, or known failures."""
-
-MAX_STALE_SAMPLES: Final = 64
-"""Consecutive samples without a new example, after which a format has no more."""
 
 DEFAULT_EXAMPLES: Final = 4
 """Examples of each format and op in a run that asks for none: they cost less than a tenth of its time."""
@@ -73,10 +50,6 @@ FIRST_BLOCK_SIZE: Final = 8
 """Examples after which an adapter without claims has shown whether it supports an op at all."""
 
 
-class PropertyError(ValueError):
-    """No cases can be generated; the message has the next step."""
-
-
 def release_seed(release: str = __version__) -> int:
     """Return the seed of the examples that every run has: 1002003 for the release 1.2.3 of the cases."""
     major, minor, patch, *_ = (*map(int, re.findall("[0-9]+", release)), 0, 0, 0)
@@ -89,119 +62,6 @@ def hypothesis_version() -> str:
         return version("hypothesis") if find_spec("hypothesis") else ""
     except PackageNotFoundError:
         return ""
-
-
-# --- the cases ---
-
-
-class CasePool:
-    """The cases of one format and seed, generated as far as they were needed."""
-
-    def __init__(self, row: Format, seed: int) -> None:
-        """Generate nothing yet; raises `PropertyError` if Hypothesis is missing."""
-        try:
-            from wireproof.cases.strategies.seeded_samples import iter_samples  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise PropertyError(f"properties need Hypothesis: {install_command('property')}") from None
-        self._row, self._seed = row, seed
-        self._drawn = partial(iter_samples, row, seed)
-        self._made: dict[Op, list[Case]] = {}
-        self._more: dict[Op, Iterator[Case]] = {}
-
-    def cases(self, op: Op, start: int, stop: int) -> Sequence[Case]:
-        """Return the cases from `start` to before `stop`; fewer only if the format has no more."""
-        made = self._made.setdefault(op, [])
-        if stop > len(made):
-            more = self._more.setdefault(op, self._new(op))
-            made.extend(islice(more, stop - len(made)))
-        return made[start:stop]
-
-    def _new(self, op: Op) -> Iterator[Case]:
-        seen: set[str] = set()
-        number = stale = 0
-        for sample in self._drawn():
-            before = number
-            for example in inputs_for(self._row, op, sample):
-                key = repr((example.input, example.options))
-                if key not in seen:
-                    seen.add(key)
-                    yield self._case(op, number, example, sample.data)
-                    number += 1
-            stale = 0 if number > before else stale + 1
-            if stale >= MAX_STALE_SAMPLES:
-                return
-
-    def _case(self, op: Op, number: int, example: PropertyInput, data: bytes) -> Case:
-        topic = f"{self._row.format_id}/{PROPERTY}/{op}"
-        case = Case(
-            f"{topic}~s{self._seed}:{number}",
-            self._row.name,
-            self._row.revision,
-            example.input,
-            Accept(),
-            title=f"{op}, {example.kind}",
-            op=op,
-            profile=example.options.profile,
-            options=example.options,
-            needs=_needs(self._row, example, data),
-            source=Source(ORIGIN_REFERENCE, f"{PROPERTY} of seed {self._seed}"),
-            parent=f"{topic}-{example.kind}",
-            family=PROPERTY,
-        )
-        answer = reference_answer(case)
-        case = with_refusal_level(evolve(case, expect=expectation_of(answer)))
-        if is_left_open(case):
-            return evolve(case, level="may")
-        # what a reader may refuse, it may read otherwise too: such an example is no 'must'
-        return evolve(case, level="should") if open_to_refusal(case, answer.remarks) else case
-
-
-def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
-    """Return the capabilities that the input needs, and those of the frames from which it was made."""
-    own = example.input.data if isinstance(example.input, Data) else data
-    shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, data, example.options)}
-    if isinstance(example.input, Chunks):
-        shown.add("feature:partial-tail")
-    if isinstance(example.input, Value):
-        shown.update(capabilities_of_value(row, example.input.value))
-        # an edited value may need more than the sample that it was made from: headers, an id, another kind
-        with suppress(Rejected):
-            encoded = formats.encode(row, example.input.value, example.options)
-            shown.update(capabilities_of(row, encoded, example.options))
-    return tuple(atom for atom in row.capabilities if atom in shown)
-
-
-@lru_cache(maxsize=64)
-def case_pool(format_id: str, seed: int) -> CasePool:
-    """Return the pool of a format, shared by all users of its seed; `cache_clear()` forgets all pools."""
-    return CasePool(FORMATS[format_id], seed)
-
-
-def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]:
-    """Return the first `count` cases of a format, an op and a seed; fewer cases are the beginning of more.
-
-    Raises:
-        PropertyError: Hypothesis is missing.
-    """
-    return case_pool(row.format_id, seed).cases(op, 0, count)
-
-
-def property_case(name: str) -> Case | None:
-    """Return the case of an id, generated again; None if the id is not one of a property case."""
-    head, _, tail = name.partition("~")
-    format_id, _, op = head.rpartition(f"/{PROPERTY}/")
-    found = _EXAMPLE.fullmatch(tail)
-    if format_id not in FORMATS or found is None:
-        return None
-    seed, number = map(int, found.groups())
-    for known in _ops(FORMATS[format_id]) if number < MAX_EXAMPLES else ():
-        if known == op:
-            return next(iter(case_pool(format_id, seed).cases(known, number, number + 1)), None)
-    return None
-
-
-def _ops(row: Format) -> tuple[Op, ...]:
-    return ("decode", "encode") if row.scan is None else ("decode", "encode", "scan")
 
 
 # --- a run ---
@@ -287,7 +147,7 @@ def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Pr
         if format_id not in wanted or (hello.revisions and claim is None):
             continue
         ops = claim.ops if claim is not None else None
-        found += [PropertyTarget(row, op) for op in _ops(row) if ops is None or op in ops]
+        found += [PropertyTarget(row, op) for op in ops_of(row) if ops is None or op in ops]
     return found
 
 
@@ -303,7 +163,7 @@ def run_target(
     while yielded < ask.count and start < MAX_DRAWS_FACTOR * ask.count:
         most = BLOCK_SIZE if start or engine.hello.revisions else FIRST_BLOCK_SIZE
         stop = min(start + min(most, ask.count - yielded), MAX_DRAWS_FACTOR * ask.count)
-        block = case_pool(target.row.format_id, ask.seed).cases(target.op, start, stop)
+        block = property_examples(target.row.format_id, ask.seed).cases(target.op, start, stop)
         if not block:
             break
         wanted = _claimed(engine.hello, block)[: ask.count - yielded]

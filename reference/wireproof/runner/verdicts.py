@@ -59,7 +59,6 @@ FAIL_KINDS: Final = (
     "over-read",
     "under-read",
     "prefix-lost",
-    "nondeterministic",
     "undeclared-skip",
 )
 

@@ -27,8 +27,8 @@ from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Op
 from wireproof.cases.fixtures import load
 from wireproof.cases.made_case import input_bytes
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.formats import FORMATS
-from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.runner.requests import blocks
 from wireproof.spark import checkpointed_job, job_files, verdict_matrix
 from wireproof.spark.adapter_session import AdapterSession

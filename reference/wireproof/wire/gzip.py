@@ -24,7 +24,6 @@ RESERVED: Final = 0xE0
 FLAGS_AT: Final = 3
 """Position of the flags in a header."""
 
-TRAILER: Final = 8
 SMALLEST_MEMBER: Final = 18
 """Size of a header and a trailer. If no more bytes than these are left, Java does not look for a header."""
 

@@ -346,7 +346,8 @@ def figures(scope: Scope) -> Rows:
         raise RecordError("the tests: pytest does not say how many it collected")
     yield "items of the test command", collected[-1]
     yield "modules that a golden case enters", str(_modules_entered())
-    yield "processor seconds of load()", f"{_load_seconds():.2f}"
+    yield "processor seconds of all cases", f"{_seconds_of('list(load().cases)'):.2f}"
+    yield "processor seconds of all expectations", f"{_seconds_of('[c.expect for c in load().cases]'):.2f}"
 
 
 def _lines(paths: list[Path]) -> int:
@@ -387,17 +388,13 @@ def _modules_entered() -> int:
     return int(found[-1])
 
 
-def _load_seconds() -> float:
-    """Return the least processor time of three times loading all fixtures, each in a process of its own."""
+def _seconds_of(words: str) -> float:
+    """Return the least processor time of three times reading fixtures, each in a process of its own."""
     code = (
-        "import time; from wireproof.cases.fixtures import load; "
-        "t = time.process_time(); load(); print(time.process_time() - t)"
+        "import time; from wireproof.cases.fixtures import load; from wireproof.formats import FAMILIES; "
+        f"list(FAMILIES.values()); t = time.process_time(); {words}; print(time.process_time() - t)"
     )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(3)
-    ]
-    return min(float(done.stdout) for done in runs)
+    return min(float(python("-c", code)) for _ in range(3))
 
 
 def servers(scope: Scope) -> Rows:
@@ -467,7 +464,7 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         scope.begun.mkdir(exist_ok=True)
         start, user = time.monotonic(), _user_seconds()
         try:
-            rows = sorted(WHOLE[part](scope))
+            rows = _measured(part, scope)
         except Exception as error:  # noqa: BLE001 - whatever stops a part, the others are recorded
             sys.stdout.write(f"{part}: not recorded: {type(error).__name__}: {error}\n")
             failed = 1
@@ -481,6 +478,18 @@ def main(checkout: Path, folder: Path, parts: Iterable[str], only: str = "") -> 
         sys.stdout.write(f"{part}: {len(rows):,} rows in {seconds}\n")
         sys.stdout.flush()
     return failed
+
+
+def _measured(part: str, scope: Scope) -> list[tuple[str, str]]:
+    """Return the rows of a part in order.
+
+    Raises:
+        RecordError: there are none, which would be the same as any other record without rows.
+    """
+    rows = sorted(set(WHOLE[part](scope)))
+    if not rows:
+        raise RecordError("nothing was measured")
+    return rows
 
 
 def _user_seconds() -> float:

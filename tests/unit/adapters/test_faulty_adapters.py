@@ -10,7 +10,7 @@ import pytest
 from attrs import field, frozen
 from folders import SUPPORT
 
-from wireproof.adapters.probe import probe
+from wireproof.adapters.probe import findings
 from wireproof.cases.case import Accept, Case, Data, Limits
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
@@ -98,5 +98,7 @@ def test_an_adapter_that_claims_too_little_is_found_by_the_probe() -> None:
     needs = ("codec:lz4",)
     asked = Case("toy/v1/basic/lz4", "toy", "v1", Data(b"a"), Accept({"hex": "61"}), needs=needs)
     with Engine(spec("claims-too-little")) as engine:
-        findings = {f"{one.kind}:{one.name}": one.standing for one in probe(engine, [asked])}
-    assert findings["codec:lz4"] == "under-claimed"
+        found = {
+            f"{one.kind}:{one.name}": one.standing for one in findings(engine.hello, engine.ask([asked]))
+        }
+    assert found["codec:lz4"] == "under-claimed"

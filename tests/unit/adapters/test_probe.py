@@ -7,8 +7,7 @@ import pytest
 from command_line import Command
 
 from wireproof.adapters.packaged_folders import templates_folder
-from wireproof.adapters.probe import ProbeResult
-from wireproof.adapters.probe_advice import fix_of, paths
+from wireproof.adapters.probe import ProbeResult, fix_of, paths
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'

@@ -16,7 +16,7 @@ from goldens import load
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
-from wireproof.cases.fixture_writer import write_page
+from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FixtureError, case_from_json, read
 from wireproof.family import Family
 from wireproof.wire.reject_classes import RejectClass
@@ -363,8 +363,12 @@ def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
     long = {**fixture_folders.GOOD, "input": {"hex": "00" * 513}}
     short = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/0-first"}
     form, revision, topic = fixture_folders.PLACE.split("/")
+    page = fixture_page(form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
     path = tmp_path / form / revision / f"{topic}.json"
-    write_page(path, form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
+    path.parent.mkdir(parents=True)
+    path.write_text(page.text, encoding="utf-8")
+    for name, data in page.files.items():
+        (path.parent / name).write_bytes(data)
     assert [case.id for case in read(path)] == [short["id"], long["id"]]
     (spilled,) = path.parent.glob("*.bin")
     assert spilled.read_bytes() == bytes(513)

@@ -8,11 +8,10 @@ import pytest
 from wireproof import formats
 from wireproof.cases.mutate import json_mutations
 from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
-from wireproof.cases.mutate.edit_sites import edit_sites
+from wireproof.cases.mutate.encodings import samples
 from wireproof.cases.mutate.field_mutations import adjust_counts_and_companions, remove_elements, zero_number
-from wireproof.cases.mutate.fullest import samples
 from wireproof.cases.mutate.splice import Splice, apply_splices
-from wireproof.cases.mutate.value_mutations import replacement_for
+from wireproof.cases.mutate.values_of_type import edit_sites, replacement_for
 from wireproof.formats import FORMATS
 from wireproof.iggy.frame import EvictionHeader, ReplyHeader, RequestHeader
 from wireproof.iggy.header_kinds import KINDS_BY_NAME

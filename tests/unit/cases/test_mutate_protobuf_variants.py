@@ -8,15 +8,15 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.examples import Examples
 from wireproof.cases.mutate import mutate_with_edits, seed
 from wireproof.cases.mutate.decode_trace import cached_trace
-from wireproof.cases.mutate.fullest import sample
-from wireproof.cases.mutate.least import written
+from wireproof.cases.mutate.encodings import sample, written
 from wireproof.cases.mutate.protobuf_variants import encode_variant
 from wireproof.cases.mutate.splice import apply_splices
+from wireproof.cases.option_variants import fit_options, option_variants, signing_keys
 from wireproof.formats import FORMATS
-from wireproof.fuzz.case_builder import CaseBuilder
-from wireproof.fuzz.option_variants import fit_options, option_variants, signing_keys, supported_variants
+from wireproof.fuzz.format_session import supported_variants
 from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
 from wireproof.heka.stream import FrameStream
 from wireproof.kafka.family.mutation import EDITS as LOG_EDITS
@@ -163,7 +163,7 @@ def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
 def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
     batch = FORMATS["kafka.batch/v2"]
     ways = option_variants(batch, load())
-    bare = CaseBuilder(batch, (), ()).without_expectation(b"")
+    bare = Examples(batch, (), ()).without_expectation(b"")
     reader = Hello("x", "1", revisions={batch.format_id: Claim(profiles=("reader",))})
     assert [way.profile for way in supported_variants(ways, bare, reader)] == ["reader"]
     every = Claim(profiles=("reader", "produce"))

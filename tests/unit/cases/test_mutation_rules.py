@@ -2,13 +2,15 @@
 
 from random import Random
 
+import pytest
 import toy_format
 from attrs import evolve, fields, has
 
 from wireproof.cases.mutate import mutate_with_edits, repair, seed
-from wireproof.cases.mutate.edit_sites import encoded_fields, part_type
-from wireproof.cases.mutate.fullest import samples
+from wireproof.cases.mutate.encodings import samples, written
 from wireproof.cases.mutate.mutation_rules import NO_RULES, all_rules, rules_of
+from wireproof.cases.mutate.values_of_type import encoded_fields, part_type
+from wireproof.cases.strategies import seeded_drawer, values_by_type
 from wireproof.formats import FAMILIES, FORMATS, decode
 from wireproof.iggy.family.normalising import HEADED
 from wireproof.wire.rejection import Rejected
@@ -68,3 +70,13 @@ def test_signatures_are_left_alone_where_the_family_has_none() -> None:
     fmt = evolve(FORMATS["kafka.batch/v2"], name="other.batch")
     data = seed(fmt)
     assert repair(fmt, data, {"test_1": b"key"}) == data
+
+
+@pytest.mark.parametrize("format_id", ["kafka.batch/v1", "iggy.poll/0.0.60"])
+def test_a_strategy_by_type_draws_what_the_classes_allow(format_id: str) -> None:
+    """A message may hold messages, and a class may refuse a value; neither stops the strategy."""
+    fmt = FORMATS[format_id]
+    draw = seeded_drawer(values_by_type(fmt))
+    drawn = [value for number in range(12) for value in draw(str(number))]
+    assert len(drawn) > 2
+    assert all(written(fmt, value) for value in drawn)

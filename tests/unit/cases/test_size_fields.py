@@ -5,7 +5,7 @@ from goldens import load
 
 from wireproof.cases.case import Data
 from wireproof.cases.mutate.decode_trace import Element, cached_trace
-from wireproof.cases.mutate.fullest import samples
+from wireproof.cases.mutate.encodings import samples
 from wireproof.cases.mutate.repairing import repair
 from wireproof.cases.size_fields import (
     COMPRESSED_SIZES,

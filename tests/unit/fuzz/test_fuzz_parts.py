@@ -24,25 +24,32 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Reject
+from wireproof.cases.examples import Examples, with_expectation
 from wireproof.cases.mutate import dictionary, mutate, seed
-from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.encodings import sample
+from wireproof.cases.option_variants import option_variants
 from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import campaign, finding_counts
+from wireproof.fuzz import campaign
 from wireproof.fuzz import worker as worker_process
-from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
-from wireproof.fuzz.cpu_timer import CpuTimer
-from wireproof.fuzz.executors import InProcessExecutor
-from wireproof.fuzz.finding_counts import FindingCounts, total_counts
-from wireproof.fuzz.findings import FindingError, Findings, finding_name, read_findings, update_counts
-from wireproof.fuzz.option_variants import option_variants
+from wireproof.fuzz.executors import CpuTimer, InProcessExecutor
+from wireproof.fuzz.findings import (
+    COUNTER,
+    MAX_COUNTERS,
+    FindingCounts,
+    FindingError,
+    Findings,
+    finding_name,
+    read_findings,
+    total_counts,
+    update_counts,
+)
 from wireproof.fuzz.shared_input import InputState, SharedInput
-from wireproof.fuzz.stats import format_stats
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
-from wireproof.fuzz.work_directory import WorkDirectory
+from wireproof.fuzz.work_directory import WorkDirectory, format_stats
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature
@@ -57,7 +64,7 @@ TARGETS = TOP / "fuzz"
 
 
 def case_of(data: bytes):  # noqa: ANN201 - a case
-    return CaseBuilder(ROW, (), ("decode",)).decode_case(data)
+    return Examples(ROW, (), ("decode",)).decode_case(data)
 
 
 def test_the_input_of_a_process_that_died_survives_it(tmp_path: Path) -> None:
@@ -173,7 +180,7 @@ def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
 
 def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
     variants = option_variants(FORMATS["heka.stream/0.10"], load())
-    builder = CaseBuilder(FORMATS["heka.stream/0.10"], variants, ("decode", "scan"))
+    builder = Examples(FORMATS["heka.stream/0.10"], variants, ("decode", "scan"))
     assert len({repr((variant.profile, variant.options)) for variant in variants}) == len(variants) > 1
     for number in range(64):
         data = bytes([0x1E, 2, 8, number])
@@ -215,7 +222,7 @@ def _takes_eight_times() -> None:
 
 def test_what_nobody_may_write_is_asked_to_be_written() -> None:
     row = FORMATS["iggy.headers/0.0.30"]
-    builder = CaseBuilder(row, (), ("decode", "encode"))
+    builder = Examples(row, (), ("decode", "encode"))
     rng = Random(1)
     decodes = [builder.decode_case(mutate(row, sample(row), rng, 200)) for _ in range(600)]
     cases = [case for decode in decodes for case in builder.follow_ups(decode)]
@@ -230,7 +237,7 @@ def test_what_is_encoded_has_the_computed_fields_of_the_bytes_that_are_written()
     one, two = b"\1\0\0\0b\1\1\0\0\0x", b"\1\0\0\0a\1\1\0\0\0y"  # the encoder sorts by key
     rest = bytes(16) + b"\0" * 24 + len(one + two).to_bytes(4, "little") + b"\1\0\0\0" + b"p" + one + two
     data = xxh3_64(rest).to_bytes(8, "little") + rest
-    builder = CaseBuilder(row, (), ("decode", "encode"))
+    builder = Examples(row, (), ("decode", "encode"))
     decode = with_expectation(builder.decode_case(data))
     (encode,) = (case for case in builder.all_follow_ups(decode) if case.op == "encode")
     assert judge(encode, reference_answer(encode).outcome).name == "pass"
@@ -374,6 +381,4 @@ def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
 
 def test_the_file_of_the_counts_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
     FindingCounts(tmp_path / "w0.tally").close()
-    assert (
-        tmp_path / "w0.tally"
-    ).stat().st_blocks * 512 >= finding_counts.COUNTER.size * finding_counts.MAX_COUNTERS
+    assert (tmp_path / "w0.tally").stat().st_blocks * 512 >= COUNTER.size * MAX_COUNTERS

@@ -13,7 +13,7 @@ from one_of_a_kind import each_format
 from work_counter import growth
 
 from wireproof import formats
-from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.encodings import sample
 from wireproof.formats import FORMATS
 from wireproof.iggy import json_parser
 from wireproof.wire.rejection import Rejected

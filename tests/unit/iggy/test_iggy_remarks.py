@@ -7,7 +7,7 @@ from iggy_bytes import PLACE, WORKED, decode, entry, refusal, remarks, sent, u32
 from xxhash import xxh3_64_intdigest
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.encodings import sample
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
 from wireproof.runner.judge import judge

@@ -30,7 +30,7 @@ def test_the_send_of_w5_decodes_to_the_two_messages_of_its_table() -> None:
     assert value.topic.as_str() == "sample"
     assert value.partitioning.kind == "balanced"
     assert [(row.id, row.payload) for row in value.messages] == [(0, b"hello-world"), (2, b"world")]
-    assert [(key, held.as_str()) for key, held in value.messages[1].headers] == [(b"key-1", "Value 1")]
+    assert [(key, held.value) for key, held in value.messages[1].headers] == [(b"key-1", b"Value 1")]
     assert encode("iggy.send/0.0.30", to_json(value)) == FRAME[8:]
 
 

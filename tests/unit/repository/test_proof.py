@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,25 +69,37 @@ def test_a_benchmark_is_slower_from_a_twentieth_on() -> None:
     ]
 
 
-def test_known_failures_are_one_row_for_each_case(tmp_path: Path) -> None:
-    folder = tmp_path / "tests" / "peers" / "kafka" / "some"
+BASELINE = '[[known-failure]]\nid = ["a", "b"]\nkind = "crash"\nclass = ""\nreason = "why"\n'
+
+
+def write_baseline(checkout: Path) -> None:
+    folder = checkout / "tests" / "peers" / "kafka" / "some"
     folder.mkdir(parents=True)
-    page = '[[known-failure]]\nid = ["a", "b"]\nkind = "crash"\nclass = ""\nreason = "why"\n'
-    assert tomllib.loads(page)
-    (folder / "baseline.toml").write_text(page, encoding="utf-8")
-    assert list(record.baselines(Scope(tmp_path, tmp_path))) == [
-        ("some a", "crash |  | why"),
-        ("some b", "crash |  | why"),
-    ]
+    (folder / "baseline.toml").write_text(BASELINE, encoding="utf-8")
+
+
+def test_known_failures_are_one_row_for_each_case(tmp_path: Path) -> None:
+    write_baseline(tmp_path)
+    rows = list(record.baselines(Scope(tmp_path, tmp_path)))
+    assert rows == [("some a", "crash |  | why"), ("some b", "crash |  | why")]
 
 
 def test_a_part_that_cannot_be_recorded_fails_the_record_and_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    write_baseline(tmp_path)
     monkeypatch.setitem(record.WHOLE, "helps", lambda _: record.command("wireproof", "nosuch"))
     assert record.main(tmp_path, tmp_path / "out", ["helps", "baselines"]) == 1
     assert "exit code 2" in capsys.readouterr().out
     assert [path.name for path in (tmp_path / "out").glob("*.gz")] == ["baselines.tsv.gz"]
+
+
+def test_a_part_that_measured_nothing_is_not_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert record.main(tmp_path, tmp_path / "out", ["baselines"]) == 1
+    assert "nothing was measured" in capsys.readouterr().out
+    assert not (tmp_path / "out" / "baselines.tsv.gz").exists()
 
 
 def test_an_input_is_taken_whole_and_cut_and_flipped_at_the_same_places_each_time() -> None:

@@ -4,11 +4,11 @@ from functools import cache
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Reject
+from wireproof.cases.seeded_examples import encode_cases
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.runner.interop import (
     InteropRun,
     InteropSettings,
-    encode_cases,
     run_interop,
     shared_formats,
 )

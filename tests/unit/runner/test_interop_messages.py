@@ -4,6 +4,7 @@ import pytest
 from attrs import evolve
 
 from wireproof import formats
+from wireproof.cases.seeded_examples import encode_cases
 from wireproof.formats import FORMATS
 from wireproof.kafka.family.producer_messages import (
     ZSTD,
@@ -11,7 +12,6 @@ from wireproof.kafka.family.producer_messages import (
     LogicalMessageSet,
     encodings_of,
 )
-from wireproof.runner.interop import encode_cases
 from wireproof.wire.json_values import to_json
 
 SENDING = LogicalMessageSet(

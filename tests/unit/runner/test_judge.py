@@ -21,7 +21,7 @@ from wireproof.cases.outcome import Accepted, BrokenRule, Outcome, Refused
 from wireproof.cases.reference_answers import reference_answer, reference_expectation
 from wireproof.runner import judge as module
 from wireproof.runner.events import case_event
-from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value, nondeterministic
+from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value
 from wireproof.runner.signature import signature, without_indices
 from wireproof.runner.verdicts import TABLE, Verdict
 from wireproof.wire.json_values import json_digest
@@ -41,7 +41,7 @@ def test_the_rows_meet_every_verdict_but_those_with_a_test_of_their_own() -> Non
     seen = {row[4].split(":")[0] for row in ROWS}
     assert {row.name for row in TABLE} - seen == {"blocked"}
     kinds = {row[4].removeprefix("fail:") for row in ROWS if row[4].startswith("fail:")}
-    assert {kind for row in TABLE if row.name == "fail" for kind in row.kinds} - kinds == {"nondeterministic"}
+    assert {kind for row in TABLE if row.name == "fail" for kind in row.kinds} == kinds
 
 
 @pytest.mark.parametrize(
@@ -119,22 +119,6 @@ def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expect
 )
 def test_a_digest_that_settles_nothing_asks_for_the_value(case: Case, outcome: Outcome, again: bool) -> None:
     assert needs_value(case, outcome) is again
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "same"),
-    [
-        (Accepted(GOOD_VALUE), Accepted(GOOD_VALUE), True),
-        (Accepted(GOOD_VALUE), Accepted({}), False),
-        (Refused("other", text="at 0x1"), Refused("other", text="at 0x2"), True),
-        (Refused("other"), Refused("bad-magic"), False),
-        (Refused("other"), Accepted(GOOD_VALUE), False),
-    ],
-)
-def test_two_answers_to_one_question_are_one_answer(one: Outcome, two: Outcome, same: bool) -> None:
-    verdict = nondeterministic(GOOD_CASE, one, two)
-    assert (verdict is None) == same
-    assert verdict is None or verdict.label == "fail:nondeterministic"
 
 
 def test_a_hostile_depth_of_an_answer_costs_no_recursion() -> None:

@@ -8,17 +8,16 @@ from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Op, Value
 from wireproof.cases.case_capabilities import capabilities_of
+from wireproof.cases.seeded_examples import property_cases
 from wireproof.formats import FORMATS
 from wireproof.kafka.family.capabilities import CODEC_NAMES
-from wireproof.runner import property_suite as drawn
-from wireproof.runner.property_suite import property_cases
 from wireproof.runner.requests import prepare_case
 
 
 def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
     """An empty batch names a codec with which nothing is packed."""
     row = FORMATS["kafka.batch/v2"]
-    cases = [case for case in drawn.property_cases(row, "encode", 200, 3) if isinstance(case.input, Value)]
+    cases = [case for case in property_cases(row, "encode", 200, 3) if isinstance(case.input, Value)]
     named = [(case, int(_attributes(case)) & 7) for case in cases if _attributes(case)]
     assert {number for _, number in named} > {0, 1, 2}
     for case, number in named:

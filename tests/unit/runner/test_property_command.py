@@ -14,11 +14,11 @@ from command_line import Command
 from goldens import load
 
 from tests.mutants.registry import spec_of
+from wireproof.cases.seeded_examples import property_cases, property_examples, sample_drawer
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
 from wireproof.runner import baseline_writing
-from wireproof.runner import property_suite as drawn
 from wireproof.runner.engine import Engine
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.events import Examples, run_event
@@ -35,7 +35,7 @@ def test_the_same_seed_gives_the_same_events(wireproof: Command, tmp_path: Path)
     streams = []
     for name in ("one", "two"):
         out = tmp_path / name
-        drawn.case_pool.cache_clear()
+        property_examples.cache_clear()
         done = wireproof(
             "check", MUTANT, "--in-process", "--property", 20, "--seed", 4,
             "--no-golden", "--run", "iggy.identifier/0.0.30/**", "--out", out,
@@ -91,7 +91,7 @@ FEW = (
 def test_each_run_has_the_same_few_examples_and_says_which(wireproof: Command, tmp_path: Path) -> None:
     runs = []
     for name in ("one", "two"):
-        drawn.case_pool.cache_clear()
+        property_examples.cache_clear()
         out = tmp_path / name
         views = [f"--{view}={tmp_path / view}" for view in ("junit", "html", "markdown")]
         done = wireproof("check", MUTANT, *FEW, "--out", out, *views)
@@ -165,12 +165,27 @@ def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:
 def test_hypothesis_missing_is_an_error_of_one_line(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn.case_pool.cache_clear()
-    monkeypatch.setitem(sys.modules, "wireproof.cases.strategies.seeded_samples", None)
+    forget_examples()
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
     done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
                      "--jobs", 1)  # fmt: skip
     assert done.code == 2
     assert install_command("property") in done.one_line()
+
+
+def forget_examples() -> None:
+    property_examples.cache_clear()
+    sample_drawer.cache_clear()
+
+
+def test_only_a_missing_hypothesis_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault inside the strategies is no reason to install anything."""
+    forget_examples()
+    monkeypatch.delitem(sys.modules, "wireproof.cases.strategies", raising=False)
+    monkeypatch.delattr("wireproof.cases.strategies", raising=False)
+    monkeypatch.setitem(sys.modules, "wireproof.cases.mutate.json_mutations", None)
+    with pytest.raises(ModuleNotFoundError, match="json_mutations"):
+        property_cases(IDENTIFIER, "decode", 1, 0)
 
 
 @pytest.mark.sweeps

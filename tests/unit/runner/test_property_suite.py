@@ -7,6 +7,7 @@ from tests.mutants.base import ReferenceCodec
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.seeded_examples import property_cases, property_examples
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.runner import case_lookup
@@ -17,7 +18,6 @@ from wireproof.runner.property_suite import (
     DEFAULT_EXAMPLES,
     PropertySettings,
     RedrawCounts,
-    property_cases,
     release_seed,
 )
 from wireproof.runner.requests import request_for
@@ -29,7 +29,7 @@ IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
 
 def test_an_example_is_the_same_however_many_are_wanted() -> None:
     some = list(property_cases(IDENTIFIER, "decode", 12, 5))
-    drawn.case_pool.cache_clear()
+    property_examples.cache_clear()
     more = list(property_cases(IDENTIFIER, "decode", 30, 5))
     assert more[:12] == some
     assert len({repr(case.input) for case in more}) == 30

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.probe import ProbeResult, filled, probe
+from wireproof.adapters.probe import ProbeResult, findings
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
 from wireproof.formats import FORMATS, Format
@@ -226,7 +226,7 @@ YES, NO, NAY = Accepted(), Refused(), Unsupported()
 
 def standings(claim: Claim, **outcomes: Outcome) -> dict[str, str]:
     runner = Answers(hello(f_r=claim), **outcomes)
-    return {f"{one.kind}:{one.name}": one.standing for one in probe(runner, CASES)}
+    return {f"{one.kind}:{one.name}": one.standing for one in findings(runner.hello, runner.ask(CASES))}
 
 
 def test_claims_and_behaviour_are_held_against_each_other() -> None:
@@ -250,18 +250,6 @@ def test_who_accepts_everything_does_nothing_right() -> None:
 def test_what_was_not_run_shows_nothing() -> None:
     over = NotRun("over")
     assert standings(Claim(), plain=over, lz4=over, zstd=over, txn=over, junk=over) == {}
-
-
-def test_a_hello_is_filled_with_what_works_and_keeps_what_it_says() -> None:
-    outcomes = {"plain": YES, "lz4": YES, "zstd": NAY, "txn": NO, "junk": NO}
-    silent = Answers(Hello("x", "1"), **outcomes)
-    assert filled(silent.hello, probe(silent, CASES)).revisions == {
-        "f/r": Claim(("decode",), ("lz4", "none"), ("reader",), (), ())
-    }
-    said = Answers(hello(f_r=Claim(codecs=("none",), observes=("a",))), **outcomes)
-    assert filled(said.hello, probe(said, CASES)).revisions == {
-        "f/r": Claim(("decode",), ("none",), ("reader",), ("a",), ())
-    }
 
 
 def test_a_finding_says_how_claim_and_behaviour_go_together() -> None:

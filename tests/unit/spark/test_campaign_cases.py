@@ -19,8 +19,8 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_expectation
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cases.token import from_token
-from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge

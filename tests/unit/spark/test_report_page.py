@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
+from wireproof.cases.seeded_examples import SeededCases
 from wireproof.cli.progress import job_bar, tasks_text
-from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.runner.signature import Signature
 from wireproof.spark import (
     campaign_job,

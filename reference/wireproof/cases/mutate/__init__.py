@@ -10,10 +10,10 @@ from random import Random
 from wireproof.cases.mutate import byte_mutations, value_mutations
 from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.dictionary import dictionary
-from wireproof.cases.mutate.least import seed
+from wireproof.cases.mutate.draws import below
+from wireproof.cases.mutate.encodings import seed
 from wireproof.cases.mutate.mutation_mix import FIELD_AWARE_PERCENT, Mutation, mutate_with_edits
 from wireproof.cases.mutate.mutation_rules import Keys
-from wireproof.cases.mutate.random_draws import below
 from wireproof.cases.mutate.repairing import repair
 from wireproof.formats import Format
 

@@ -3,8 +3,7 @@
 from random import Random
 from typing import Final
 
-from wireproof.cases.mutate.boundary_values import boundary_integer
-from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.draws import below, boundary_integer, pick
 from wireproof.cases.mutate.splice import Splice
 
 WIDTHS: Final = (1, 2, 4, 8)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from struct import pack
 from typing import Final
 
-from wireproof.cases.mutate.edit_sites import PartType, encoded_fields, part_type
+from wireproof.cases.mutate.values_of_type import PartType, encoded_fields, part_type
 from wireproof.formats import Format, family_of
 from wireproof.wire.writer import Writer
 

@@ -5,10 +5,9 @@ from random import Random
 from typing import Final
 
 from wireproof.cases.edit_bytes import encode_field
-from wireproof.cases.mutate.boundary_values import boundary_bytes, boundary_integer
 from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Element
+from wireproof.cases.mutate.draws import below, boundary_bytes, boundary_integer, pick, pick_early
 from wireproof.cases.mutate.protobuf_variants import encode_variant
-from wireproof.cases.mutate.random_draws import below, pick, pick_early
 from wireproof.cases.mutate.splice import Splice
 from wireproof.cases.size_fields import size_kind
 from wireproof.wire.trace import FieldSpan

@@ -8,9 +8,8 @@ from functools import cache
 from random import Random
 from typing import Any, Final
 
-from wireproof.cases.mutate.boundary_values import boundary_integer
+from wireproof.cases.mutate.draws import below, boundary_integer, pick
 from wireproof.cases.mutate.mutation_rules import all_rules
-from wireproof.cases.mutate.random_draws import below, pick
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value contains no nested object."""

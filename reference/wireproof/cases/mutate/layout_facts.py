@@ -5,6 +5,7 @@ from functools import cache
 
 from attrs import fields, frozen
 
+from wireproof.cases.mutate.mutation_rules import merged
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (
     PROTO_INTEGERS,
@@ -87,3 +88,18 @@ def _layouts() -> Iterator[tuple[Layout, type]]:
         for layout in all_layouts(row.layout) if row.layout is not None else ():
             if layout.value is not None:
                 yield layout, layout.value
+
+
+@cache
+def _unsigned_bits() -> dict[type, Mapping[str, int]]:
+    """Return class and field to bits, for integers without a layout."""
+    return merged(lambda rules: rules.unsigned_bits)
+
+
+def fitted(owner: type, name: str, value: int) -> int:
+    """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
+    row = integer_fields().get(owner, {}).get(name)
+    if row is not None:
+        return row.wrapped(value)
+    bits = _unsigned_bits().get(owner, {}).get(name)
+    return value if bits is None else value & ((1 << bits) - 1)

@@ -10,14 +10,17 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.mutate import byte_mutations, field_mutations, json_mutations, value_mutations
-from wireproof.cases.mutate.compression_variants import FRAME_WRITERS
+from wireproof.cases.mutate.compression_variants import (
+    FRAME_WRITERS,
+    compress_otherwise,
+    compressed_regions,
+    edit_stream,
+)
 from wireproof.cases.mutate.decode_trace import DecodeTrace, cached_trace, trace_of
-from wireproof.cases.mutate.fullest import samples
-from wireproof.cases.mutate.least import seed
+from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.encodings import samples, seed
 from wireproof.cases.mutate.mutation_rules import Keys, rules_of
-from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.splice import Splice, apply_splices
-from wireproof.cases.mutate.stream_mutations import compress_otherwise, compressed_regions, edit_stream
 from wireproof.formats import Format
 
 FIELD_AWARE_PERCENT: Final = 30

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from wireproof.cases.mutate.decode_trace import EncodedField
-from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.splice import Splice
 from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, read_packed_varints
 from wireproof.wire.reader import Reader

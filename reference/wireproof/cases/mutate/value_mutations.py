@@ -3,7 +3,7 @@
 The encoder computes lengths, counts, checksums and frames.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from operator import eq
 from random import Random
@@ -11,22 +11,19 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.mutate.boundary_values import boundary_bytes, boundary_integer
 from wireproof.cases.mutate.decode_trace import DecodeTrace
-from wireproof.cases.mutate.edit_sites import (
+from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.encodings import mended, written
+from wireproof.cases.mutate.mutation_rules import Edit, merged
+from wireproof.cases.mutate.values_of_type import (
+    MAX_ELEMENTS,
     EditSite,
-    PartType,
     PathStep,
     edit_sites,
-    part_type,
+    is_changeable,
     replace_part,
+    replacement_for,
 )
-from wireproof.cases.mutate.fullest import full
-from wireproof.cases.mutate.least import least, written
-from wireproof.cases.mutate.mended import mended
-from wireproof.cases.mutate.mutation_rules import Edit, merged
-from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import Format
 from wireproof.wire.rejection import Rejected
 
@@ -41,19 +38,6 @@ MANY_EDITS: Final = (3, 6, 10)
 
 SPECIAL: Final = 5
 """One in this many edits is a special one of the family, if it has any for the class."""
-
-MAX_ELEMENTS: Final = 48
-"""The most elements that an edit gives a list."""
-
-FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
-"""The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
-
-
-ALTERNATIVE: Final = 3
-"""One in this many edits of a union draws another alternative."""
-
-CODED_FIELD: Final = 3
-"""One in this many edits of a number with known codes draws one of the codes."""
 
 
 @cache
@@ -74,15 +58,6 @@ def _entry_lists() -> dict[type, str]:
     return merged(lambda rules: rules.entries)
 
 
-@cache
-def _codes() -> dict[tuple[type, str], tuple[int, ...]]:
-    """Return class and field to the codes that have a meaning.
-
-    Random draws find small codes easily, but hardly ever a single code in a large range.
-    """
-    return merged(lambda rules: rules.codes)
-
-
 @lru_cache(maxsize=512)
 def sites_of_value(parent: DecodeTrace) -> tuple[EditSite, ...]:
     """Return the parts of the parent's value, without the value itself."""
@@ -92,11 +67,7 @@ def sites_of_value(parent: DecodeTrace) -> tuple[EditSite, ...]:
 @lru_cache(maxsize=512)
 def editable_sites(parent: DecodeTrace) -> tuple[EditSite, ...]:
     """Return the parts that an edit can change directly; the others change through their parts."""
-    return tuple(filter(_changeable, sites_of_value(parent)))
-
-
-def _changeable(site: EditSite) -> bool:
-    return site.kind.holds in _CHANGES or site.kind.null or bool(site.kind.others)
+    return tuple(filter(is_changeable, sites_of_value(parent)))
 
 
 def mutate_value(
@@ -132,7 +103,7 @@ def _changed(parent: DecodeTrace, rng: Random, count: int) -> tuple[Any, list[st
             name, change = pick(rng, extra)
             value = change(value, rng)
             editable, touched = (
-                tuple(site for site in edit_sites(value) if site.steps and _changeable(site)),
+                tuple(site for site in edit_sites(value) if site.steps and is_changeable(site)),
                 [],
             )
             names.append(name)
@@ -165,99 +136,6 @@ def choose_site(found: tuple[EditSite, ...], rng: Random) -> EditSite:
     if below(rng, 3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
         site = found[below(rng, len(found))]
     return site
-
-
-def replacement_for(site: EditSite, rng: Random, found: tuple[EditSite, ...]) -> Any:  # noqa: ANN401 - a part of a value
-    """Return a replacement for the part at a site."""
-    if site.kind.null and (site.now is None or not below(rng, 4)):
-        return new_part(site.kind, rng, site.name) if site.now is None else None
-    if site.kind.others and not below(rng, ALTERNATIVE):
-        return _alternative(site.kind.others, site.name, rng)
-    if site.kind.holds in ("int", "bytes") and not below(rng, 6):
-        return _sibling(site, rng, found)
-    change = _CHANGES.get(site.kind.holds)
-    return change(site, rng) if change else site.now
-
-
-def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
-    """Return a value of one of several types; for a class, a maximal one or a small one."""
-    drawn = pick(rng, types)
-    kind = part_type(drawn)
-    return full(drawn, name) if kind.holds == "value" and below(rng, 2) else new_part(kind, rng, name)
-
-
-def _integer(site: EditSite, rng: Random) -> int:
-    """Return another number that fits the field; for attributes, flip bits."""
-    now: int = site.now
-    known = _codes().get((site.owner, site.name))
-    if known and not below(rng, CODED_FIELD):
-        return pick(rng, known)
-    new = now ^ pick(rng, FLIPS) if site.name == "attributes" else boundary_integer(rng, now)
-    return fitted(site.owner, site.name, new)
-
-
-def _sibling(site: EditSite, rng: Random, found: tuple[EditSite, ...]) -> Any:  # noqa: ANN401 - a part of a value
-    """Return the value of another part of the same type."""
-    values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
-    return pick(rng, values) if values else site.now
-
-
-def _list(now: tuple[Any, ...], kind: PartType, rng: Random, name: str) -> tuple[Any, ...]:
-    """Return the list with an element added, removed or duplicated, reordered, doubled or truncated."""
-    at = below(rng, len(now) + 1)
-    match below(rng, 6):
-        case 0 if now:
-            at %= len(now)
-            return now[:at] + now[at + 1 :]
-        case 1 if now and len(now) < MAX_ELEMENTS:
-            at %= len(now)
-            return now[: at + 1] + now[at:]
-        case 2 if len(now) > 1:
-            return tuple(rng.sample(now, len(now)))
-        case 3 if now and len(now) < MAX_ELEMENTS // 2:
-            return now * 2
-        case _ if len(now) < MAX_ELEMENTS:
-            return (*now[:at], new_part(part_type(kind.of[0]), rng, name), *now[at:])
-    return now[: below(rng, len(now) + 1)]
-
-
-def new_part(kind: PartType, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
-    """Return a value for a part that was None or did not exist."""
-    if kind.holds == "value":
-        return _fresh_value(least(pick(rng, kind.of)), rng)
-    if kind.holds == "pair":
-        return tuple(new_part(part_type(hint), rng, name) for hint in kind.of)
-    if kind.holds == "list":
-        return () if below(rng, 2) else (new_part(part_type(kind.of[0]), rng, name),)
-    return _SCALARS[kind.holds](kind, rng)
-
-
-_SCALARS: Final[dict[str, Callable[[PartType, Random], Any]]] = {
-    "int": lambda _, rng: boundary_integer(rng, 0),
-    "bytes": lambda _, rng: boundary_bytes(rng, b"k"),
-    "bool": lambda _, rng: bool(below(rng, 2)),
-    "word": lambda kind, rng: pick(rng, kind.of),
-}
-"""Scalar type to a function that returns a new value."""
-
-_CHANGES: Final[dict[str, Callable[[EditSite, Random], Any]]] = {
-    "int": _integer,
-    "bytes": lambda site, rng: boundary_bytes(rng, site.now),
-    "bool": lambda site, _: not site.now,
-    "word": lambda site, rng: pick(rng, site.kind.of),
-    "list": lambda site, rng: _list(site.now, site.kind, rng, site.name),
-}
-"""Type to a function that returns a replacement; pairs and values change through their parts."""
-
-
-def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance of a value class
-    """Return the value with one part changed."""
-    parts = tuple(site for site in edit_sites(value) if site.steps)
-    site = pick(rng, parts)
-    try:
-        return replace_part(value, site.steps, replacement_for(site, rng, parts))
-    except Rejected:
-        return value
 
 
 def compress_value(parent: DecodeTrace, rng: Random) -> bytes | None:
@@ -297,3 +175,16 @@ def cross_values(fmt: Format, one: DecodeTrace, two: DecodeTrace, rng: Random) -
         return written(fmt, mended(replace_part(one.value, target.steps, new)))
     except Rejected:
         return None
+
+
+def edit_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
+    """Return the value with one part changed; half of the time the fields that depend on it follow."""
+    found = tuple(site for site in edit_sites(value) if site.steps)
+    if not found:
+        return value
+    site = found[rng.randrange(len(found))]
+    try:
+        new = replace_part(value, site.steps, replacement_for(site, rng, found))
+        return mended(new) if rng.randrange(2) else new
+    except Rejected:  # the class allows no such value
+        return value

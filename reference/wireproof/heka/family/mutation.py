@@ -6,12 +6,9 @@ from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
-from wireproof.cases.mutate.boundary_values import FILLS, boundary_bytes
-from wireproof.cases.mutate.edit_sites import edit_sites, part_type
-from wireproof.cases.mutate.least import least
+from wireproof.cases.mutate.draws import FILLS, below, boundary_bytes, pick
 from wireproof.cases.mutate.mutation_rules import MutationRules, Signing
-from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.cases.mutate.value_mutations import MAX_ELEMENTS, new_part
+from wireproof.cases.mutate.values_of_type import MAX_ELEMENTS, edit_sites, part_type, random_part, smallest
 from wireproof.heka.family.normalising import NORMALISERS
 from wireproof.heka.family.signing import damage_signature, name_signer, sign_again
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
@@ -33,7 +30,7 @@ def _elements() -> dict[Any, tuple[Any, ...]]:
     """Return a field of each type: heka.md, section 4."""
     return {
         DynamicField: tuple(
-            evolve(least(DynamicField), name=b"f", representation=b"r", value_type=kind, **{array: held})
+            evolve(smallest(DynamicField), name=b"f", representation=b"r", value_type=kind, **{array: held})
             for kind, array, held in zip(VALUE_TYPES, VALUE_ARRAYS, _HELD, strict=True)
         )
     }
@@ -45,7 +42,7 @@ def _elements() -> dict[Any, tuple[Any, ...]]:
 def _with_all_fields(message: HekaMessage, rng: Random) -> HekaMessage:
     """Set all absent optional fields."""
     absent = [site for site in edit_sites(message) if site.now is None and len(site.steps) == 1]
-    given: dict[str, Any] = {site.name: new_part(site.kind, rng, site.name) for site in absent}
+    given: dict[str, Any] = {site.name: random_part(site.kind, rng, site.name) for site in absent}
     return evolve(message, **given)
 
 
@@ -62,9 +59,9 @@ def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
     at = below(rng, len(VALUE_TYPES))
     kind = part_type(get_type_hints(DynamicField)[VALUE_ARRAYS[at]])
     values = tuple(
-        new_part(part_type(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3)))
+        random_part(part_type(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3)))
     )
-    empty = least(DynamicField)
+    empty = smallest(DynamicField)
     field = evolve(
         empty, name=boundary_bytes(rng, b"f"), value_type=VALUE_TYPES[at], **{VALUE_ARRAYS[at]: values}
     )
@@ -74,7 +71,7 @@ def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
 def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
     """Apply an edit of `EDITS` to the message of a frame."""
     if not stream.frames:
-        return FrameStream((least(HekaFrame),))
+        return FrameStream((smallest(HekaFrame),))
     at = below(rng, len(stream.frames))
     _, change = pick(rng, EDITS[HekaMessage])
     frame = stream.frames[at]
@@ -85,7 +82,7 @@ def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
 def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
     """Give a frame a header with a signer, a hash function and an HMAC: heka.md, section 1."""
     if not stream.frames:
-        return FrameStream((least(HekaFrame),))
+        return FrameStream((smallest(HekaFrame),))
     at = below(rng, len(stream.frames))
     header = HekaHeader(
         hmac_hash_function=pick(rng, ("MD5", "SHA1")),

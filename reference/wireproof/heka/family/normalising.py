@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.mutate.mended import wrapped
+from wireproof.cases.mutate.encodings import wrapped
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 
 

@@ -8,10 +8,11 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.mutate.decode_trace import DecodeTrace
-from wireproof.cases.mutate.least import least, written
+from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.encodings import written
 from wireproof.cases.mutate.mutation_rules import Keys
-from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.values_of_type import smallest
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
 from wireproof.heka.hmac_signature import hmac_digest, key_name
@@ -34,7 +35,7 @@ def name_signer(trace: DecodeTrace, keys: Keys, rng: Random) -> bytes:
     """Return the bytes with a signer that has a key in the header of one frame. Its HMAC is not computed."""
     if not isinstance(trace.value, FrameStream):
         return trace.data
-    frames = trace.value.frames or (least(HekaFrame),)
+    frames = trace.value.frames or (smallest(HekaFrame),)
     at = below(rng, len(frames))
     signer, _, version = pick(rng, sorted(keys)).rpartition("_")
     function = pick(rng, (None, *HASH_FUNCTIONS))

@@ -5,7 +5,7 @@ from random import Random
 from struct import pack
 from typing import Final
 
-from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.kafka import control_types
 from wireproof.kafka.values import Record
 

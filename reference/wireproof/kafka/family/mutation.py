@@ -6,11 +6,9 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.mutate.boundary_values import boundary_bytes
-from wireproof.cases.mutate.least import least
+from wireproof.cases.mutate.draws import below, boundary_bytes, pick
 from wireproof.cases.mutate.mutation_rules import MutationRules
-from wireproof.cases.mutate.random_draws import below, pick
-from wireproof.cases.mutate.value_mutations import MAX_ELEMENTS
+from wireproof.cases.mutate.values_of_type import MAX_ELEMENTS, smallest
 from wireproof.family import Format
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, TRANSACTIONAL
 from wireproof.kafka.family.control_records import random_control_record
@@ -34,12 +32,12 @@ def _full() -> dict[Any, Any]:
     """Return class to value, for classes whose parts depend on one another."""
     return {
         RecordBatch: evolve(
-            least(RecordBatch),
+            smallest(RecordBatch),
             base_offset=5,
             last_offset_delta=1,
             base_timestamp=_TIME,
             max_timestamp=_TIME + 1,
-            records=(least(Record), _RECORD),
+            records=(smallest(Record), _RECORD),
         ),
         Record: _RECORD,
         Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
@@ -98,7 +96,7 @@ def _with_overflow(batch: RecordBatch, rng: Random) -> RecordBatch:
 
 def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Compress the batch with another codec, and give its first record a header: kafka.md §1.2, §1.3."""
-    records = batch.records or (least(Record),)
+    records = batch.records or (smallest(Record),)
     first = evolve(records[0], headers=((boundary_bytes(rng, b"h"), pick(rng, (None, b"", b"x"))),))
     attributes = batch.attributes & ~7 | pick(rng, CODECS_TO_DRAW)
     others = records[1:] or records * below(rng, 2)
@@ -126,13 +124,15 @@ def _as_wrapper(message: Message, rng: Random) -> Message:
 
 def _transaction(log: Log, rng: Random) -> Log:
     """Append batches of two producers and a transaction marker of one of them to the log: kafka.md §1.9."""
-    last = log.batches[-1] if log.batches else least(RecordBatch)
+    last = log.batches[-1] if log.batches else smallest(RecordBatch)
     next_offset = (
         last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset
     ) + 1
     producer, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
-    marker_batch = _as_control_batch(least(RecordBatch), rng)
-    own_batch = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0)
+    marker_batch = _as_control_batch(smallest(RecordBatch), rng)
+    own_batch = evolve(
+        smallest(RecordBatch), attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0
+    )
     other_batch = evolve(own_batch, producer_id=other)
     marker_batch = evolve(marker_batch, producer_id=pick(rng, (producer, other)))
     batches = (own_batch, other_batch, marker_batch, *(own_batch, other_batch)[below(rng, 3) :])
@@ -144,7 +144,7 @@ def _in_log(log: Log, rng: Random) -> Log:
     """Apply an edit of `EDITS` to an entry of the log."""
     if not log.batches:
         kind: type = pick(rng, (RecordBatch, Message))
-        return Log((least(kind),))
+        return Log((smallest(kind),))
     at = below(rng, len(log.batches))
     edits = EDITS[type(log.batches[at])]
     _, change = edits[below(rng, len(edits))]

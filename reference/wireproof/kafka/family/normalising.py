@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.mutate.mended import wrapped
+from wireproof.cases.mutate.encodings import wrapped
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import COMPRESSION_CODECS

@@ -3,7 +3,7 @@
 // filters them, and shows a case with its bytes. All data is set as text, never as markup.
 const CHUNK = 150;
 const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
-const SHORT = { "not-round-trip": "round trip", "undeclared-skip": "skip", nondeterministic: "varies", "adapter-error": "adapter" };
+const SHORT = { "not-round-trip": "round trip", "undeclared-skip": "skip", "adapter-error": "adapter" };
 const $$ = (name) => document.getElementById(name);
 
 function make(tag, more = {}, ...parts) {

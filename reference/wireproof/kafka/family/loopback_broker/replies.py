@@ -56,8 +56,6 @@ from wireproof.kafka.family.loopback_broker.coordinator import Coordinator, Grou
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 
 NODE: Final = 1
-NO_ID: Final = UUID(int=0)
-
 IMPLICIT: Final = 12
 """The version of Produce from which on a batch adds its partition to the transaction: KIP-890."""
 

@@ -1,10 +1,33 @@
-"""Boundary values: the numbers, and the sizes of bytes, for which codecs most often have bugs."""
+"""Random draws, and the numbers and sizes of bytes for which codecs most often have bugs.
 
-from collections.abc import Callable
+A draw is one call of the generator; `randrange` and `choice` take four times as long, and a mutation of a
+small input spends most of its time on draws. Numbers above 2^53 are not drawn evenly, which does not matter.
+"""
+
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
-from wireproof.cases.mutate.random_draws import below, pick
+T = TypeVar("T")
+
+
+def below(rng: Random, top: int) -> int:
+    """Return an integer from 0 to `top - 1`."""
+    return int(rng.random() * top)
+
+
+def pick(rng: Random, items: Sequence[T]) -> T:
+    """Return an element of a sequence that is not empty."""
+    return items[int(rng.random() * len(items))]
+
+
+def pick_early(rng: Random, items: Sequence[T]) -> T:
+    """Return an element of a sequence that is not empty, biased towards the front.
+
+    The first fields matter most, because the others depend on them.
+    """
+    return items[int(min(rng.random(), rng.random()) * len(items))]
+
 
 POWERS: Final = (6, 7, 8, 13, 14, 15, 16, 20, 21, 28, 31, 31, 32, 62, 63, 63, 64, 128, 128)
 """Powers of 2 at which a field is full or a varint takes one more byte, with or without zigzag."""

@@ -11,13 +11,11 @@ from typing import Final, Literal
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.mutation_rules import Keys
-from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.formats import Format
-from wireproof.runner.requests import prepare_case
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.trace import FieldSpan
 
@@ -57,15 +55,6 @@ def option_variants(
 def with_variant(case: Case, variant: OptionVariant) -> Case:
     """Return `case` with the options of `variant`."""
     return evolve(case, options=variant.options, needs=variant.needs, profile=variant.profile)
-
-
-def supported_variants(
-    variants: Iterable[OptionVariant], case: Case, hello: Hello
-) -> tuple[OptionVariant, ...]:
-    """Return the variants in which an adapter with this `hello` can run `case`."""
-    return tuple(
-        variant for variant in variants if isinstance(prepare_case(with_variant(case, variant), hello), Case)
-    )
 
 
 def signing_keys(variants: Iterable[OptionVariant]) -> Keys:

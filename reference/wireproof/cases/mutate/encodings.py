@@ -1,0 +1,108 @@
+"""Encodings of values that nobody wrote: edited ones, and the smallest and largest of a format.
+
+An edit changes one part of a value; `mended` adjusts the parts that the format derives from it, so that few
+edits are lost. Faults that only bytes can have are left to the edits of bytes.
+"""
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from itertools import count
+from operator import is_
+from typing import Any, Final, get_args, get_type_hints
+
+from attrs import fields, has
+
+from wireproof.cases.mutate.mutation_rules import all_rules, merged, rules_of
+from wireproof.cases.mutate.values_of_type import constructor_fields, largest, smallest
+from wireproof.formats import Format
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import Writer
+
+SCALARS: Final = (bytes, int, str, bool, type(None))
+"""Classes without parts."""
+
+
+@cache
+def _normalisers() -> dict[type, Callable[[Any], Any]]:
+    """Return class to the function that normalises its instances."""
+    return merged(lambda rules: rules.normalise)
+
+
+@cache
+def _whole() -> frozenset[type]:
+    """Return the classes whose parts are not normalised one by one."""
+    return frozenset(cls for rules in all_rules() for cls in rules.whole)
+
+
+def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
+    """Return the normalised value; its parts are normalised first."""
+    if isinstance(value, SCALARS):
+        return value
+    if isinstance(value, tuple):
+        parts = [mended(part) for part in value]
+        return value if all(map(is_, parts, value)) else tuple(parts)
+    cls = type(value)
+    if has(cls) and cls not in _whole():
+        again = {name: mended(getattr(value, name)) for name in constructor_fields(cls)}
+        same = all(part is getattr(value, name) for name, part in again.items())
+        value = value if same else cls(**again)
+    normalise = _normalisers().get(cls)
+    return normalise(value) if normalise else value
+
+
+def wrapped(value: int, bits: int) -> int:
+    """Wrap `value` to a signed integer of `bits` bits."""
+    return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
+
+
+@lru_cache(maxsize=256)
+def seed(row: Format) -> bytes:
+    """Return the smallest encoding of a format; lists that must not be empty have one element."""
+    value = rules_of(row).for_format(row, smallest(row.value))
+    one = _with_one(row.value, value)
+    for candidate in (value, one, mended(one)):
+        try:
+            return written(row, candidate)
+        except Rejected:
+            continue
+    return b""
+
+
+def _with_one(kind: type, value: Any) -> Any:  # noqa: ANN401 - an instance of it
+    """Return the value with one element in each empty list."""
+    hints = get_type_hints(kind)
+    parts = {a.name: getattr(value, a.name) for a in fields(kind)}
+    for name, part in parts.items():
+        if part == () and get_args(hints[name])[-1:] == (Ellipsis,):
+            parts[name] = (smallest(get_args(hints[name])[0], name),)
+    return kind(**parts)
+
+
+def written(row: Format, value: Any, options: Options = DEFAULT_OPTIONS) -> bytes:  # noqa: ANN401 - of the row's class
+    """Return the encoding of a value; raise `Rejected` (`invalid-value`) if it cannot be encoded."""
+    writer = Writer()
+    row.encode(writer, value, options)
+    return bytes(writer.data)
+
+
+@lru_cache(maxsize=256)
+def samples(row: Format) -> tuple[bytes, ...]:
+    """Return the distinct encodings of the largest values of a format, one for each turn."""
+    found: dict[bytes, None] = {}
+    for turn in count():
+        data = sample(row, turn)
+        if data in found:
+            break
+        found[data] = None
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def sample(row: Format, turn: int = 0) -> bytes:
+    """Return the encoding of the largest value of a format; if it cannot be encoded, of the smallest one."""
+    value = rules_of(row).for_format(row, largest(row.value, turn=turn))
+    try:
+        return written(row, mended(value))
+    except Rejected:
+        return seed(row)

@@ -1,0 +1,341 @@
+"""Hypothesis strategies: for the values and options of all formats, and for bytes that are nearly valid.
+
+Each family names a table of its strategies by format id, and one of strategies for the options by the name of
+the format. A family without a strategy of its own gets one that follows from the value class and the layout:
+integers have the width of their field, constants and codes are those of the layout; what the encoder refuses
+is not drawn.
+
+Nearly valid bytes are encoded values with one or two edits: the field-aware mutations of `cases.mutate`, as
+the fuzzer uses them. Afterwards all, some or none of the lengths and checksums are fixed up, and the changed
+regions are compressed again. A few are cut, and a few have further bytes behind them. Hypothesis draws every
+number that a mutation needs, so that it can shrink the result.
+
+A sample is drawn from its own block of bytes of a seeded generator (`fuzz_one_input`). So sample n of a seed
+does not depend on the samples before it or on their number. It also does not depend on the imported modules,
+from which Hypothesis's own search would take constants. Hypothesis is an optional dependency.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from random import Random
+from typing import Any, Final, Self, TypeVar, get_type_hints
+
+from attrs import frozen
+
+try:
+    from hypothesis import HealthCheck, Phase, given, reject, settings
+    from hypothesis import strategies as st
+    from hypothesis.strategies import DrawFn, SearchStrategy
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    from wireproof.install_hint import install_command
+
+    raise ImportError(f"strategies need Hypothesis: {install_command('property')}") from None
+
+from wireproof import formats
+from wireproof.cases.mutate.byte_mutations import random_splice
+from wireproof.cases.mutate.compression_variants import compressed_regions, edit_stream
+from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
+from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.encodings import written
+from wireproof.cases.mutate.field_mutations import (
+    edit_field,
+    reencode_protobuf_fields,
+    replace_code,
+    replace_count,
+)
+from wireproof.cases.mutate.json_mutations import mutate_json
+from wireproof.cases.mutate.splice import Splice, apply_splices
+from wireproof.cases.mutate.values_of_type import alternatives_of, constructor_fields, part_type
+from wireproof.family import object_at
+from wireproof.formats import FAMILIES, Format, family_of
+from wireproof.wire.layout import Layout, Number, all_layouts, attribute_of, bits_of, is_signed, present
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
+
+T = TypeVar("T")
+
+MAX_BYTES: Final = 40
+"""The largest size of a byte field of a strategy by type."""
+
+MAX_ELEMENTS: Final = 3
+"""The largest number of elements of a list of a strategy by type."""
+
+REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
+"""The repairs to draw from, as (lengths, checksums). `apply_splices` repairs lengths only with checksums."""
+
+BLOCK_SIZE: Final = 4096
+"""The size of the first block of bytes for a sample; a large sample needs more."""
+
+SETTINGS: Final = settings(
+    phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+_BYTES: Final = st.integers(0, 255)
+"""One draw. In larger ranges Hypothesis prefers small values, which would favour the first choices."""
+
+# --- values and options ---
+
+STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
+    format_id: strategy
+    for family in FAMILIES.values()
+    if family.strategies
+    for format_id, strategy in object_at(family.strategies).items()
+}
+"""Format id to the strategy for its values."""
+
+
+def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the public name of a format
+    """Return a strategy for the values of a format, as instances of its value class.
+
+    All values can be encoded. A decode of the bytes may return other computed fields than the drawn value
+    has. `wire.values.to_json` returns the JSON form of a value.
+
+    Raises:
+        UnknownFormat: there is no such format, and the message has similar names.
+    """
+    fmt = formats.get(format, revision)
+    strategy = STRATEGIES.get(fmt.format_id)
+    return values_by_type(fmt) if strategy is None else strategy()
+
+
+def option_strategy(fmt: Format, value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format
+    """Return a strategy for options that fit a value; the default options if the family has none for it."""
+    place = family_of(fmt).option_strategies
+    strategy = object_at(place).get(fmt.name) if place else None
+    return strategy(value) if strategy is not None else st.just(DEFAULT_OPTIONS)
+
+
+def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above
+    """Return a strategy for encoded values with one or two edits of fields, list elements or streams.
+
+    The lengths and checksums may be fixed up afterwards. Some of the results are still valid, for example if
+    no rule constrains the changed field.
+
+    Raises:
+        UnknownFormat: there is no such format; the message has similar names.
+    """
+    return nearly_valid_encodings(formats.get(format, revision), values(format, revision))
+
+
+# --- values by their types ---
+
+
+def values_by_type(fmt: Format) -> SearchStrategy[Any]:
+    """Return a strategy for the values of a format that its encoder accepts, by the types of their parts."""
+    return _by_type(fmt, fmt.value).filter(partial(_is_written, fmt))
+
+
+def _is_written(fmt: Format, value: Any) -> bool:  # noqa: ANN401 - a value of any format
+    try:
+        written(fmt, value)
+    except Rejected:
+        return False
+    return True
+
+
+def _by_type(fmt: Format, hint: Any, number: Number | None = None) -> SearchStrategy[Any]:  # noqa: ANN401 - a type
+    """Return a strategy for a type; `number` is the field of an integer, if the layout has it."""
+    alternatives, kind = alternatives_of(hint), part_type(hint)
+    if alternatives != (hint,):
+        none = [st.none()] if kind.null else []
+        return st.one_of(*(_by_type(fmt, one, number) for one in alternatives), *none)
+    match kind.holds:
+        case "word":
+            return st.sampled_from(kind.of)
+        case "list":
+            return st.lists(_by_type(fmt, kind.of[0], number), max_size=MAX_ELEMENTS).map(tuple)
+        case "pair":
+            return st.tuples(*(_by_type(fmt, part, number) for part in kind.of))
+        case "value":  # deferred, because a message may have messages in it
+            return st.deferred(lambda: _instances(fmt, hint))
+    return {"bool": st.booleans(), "bytes": st.binary(max_size=MAX_BYTES), "int": _integers(number)}[
+        kind.holds
+    ]
+
+
+@cache
+def _instances(fmt: Format, cls: type) -> SearchStrategy[Any]:
+    """Return a strategy for the instances of a value class, with its computed fields at their defaults."""
+    numbers, hints = _numbers(fmt).get(cls, {}), get_type_hints(cls)
+    computed = {name for layout in _layouts(fmt) if layout.value is cls for name in layout.computed}
+    drawn = [name for name in constructor_fields(cls) if name not in computed]
+    parts = {name: _by_type(fmt, hints[name], numbers.get(name)) for name in drawn}
+    return st.builds(partial(_instance, cls), **parts)
+
+
+def _instance(cls: type, **parts: Any) -> Any:  # noqa: ANN401 - an instance of it, and its parts
+    try:
+        return cls(**parts)
+    except Rejected:  # the validator of the class refuses the value
+        return reject()
+
+
+def _integers(number: Number | None) -> SearchStrategy[int]:
+    """Return a strategy for the numbers of a field: its constant, its codes, its flags, or its width."""
+    if number is None:
+        return st.integers(0, (1 << 31) - 1)
+    if number.const is not None:
+        return st.just(number.const)
+    if number.codes is not None:
+        return st.sampled_from(sorted(number.codes))
+    if number.flags:
+        return _flags(number)
+    bits = bits_of(number.kind)
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(number.kind) else (0, (1 << bits) - 1)
+    return st.one_of(st.integers(low, high), st.sampled_from((0, 1, low, high)))
+
+
+def _flags(number: Number) -> SearchStrategy[int]:
+    """Return a strategy for a sum of flags, each with one of its codes, or all its bits or none."""
+    choices = []
+    for flag in number.flags:
+        low = flag.mask & -flag.mask
+        choices.append(st.sampled_from([low * code for code in flag.codes] if flag.codes else (0, flag.mask)))
+    return st.tuples(*choices).map(sum)
+
+
+@cache
+def _layouts(fmt: Format) -> tuple[Layout, ...]:
+    return tuple(all_layouts(fmt.layout)) if fmt.layout is not None else ()
+
+
+@cache
+def _numbers(fmt: Format) -> dict[type, dict[str, Number]]:
+    """Return the integers of each value class of a format, by attribute."""
+    found: dict[type, dict[str, Number]] = {}
+    for layout in _layouts(fmt):
+        for part in map(present, layout.parts):
+            if layout.value is not None and isinstance(part, Number):
+                found.setdefault(layout.value, {})[attribute_of(part.name)] = part
+    return found
+
+
+# --- nearly valid bytes ---
+
+
+class DrawnRandom(Random):
+    """A random generator whose numbers Hypothesis draws and shrinks towards 0, the first choice.
+
+    `st.randoms()` draws floats, which are not distributed evenly.
+    """
+
+    def __new__(cls, _draw: DrawFn) -> Self:
+        """Create a generator without a seed."""
+        return super().__new__(cls)
+
+    def __init__(self, draw: DrawFn) -> None:
+        """Draw with `draw`."""
+        super().__init__(0)
+        self._draw = draw
+
+    def random(self) -> float:
+        """Draw a number from 0 to below 1, with 16 bits."""
+        return (self._draw(_BYTES) << 8 | self._draw(_BYTES)) / (1 << 16)
+
+    def getrandbits(self, k: int, /) -> int:
+        """Draw an integer of `k` bits."""
+        return self._draw(st.integers(0, (1 << k) - 1))
+
+    def randbytes(self, n: int) -> bytes:
+        """Draw `n` bytes."""
+        return self._draw(st.binary(min_size=n, max_size=n))
+
+
+@st.composite
+def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any]) -> bytes:
+    """Draw one of `values`, encode it and apply one or two edits."""
+    trace = trace_of(fmt, written(fmt, draw(values)))
+    rng = DrawnRandom(draw)
+    if fmt.is_json and below(rng, 2):
+        return mutate_json(rng, trace.data) or trace.data
+    splices = [splice for _ in range(pick(rng, (1, 1, 1, 2))) for splice in _edit(trace, rng)]
+    splices = splices or [random_splice(rng, trace.data)]
+    lengths, sums = pick(rng, REPAIRS)
+    data = apply_splices(trace, splices, lengths=lengths, sums=sums)
+    match below(rng, 12):
+        case 11:
+            return data[: below(rng, len(data) + 1)]
+        case 10:
+            return data + rng.randbytes(pick(rng, (1, 2, 4)))
+        case _:
+            return data
+
+
+def _edit(trace: DecodeTrace, rng: Random) -> list[Splice]:
+    """Draw one edit: mostly of a field or an element; Hypothesis shrinks it to an edit of one byte."""
+    kind = below(rng, 14)
+    if kind == 0:
+        return [random_splice(rng, trace.data)]
+    if kind == 1:
+        return replace_code(trace, rng)
+    if kind > 11 and compressed_regions(trace):
+        return edit_stream(trace, rng)
+    if kind > 9:
+        return replace_count(trace, rng)
+    if kind > 6 and trace.fields:
+        return reencode_protobuf_fields(trace, rng)
+    return edit_field(trace, rng)
+
+
+# --- examples by name ---
+
+
+@frozen
+class Sample:
+    """What Hypothesis draws for one name: a value, its encoding, a damaged one, and options.
+
+    Attributes:
+        value: an instance of the value class of the format.
+        data: its encoding under `options`.
+        damaged: an encoding of the value after one or two edits.
+        options: the codec options of the request.
+        seed: for cuts, splits into chunks and edits, which do not use Hypothesis.
+    """
+
+    value: Any
+    data: bytes
+    damaged: bytes
+    options: Options
+    seed: int
+
+
+@st.composite
+def samples(draw: DrawFn, fmt: Format) -> Sample:
+    """Draw a sample of a format."""
+    value = draw(values(fmt.name, fmt.revision))
+    damaged = draw(nearly_valid_encodings(fmt, st.just(value)))
+    options = draw(option_strategy(fmt, value))
+    seed = draw(st.integers(0, (1 << 32) - 1))
+    try:
+        data = written(fmt, value, options)
+    except Rejected:  # a limit, or a signer without a key
+        data = written(fmt, value)
+    return Sample(value, data, damaged, options, seed)
+
+
+def seeded_drawer(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
+    """Return a function that draws an example of a strategy for a name.
+
+    The same name always gives the same example. The function returns a list of it, or an empty list if it is
+    too large.
+    """
+    examples: list[T] = []
+
+    @SETTINGS
+    @given(strategy)
+    def collect(sample: T) -> None:
+        examples.append(sample)
+
+    def draw(name: str) -> list[T]:
+        examples.clear()
+        size = BLOCK_SIZE
+        while not examples and size <= BLOCK_SIZE << 4:
+            source = Random(f"{name} {size}")  # noqa: S311 - examples, not secrets
+            handle: Any = collect  # Hypothesis adds the attribute `hypothesis`, which the type does not have
+            handle.hypothesis.fuzz_one_input(source.randbytes(size))
+            size <<= 2
+        return list(examples)
+
+    return draw
