@@ -42,7 +42,7 @@ from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
 from wireproof.family import Family
-from wireproof.files import read_limited_bytes
+from wireproof.files import UnreadableError, read_limited_bytes
 from wireproof.formats import FAMILIES
 from wireproof.lazy_fields import LazyFields
 from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
@@ -156,7 +156,7 @@ class FixtureFormats:
     """The formats of some folders of fixtures, each read when it is asked for."""
 
     def __init__(self, shipped: Sequence[Path], further: Sequence[Path]) -> None:
-        """List the formats of folders of a package, and of folders whose files are checked at once."""
+        """List the formats of folders of a package, and of folders whose files `check` reads."""
         self._roots = {**dict.fromkeys(shipped, False), **dict.fromkeys(further, True)}
         self.folders: dict[str, list[Path]] = {}
         for root in self._roots:
@@ -166,6 +166,9 @@ class FixtureFormats:
         self.by_id: Mapping[str, Case] = ReadInParts(
             self.folders, lambda name: [name.partition("/")[0]], self._cases_of
         )
+
+    def check(self) -> None:
+        """Read the formats of the folders that are checked at once."""
         for name, folders in self.folders.items():
             if any(self._roots[folder.parent] for folder in folders):
                 self.of(name)
@@ -332,6 +335,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None, *, checked: bool
     suite = Suite.unread({"formats": formats}, formats.field)
     if roots[lazy:]:
         _ = suite.rules, suite.frozen, suite.sources, suite.history
+        formats.check()
     return suite
 
 
@@ -598,7 +602,10 @@ def _load(named: _InputFile, here: Path | None) -> Data:
         raise ValueError("a token cannot refer to a local file")
     if Path(named.file).name != named.file:
         raise ValueError(f"{named.file} is not the name of a file beside the case")
-    data = read_limited_bytes(here / named.file, MAX_FILE_BYTES)
+    try:
+        data = read_limited_bytes(here / named.file, MAX_FILE_BYTES)
+    except UnreadableError as error:
+        raise ValueError(f"{named.file}: {error}") from None
     if hashlib.sha256(data).hexdigest() != named.sha256:
         raise ValueError(f"{named.file} has another sha256 than the case says")
     return Data(data)

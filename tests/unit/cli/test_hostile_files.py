@@ -54,17 +54,20 @@ def test_fixtures_that_cannot_be_read_are_one_line(
     make: Callable[[Path], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        "wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path
-    )  # and no others, to be quick
+    own, empty = tmp_path / "own", tmp_path / "empty"
     long = {**fixture_folders.GOOD, "input": {"file": "shelf.long.bin", "sha256": "0" * 64}}
-    fixture_folders.write(tmp_path, long)
-    path = tmp_path / "iggy.identifier" / name
+    fixture_folders.write(own, long)
+    empty.mkdir()
+    path = own / "iggy.identifier" / name
     path.unlink(missing_ok=True)
     make(path)
-    done = wireproof("cases")
-    assert done.code == Exit.SUITE
-    assert path.name in done.one_line()
+    for shipped, words in ((empty, ("--fixtures", own, "cases")), (own, ("lint",))):
+        monkeypatch.setattr(
+            "wireproof.cases.fixtures.fixtures_folder", lambda shipped=shipped: shipped
+        )  # and no others, to be quick
+        done = wireproof(*words)
+        assert done.code == Exit.SUITE
+        assert path.name in done.one_line()
 
 
 @pytest.mark.parametrize("make", [_device, _pipe], ids=lambda make: make.__name__)
