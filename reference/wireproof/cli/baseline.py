@@ -13,11 +13,11 @@ from wireproof.cases.sources import cited
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
-from wireproof.report.junit import escape_unsafe
 from wireproof.runner import baseline
 from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import BaselineError, KnownFailure, baseline_text, read_baseline
+from wireproof.wire.safe_text import escape_unsafe
 
 LIFETIME = timedelta(days=180)
 """Lifetime of a new entry."""

@@ -7,9 +7,9 @@ import click
 
 from wireproof.report.diff import diff, histories
 from wireproof.report.export_diff import ExportDiff, changelog, export_diff, read_export
-from wireproof.report.junit import escape_unsafe
 from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit
+from wireproof.wire.safe_text import escape_unsafe
 
 
 @click.command("diff")

@@ -28,7 +28,6 @@ from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.standard_output import rare_collections
 from wireproof.family import deferred, object_at
 from wireproof.formats import Format
-from wireproof.report.directory_view import other_fit_lines, summary_lines
 from wireproof.report.entry_output import (
     JsonOutput,
     Listed,
@@ -37,12 +36,13 @@ from wireproof.report.entry_output import (
     as_json,
     summary_json,
 )
-from wireproof.report.junit import escape_unsafe
+from wireproof.report.survey_lines import other_fit_lines, summary_lines
 from wireproof.runner.entry_list import ListingSettings, Place, begin_of, listing_of, stream_of
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.file_survey import survey_stream
 from wireproof.runner.open_input import OpenInput, open_bytes, open_path, open_stream
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
+from wireproof.wire.safe_text import escape_unsafe
 
 LONGEST_PATH: Final = 255
 """Characters of the longest path; a longer argument is hex, and a file system would reject it as a name."""

@@ -11,10 +11,10 @@ from wireproof.cases.detect_format import FormatFit
 from wireproof.cases.fixtures import cases_of_format
 from wireproof.cases.log_survey import mismatch_remarks
 from wireproof.cases.similar_cases import most_similar
-from wireproof.report import directory_view, remark_lines
-from wireproof.report.directory_view import MAX_FITS
+from wireproof.report import remark_lines, survey_lines
 from wireproof.report.entry_output import ListingOptions, as_json, fields_json, notes_of
 from wireproof.report.field_listing import field_lines
+from wireproof.report.survey_lines import MAX_FITS
 from wireproof.runner.entry_list import listing_of
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.open_input import OpenInput
@@ -37,7 +37,7 @@ def explain_value(
     best = fits[0]
     misfits = [one for one in _remarks(best) if one.cls in mismatch_remarks()]
     wrong = list(
-        directory_view.damaged_place_lines(best.survey)
+        survey_lines.damaged_place_lines(best.survey)
         if best.survey is not None
         else remark_lines.misfit_lines(misfits)
     )
@@ -48,7 +48,7 @@ def explain_value(
     packed = f" (unpacked from {found.packed})" if found.packed else ""
     click.echo(f"{len(data)} bytes{packed} as {best.row.format_id}: {_said(best, len(data))}")
     refused = best.layout.rejected
-    limit = directory_view.size_lines([(refused.cls, refused.path)] if refused is not None else [])
+    limit = survey_lines.size_lines([(refused.cls, refused.path)] if refused is not None else [])
     for line in (*wrong, *([f"wrong: {found.stopped}"] if found.stopped else []), *limit):
         click.echo(line)
     _print_fields(best, shown)
@@ -151,7 +151,7 @@ def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
 def _said(fit: FormatFit, size: int) -> str:
     """Return the verdict on the bytes as one line."""
     if fit.survey is not None and fit.proven and not fit.survey.whole:
-        return directory_view.survey_verdict(fit.survey)
+        return survey_lines.survey_verdict(fit.survey)
     if fit.layout.rejected is not None:
         rejected = fit.layout.rejected
         return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"

@@ -12,8 +12,8 @@ from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.pull_request import PromotedFinding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
-from wireproof.report.junit import escape_unsafe
 from wireproof.runner.summaries import short_expect
+from wireproof.wire.safe_text import escape_unsafe
 
 
 @click.command("promote")

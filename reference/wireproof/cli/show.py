@@ -23,11 +23,12 @@ from wireproof.family import deferred
 from wireproof.formats import FORMATS
 from wireproof.installed_families import INSTALLED
 from wireproof.report.case_view import claim_lines, rule_lines, sentence_lines, step_lines
-from wireproof.report.field_listing import data_of, field_lines, layout_of
-from wireproof.report.junit import escape_unsafe
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import data_of, layout_of
 from wireproof.runner.judge import refusal_verdict
 from wireproof.runner.summaries import short_expect
 from wireproof.suggestions import suggestion
+from wireproof.wire.safe_text import escape_unsafe
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that are shown on a terminal."""

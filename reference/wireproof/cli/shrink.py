@@ -13,7 +13,8 @@ from wireproof.cli.options import SECONDS, suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
 from wireproof.report.case_view import step_lines
-from wireproof.report.field_listing import field_lines, layout_of
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import layout_of
 from wireproof.runner.engine import Engine
 
 

@@ -22,15 +22,8 @@ from wireproof.cases.sources import cited
 from wireproof.cases.steps import Answer, answers
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, family_of
-from wireproof.report.field_listing import (
-    FieldLine,
-    by_path,
-    data_of,
-    innermost,
-    layout_of,
-    lines_with_spans,
-    wire_range,
-)
+from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
+from wireproof.report.hexdump import data_of, layout_of, wire_range
 from wireproof.runner.summaries import short_expect
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Profile

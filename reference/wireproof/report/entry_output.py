@@ -13,13 +13,13 @@ from wireproof.cases.log_survey import DamagedRange, shift_position
 from wireproof.family import EntryListing, object_at
 from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
-from wireproof.report.junit import escape_unsafe
 from wireproof.runner.entry_list import ListedEntry, ListedRows, Place, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text
 from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import escape_unsafe
 from wireproof.wire.trace import FieldSpan
 
 Detail = Literal["entries", "records", "fields"]

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from wireproof.report.junit import escape_unsafe
+from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:
     from jinja2 import BaseLoader, Environment

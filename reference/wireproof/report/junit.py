@@ -23,9 +23,6 @@ from wireproof.wire.safe_text import escape_unsafe
 # The function with which every report makes texts of fixtures and runs safe to show.
 
 
-__all__ = ["escape_unsafe"]
-
-
 # --- junit ---
 
 

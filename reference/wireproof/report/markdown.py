@@ -11,12 +11,12 @@ from wireproof.report.closing_lines import (
     uncompared_lines,
 )
 from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of, replay_command
-from wireproof.report.junit import escape_unsafe
 from wireproof.report.terminal import total_failure
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.events import EventStream
 from wireproof.runner.summaries import MAX_TEXT, shorten
+from wireproof.wire.safe_text import escape_unsafe
 
 LINES: Final = 60
 

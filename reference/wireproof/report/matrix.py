@@ -17,10 +17,10 @@ from wireproof.cases.rules import Rule
 from wireproof.cases.sources import Sources, cited
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, Mark, case_view_of
 from wireproof.report.failure_groups import Lookup, no_lookup, replay_command
-from wireproof.report.junit import escape_unsafe
 from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import PASSING, ROWS
+from wireproof.wire.safe_text import escape_unsafe
 
 _NUMBER: Final = re.compile(r":\d+$")
 

@@ -30,12 +30,12 @@ from wireproof.report.failure_groups import (
     no_lookup,
     replay_command,
 )
-from wireproof.report.junit import escape_unsafe
 from wireproof.report.verdict_table import WIDEST, VerdictTable
 from wireproof.runner.baseline import AppliedBaseline
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.events import EventStream
 from wireproof.runner.verdicts import PASSING
+from wireproof.wire.safe_text import escape_unsafe
 
 MAX_FINDINGS: Final = 20
 """Number of findings of a run that are shown if the output is no terminal; `--all` shows every one."""

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.junit import escape_unsafe
 from wireproof.runner.events import EventStream
+from wireproof.wire.safe_text import escape_unsafe
 
 STYLES: Final = {
     "pass": "green",

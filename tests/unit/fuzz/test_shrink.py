@@ -15,7 +15,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Input, Limits, Source, Value
 from wireproof.cases.mutate import repair
 from wireproof.cases.token import from_token, to_token
-from wireproof.cli.shrink import command
+from wireproof.cli import group
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
@@ -146,7 +146,7 @@ def test_what_passes_has_nothing_to_shrink() -> None:
 def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> None:
     token = to_token(_case(_fixture("kafka.batch/v2/headers/five")))
     adapter = spec_of("mutant:null-header-value-as-empty")
-    said = CliRunner().invoke(command, [token, adapter, "--in-process", "--seconds", "20"])
+    said = CliRunner().invoke(group, ["shrink", token, adapter, "--in-process", "--seconds", "20"])
     assert said.exit_code == 0, said.output
     lines = said.output.splitlines()
     assert (

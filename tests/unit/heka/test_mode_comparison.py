@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.generators.heka_streams import generate
 from tests.generators.kafka_segments import MIB
-from wireproof.cli import explain as verb
+from wireproof.cli import group
 from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
 from wireproof.wire.options import ResyncMode
 
@@ -79,7 +79,7 @@ def test_the_verb_ends_with_the_balance_and_with_what_parts_them(tmp_path: Path)
     file = tmp_path / "a.heka"
     file.write_bytes(S31)
     modes = [word for mode in MODES for word in ("--resync", mode)]
-    done = CliRunner().invoke(verb.command, [str(file), *modes], standalone_mode=False)
+    done = CliRunner().invoke(group, ["explain", str(file), *modes], standalone_mode=False)
     assert "0 to 37: go frame 37 (bad-length); c garbage 12 (bad-length), frame 25" in done.output
     assert "strict: 2 items, 62 bytes, all there is" in done.output
     assert "go and c differ at 1 places, 37 bytes" in done.output

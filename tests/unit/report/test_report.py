@@ -25,7 +25,8 @@ from wireproof.cases.rules import Rule
 from wireproof.cases.sources import SourceDocument
 from wireproof.report.diff import diff
 from wireproof.report.failure_groups import LINES, count_verdicts, failure_groups_of, failure_lines, heading
-from wireproof.report.field_listing import excerpt_of, field_lines
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import excerpt_of
 from wireproof.report.html import Page, html
 from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
