@@ -355,13 +355,13 @@ import sys
 entered = set()
 def importing(frame):
     while frame is not None:
-        if frame.f_code.co_name == "<module>" and "/wireproof/" in frame.f_code.co_filename:
+        if frame.f_code.co_name == "<module>" and "/reference/wireproof/" in frame.f_code.co_filename:
             return True
         frame = frame.f_back
     return False
 def profile(frame, event, _):
     name = frame.f_code.co_filename
-    if event == "call" and "/wireproof/" in name and name not in entered and not importing(frame):
+    if event == "call" and "/reference/wireproof/" in name and name not in entered and not importing(frame):
         entered.add(name)
 from wireproof.cli import (main)
 sys.argv = ["wireproof", "check", "kafka-python", "--run", "kafka.batch/v2/crc/zero",
