@@ -27,15 +27,16 @@ CLOCK: Final = "time.process_time"
 
 
 def run(*words: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """Run a program and return what it prints.
+    """Run a program and return what it prints; a pytest in it is no worker of the one around it.
 
     Raises:
         ClickException: it fails; the message has its last lines.
     """
+    around = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [*map(str, words)],
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env={**around, **(env or {})},
         capture_output=True,
         text=True,
         check=False,
