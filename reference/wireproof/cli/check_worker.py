@@ -34,7 +34,7 @@ from wireproof.runner.events import (
 from wireproof.runner.families import Families
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
-from wireproof.runner.run import Selection, run
+from wireproof.runner.run import Selection, concerns, run
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.shard import Shard
 
@@ -51,11 +51,17 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 @frozen
 class CheckOptions:
-    """The options of one `check`, for all its adapters."""
+    """The options of one `check`, for all its adapters.
+
+    Attributes:
+        cases: the selected fixtures.
+        left_out: large fixtures that the selection has too, and that only `--large` runs.
+    """
 
     suite: Suite
     fixtures: str
     cases: tuple[Case, ...]
+    left_out: tuple[Case, ...]
     families: bool
     examples: Examples | None
     golden: bool
@@ -119,14 +125,15 @@ class CheckTask:
                 timeout_scale=asked.scale,
             ) as engine,
         ):
+            left_out = {case.id: case.level for case in asked.left_out if concerns(engine.hello, case)}
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
                 filters=asked.filters, requirements=asked.requirements,
-                shard=str(asked.shard or ""), examples=asked.examples, **manifest_fields(),
+                shard=str(asked.shard or ""), examples=asked.examples, left_out=left_out, **manifest_fields(),
             )  # fmt: skip
             yield head
             plan = self._plan(engine)
-            yield CaseCount(len(plan.golden), plan.families)
+            yield CaseCount(len(plan.golden) + len(plan.large), plan.families)
             yield from _batches(self._events(engine, head, plan))
             engine.close()
             yield EngineNotes(tuple(engine.notes))
@@ -139,7 +146,9 @@ class CheckTask:
             if asked.requirements
             else Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         )
-        return evolve(whole, golden=asked.shard.part(whole.golden)) if asked.shard else whole
+        if asked.shard:
+            whole = evolve(whole, golden=asked.shard.part(whole.golden))
+        return whole.large_last()
 
     def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
