@@ -224,9 +224,14 @@ class AdapterResult:
 
 @define
 class ResultCollector:
-    """Collects the messages of adapters that are judged in parallel, and writes their streams in order."""
+    """Collects the messages of adapters that are judged in parallel, and writes their streams in order.
+
+    Attributes:
+        show: shows events as soon as they are here.
+    """
 
     specs: Sequence[str]
+    show: Callable[[Run, Sequence[CaseEvent]], None] = lambda _run, _events: None
     bars: ProgressBars | None = None
     file: "OrderedFile | None" = None
     judged: list[AdapterResult] = field(init=False)
@@ -264,7 +269,9 @@ class ResultCollector:
     def _events(self, number: int, one: AdapterResult, events: list[CaseEvent]) -> None:
         if not events:
             return
+        assert one.head is not None, "the first message of an adapter is its run"
         one.events.extend(events)
+        self.show(one.head, events)
         if self.bars:
             self.bars.seen(number, events)
         if one.writer:
@@ -281,7 +288,7 @@ class OrderedFile:
 
     def __init__(self, path: Path) -> None:
         """Lock and empty the file at `path`; raise `OSError` on failure."""
-        self._path = path
+        self.path = path
         self._stack = ExitStack()
         self._out = self._stack.enter_context(open_locked(path))
         self._parts: dict[int, _Part] = {}
@@ -304,7 +311,7 @@ class OrderedFile:
 
     def part(self, number: int) -> "_Part":
         """Open the text file for the stream with a number."""
-        beside = self._path.with_name(f"{self._path.name}.{number + 1}.part")
+        beside = self.path.with_name(f"{self.path.name}.{number + 1}.part")
         part = _Part(self._stack.enter_context(open_locked(beside)), beside)
         self._parts[number] = part
         if number == self._turn:

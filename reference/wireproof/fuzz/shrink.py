@@ -12,7 +12,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Input, Steps
-from wireproof.cases.made_case import needs_digest, made_case
+from wireproof.cases.made_case import made_case, needs_digest
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import with_steps
 from wireproof.formats import get

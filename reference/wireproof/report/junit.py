@@ -111,10 +111,10 @@ def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
     if event.verdict == "not-run":
         return "error"
     if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not sets_exit_code(
-        event, stream
+        event, stream.run
     ):
         return ""
-    return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream) else tag
+    return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream.run) else tag
 
 
 def _message(event: CaseEvent, overlay: Overlay) -> str:

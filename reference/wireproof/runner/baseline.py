@@ -50,19 +50,34 @@ def is_known_failure(event: CaseEvent) -> bool:
     return gates(event.verdict, event.level, hold="should", security=event.is_security)
 
 
+class EntryLookup:
+    """Finds the known failure that covers a case."""
+
+    def __init__(self, known_failures: Sequence[KnownFailure]) -> None:
+        """Sort the entries: one case before one family, and that before a pattern."""
+        several = (entry for entry in known_failures if entry.prefix or entry.broad)
+        self._single = {entry.id: entry for entry in known_failures if not (entry.prefix or entry.broad)}
+        self._several = sorted(several, key=lambda entry: entry.broad)
+
+    def entry_of(self, event: CaseEvent) -> KnownFailure | None:
+        """Return the entry; None if there is none."""
+        return self._single.get(event.id) or next(filter(lambda one: one.covers(event), self._several), None)
+
+    def expects(self, event: CaseEvent, today: date) -> bool:
+        """Return whether an entry says that a case fails as it does."""
+        entry = self.entry_of(event)
+        return entry is not None and entry.fails_as_recorded(event) and entry.expires >= today
+
+
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
-    """Apply the known failures to a run. In a filtered run an entry whose case was left out is not stale."""
+    """Apply the known failures to a run. An entry whose case was left out of the run is not stale."""
     overlays: dict[str, Overlay] = {}
     found: dict[KnownFailure, dict[str, list[CaseEvent]]] = {
         entry: {"as": [], "other": [], "not": []} for entry in known_failures
     }
-    single = {entry.id: entry for entry in known_failures if not entry.prefix and not entry.broad}
-    families = sorted(
-        (entry for entry in known_failures if entry.prefix or entry.broad),
-        key=lambda entry: entry.broad,
-    )
+    lookup = EntryLookup(known_failures)
     for event in stream.cases:
-        entry = single.get(event.id) or next((entry for entry in families if entry.covers(event)), None)
+        entry = lookup.entry_of(event)
         if entry is None:
             continue
         how = ("as" if entry.fails_as_recorded(event) else "other") if _is_about(entry, event) else "not"
@@ -104,11 +119,11 @@ def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
 
 
 def _is_seen(entry: KnownFailure, stream: EventStream) -> bool:
-    """Return whether a run can prove an entry stale: for families only if all of them ran.
+    """Return whether a run can prove an entry stale: its case must have run, for families all of them.
 
     That no example fails proves nothing, because another seed draws others.
     """
-    if entry.of_examples:
+    if entry.of_examples or entry.fixture in stream.run.left_out:
         return False
     derived = ("~" in event.id and not event.is_property for event in stream.cases)
     return "~" not in entry.id or (not stream.sampled and any(derived))

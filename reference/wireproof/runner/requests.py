@@ -16,7 +16,7 @@ from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Op, Steps, Value
-from wireproof.cases.made_case import needs_digest, made_input
+from wireproof.cases.made_case import made_input, needs_digest
 from wireproof.cases.outcome import Unsupported
 from wireproof.cases.steps import SEQUENCE, step_request
 from wireproof.cases.wrap_as_stream import wrap_case

@@ -133,7 +133,9 @@ def _golden(
             verdicts[case.id] = judge(case, result.outcome, hello=engine.hello, twin=twin)
         if case.id in places:
             place = places[case.id]
-            waiting[place] = _golden_event(first + place, cases[place], plan, case, verdicts[case.id], result.ns)
+            waiting[place] = _golden_event(
+                first + place, cases[place], plan, case, verdicts[case.id], result.ns
+            )
         while next_place in waiting:
             yield waiting.pop(next_place)
             next_place += 1
