@@ -21,7 +21,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
 from wireproof.cases.requirements import RequiredCases
 from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
-from wireproof.cli.last_run import Finding, LastRun, earlier_runs, own_events, store_last_run
+from wireproof.cli.last_run import LAST, Finding, LastRun, earlier_runs, own_events, store_last_run
 from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
@@ -114,7 +114,7 @@ def check(
     streams = [one.stream for one in results.judgements]
     write_outputs(streams, views, asked.suite, [one.applied for one in results.judgements])
     if broken_off is not None:
-        return interrupted(broken_off, _stored(streams, out))
+        return interrupted(broken_off, _stored(streams, str(out or (LAST if receiving.file else ""))))
     if streams:
         print_end(output, results.judgements, code, out, earlier)
     return code
@@ -205,14 +205,12 @@ class _Results:
         self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
 
 
-def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
-    """Return the number of cases that an interrupted run judged, and the place of their events."""
+def _stored(streams: Sequence[EventStream], name: str) -> str:
+    """Return the number of cases that an interrupted run judged, and how `report` shows them."""
     cases = sum(len(stream.cases) for stream in streams)
     after = f"after {cases:,} cases"
-    if out:
-        return (
-            f"{after}: their events are in {out}; show them with `wireproof report {shlex.quote(str(out))}`"
-        )
+    if name:
+        return f"{after}: show them with `wireproof report {shlex.quote(name)}`"
     return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 

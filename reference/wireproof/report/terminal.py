@@ -233,7 +233,7 @@ class FindingPrinter:
     """Prints the first failure of each kind as soon as it is judged, and gives the kinds their numbers.
 
     Attributes:
-        view: its lookups; whether every kind is printed whole, or only the first `MAX_FINDINGS` and severe ones.
+        view: its lookups; whether every kind is printed whole, or only severe ones and `MAX_FINDINGS` others.
         is_known: returns whether the baseline expects a failure, which is then not printed.
         found: by adapter as the user wrote it and by kind, the first failure. The first one is number 1.
     """

@@ -27,7 +27,7 @@ from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.generate import compressed
 from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe, recipe_json
-from wireproof.cases.made_case import GenerateError, generators, needs_digest, made_case, made_input
+from wireproof.cases.made_case import GenerateError, generators, made_case, made_input, needs_digest
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FAMILIES, FORMATS

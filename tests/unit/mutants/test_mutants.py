@@ -20,7 +20,7 @@ from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller
 from wireproof.cases.case import Case, Chunks, Data, Generated, Steps, Value
-from wireproof.cases.made_case import needs_digest, made_input
+from wireproof.cases.made_case import made_input, needs_digest
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge
