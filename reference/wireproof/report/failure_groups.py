@@ -87,10 +87,10 @@ def failure_groups_of(
         else:
             found.setdefault((event.signature(stream.run.adapter), _root(event)), []).append(event)
     made = (_group(key[0], events, blocks) for key, events in found.items())
-    return tuple(sorted(made, key=_severity))
+    return tuple(sorted(made, key=severity))
 
 
-def _severity(group: FailureGroup) -> tuple[int, int, int]:
+def severity(group: FailureGroup) -> tuple[int, int, int]:
     """Return the key that sorts the most severe group first, then the largest."""
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))

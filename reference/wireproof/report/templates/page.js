@@ -1,5 +1,5 @@
 "use strict";
-// The page of a matrix: unpacks the data (its keys are documented in page_data.py), draws rows as they are scrolled to,
+// The matrix of the page: unpacks its data (matrix.py describes the keys), draws rows as they are scrolled to,
 // filters them, and shows a case with its bytes. All data is set as text, never as markup.
 const CHUNK = 150;
 const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
@@ -30,7 +30,7 @@ function opened(data) {
   const names = ["label", "colour", "cls", "path", "got", "text", "replay"];
   const answers = data.answers.map((row) => {
     const one = Object.fromEntries(names.map((name, n) => [name, word(row[n])]));
-    return { ...one, line: row[7], start: row[8], end: row[9], about: row[10] };
+    return { ...one, line: row[7], start: row[8], end: row[9], about: row[10], known: Boolean(row[11]) };
   });
   const rules = data.rules.map((row) => row.map(word));
   const cases = data.cases.map((row) => ({
@@ -42,11 +42,9 @@ function opened(data) {
   const rows = [];
   for (const [topic, some] of data.topics) {
     for (const [flags, members] of some) {
-      rows.push({
-        topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2),
-        members: members.map(([id, about, count, numbers]) => (
-          { id: word(id), about: cases[about], count, answers: numbers.map((n) => answers[n]) })),
-      });
+      const cases_of = members.map(([id, about, count, numbers]) => (
+        { id: word(id), about: cases[about], count, answers: numbers.map((n) => answers[n]) }));
+      rows.push({ topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2), members: cases_of });
     }
   }
   const bytes = (number) => Uint8Array.from(atob(data.bytes[number] || ""), (sign) => sign.charCodeAt(0));
@@ -54,12 +52,12 @@ function opened(data) {
 }
 
 function words(row) {
-  const some = new Set([row.topic, row.secure ? "security" : ""]);
+  const some = new Set([`${row.topic}/`, row.secure ? "security" : ""]);
   for (const one of row.members) {
     some.add(one.id);
     if (one.about) some.add(one.about.title).add(one.about.flags);
     for (const rule of one.about ? one.about.rules : []) some.add(rule[0]).add(rule[1]);
-    for (const answer of one.answers) if (answer) some.add(answer.label).add(answer.cls);
+    for (const answer of one.answers) if (answer) some.add(answer.label).add(answer.cls).add(answer.known ? "known" : "");
   }
   return [...some].join(" ").toLowerCase();
 }
@@ -163,7 +161,7 @@ function answersOf(book, member, column, choose) {
     const label = make("button", { type: "button", className: "id" }, answer.label);
     label.onclick = () => choose(number);
     const extra = answer.got.includes(answer.text) ? "" : answer.text;
-    const text = [answer.cls, answer.path, answer.got, extra].filter((one) => one && one !== answer.label).join(" — ");
+    const text = [answer.known ? "known" : "", answer.cls, answer.path, answer.got, extra].filter((one) => one && one !== answer.label).join(" — ");
     body.append(make("tr", { className: number === column ? "asked" : "" },
       make("th", { scope: "row" }, book.columns[number].name), make("td", { className: `label ${answer.colour}` }, label), make("td", {}, text)));
   });
@@ -236,7 +234,8 @@ function rowOf(row, number) {
   if (row.secure) head.append(make("span", { className: "flag" }, "security"));
   const made = make("tr", { className: "row", "data-row": number }, head);
   row.members[0].answers.forEach((answer, column) => {
-    const cell = answer ? make("td", { className: answer.colour, title: [answer.label, answer.cls].filter(Boolean).join(" ") }, sign(answer)) : make("td");
+    const title = answer ? [answer.label, answer.cls, answer.known ? "known" : ""].filter(Boolean).join(" ") : "";
+    const cell = answer ? make("td", { className: `${answer.colour}${answer.known ? " known" : ""}`, title }, sign(answer)) : make("td");
     cell.tabIndex = -1;
     cell.dataset.column = column;
     if (answer && row.members[0].count > 1) cell.append(make("span", { className: "dim" }, ` ×${row.members[0].count}`));
@@ -269,6 +268,7 @@ class Matrix {
     const answers = row.members[0].answers;
     const some = asked.who === "" ? answers : [answers[Number(asked.who)]];
     if (asked.verdict === "apart") return new Set(answers.filter((one) => one && one.colour !== "dim").map((one) => one.label)).size > 1;
+    if (asked.verdict === "new") return some.some((one) => one && one.colour === "bad" && !one.known);
     if (asked.verdict === "loud") return asked.who === "" ? !row.quiet : some.some((one) => one && one.colour === "bad");
     return some.some((one) => one && (!asked.verdict || one.label === asked.verdict || one.label.startsWith(`${asked.verdict}:`)));
   }
@@ -329,6 +329,16 @@ function moved(event) {
   (next.querySelector("button") || next).focus();
 }
 
+// A number of a heat map shows its cases: those of the topic that the implementation does not pass.
+function narrowed(matrix, button) {
+  $$("filter").value = `${button.dataset.words}/`;
+  $$("who").value = button.dataset.who;
+  $$("verdict").value = /^\d/.test(button.textContent) ? "loud" : "";
+  $$("matrix-fold").open = true;
+  matrix.apply();
+  $$("all").scrollIntoView();
+}
+
 function listen(matrix) {
   const table = $$("matrix");
   const open = (event) => {
@@ -344,14 +354,28 @@ function listen(matrix) {
   for (const name of ["filter", "who", "verdict", "secure", "families"]) $$(name).addEventListener("input", () => matrix.apply());
   document.querySelector("form.bar").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !$$("case").open && event.target.tagName !== "INPUT") { event.preventDefault(); $$("filter").focus(); }
+    if (event.key !== "/" || $$("case").open || event.target.tagName === "INPUT") return;
+    event.preventDefault();
+    $$("matrix-fold").open = true;
+    $$("filter").focus();
   });
+  document.querySelectorAll("button[data-words]").forEach((button) => { button.onclick = () => narrowed(matrix, button); });
   $$("close").onclick = () => $$("case").close();
   $$("before").onclick = () => matrix.step(-1);
   $$("after").onclick = () => matrix.step(1);
   $$("case").addEventListener("click", (event) => { if (event.target === $$("case")) $$("case").close(); });
   $$("case").addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
-  addEventListener("hashchange", () => matrix.named(decodeURI(location.hash.slice(1))));
+  addEventListener("hashchange", () => followed(matrix));
+  addEventListener("beforeprint", () => document.querySelectorAll("#about details").forEach((one) => { one.open = true; }));
+}
+
+// The part of the page or the case that the address names; what it is folded in opens.
+function followed(matrix) {
+  const name = decodeURIComponent(location.hash.slice(1)), part = name && document.getElementById(name);
+  if (!part) return matrix.named(name);
+  const fold = part.closest("details") || part.querySelector(":scope > details");
+  if (fold) fold.open = true;
+  part.scrollIntoView();
 }
 
 async function main() {
@@ -362,7 +386,7 @@ async function main() {
   for (const label of [...labels].sort()) $$("verdict").append(make("option", { value: label }, label));
   listen(matrix);
   matrix.apply();
-  if (location.hash) matrix.named(decodeURI(location.hash.slice(1)));
+  if (location.hash) followed(matrix);
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 
