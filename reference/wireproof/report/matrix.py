@@ -15,7 +15,7 @@ from attrs import define, evolve, field, frozen
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import Sources, cited
-from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, Mark, case_view_of
+from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
 from wireproof.report.failure_groups import Lookup, no_lookup, replay_command
 from wireproof.report.uses import Use
 from wireproof.runner.events import CaseEvent, EventStream, Run
@@ -231,11 +231,11 @@ def verdict_class(verdict: str) -> str:
 #
 #     words    every text once; elsewhere the number of a text in this list
 #     columns  [name, spec] of each implementation
-#     answers  [label, colour, class, path, got, text, replay, line, start, end, case, known], each
+#     answers  [label, colour, class, path, got, text, replay, line, start, end, space, case, known], each
 #              different one
 #     rules    [id, text, practice, source, url]
 #     cases    [id, title, why, level, flags, rules, source, ran on, want, twin, bytes, size, text, tree,
-#              more]
+#              more, regions]; a region is [space, start, end, bytes, size]
 #     bytes    base64
 #     topics   [name, rows]; a row is [flags, members]; a member [id, case, count, answers]
 #
@@ -327,7 +327,8 @@ class Packer:
         mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NO_MARK
         line = replay_command(self._short(event), of.run) if event.token or of.by_id else ""
         texts = (self._word(text) for text in _texts(event, line))
-        key = (*texts, *_place(mark), self._other(event, found), int(cell.known))
+        place = (mark.line, mark.start, mark.end, self._word(mark.space))
+        key = (*texts, *place, self._other(event, found), int(cell.known))
         return self._answers.number(key)
 
     def _short(self, event: CaseEvent) -> CaseEvent:
@@ -368,7 +369,7 @@ class Packer:
         rules = [self._rule(name) for name in event.rules]
         words = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
         twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
-        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0]
+        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0, []]
         return number
 
     def _twin(self, own: str, name: str) -> int:
@@ -393,8 +394,6 @@ class Packer:
         )
 
     def _data(self, found: CaseView) -> list[Any]:
-        data = found.data[:MAX_BYTES]
-        number = self._bytes.number(data, base64.b64encode(data).decode())
         tree = [
             [
                 line.depth,
@@ -404,7 +403,17 @@ class Packer:
             ]
             for line in found.lines
         ]
-        return [number, len(found.data), self._word(found.text), tree, int(found.more)]
+        regions = [
+            [self._word(one.space), one.start, one.end, self._stored(one.data), len(one.data)]
+            for one in found.regions
+        ]
+        text = self._word(found.text)
+        return [self._stored(found.data), len(found.data), text, tree, int(found.more), regions]
+
+    def _stored(self, data: bytes) -> int:
+        """Return the number of the first bytes of some data, as many as the page shows."""
+        shown = data[:MAX_BYTES]
+        return self._bytes.number(shown, base64.b64encode(shown).decode())
 
 
 def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
@@ -416,10 +425,6 @@ def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
 def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
     text = shorten(event.text, MAX_OUTPUT)
     return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, text, line)
-
-
-def _place(mark: Mark) -> tuple[int, int, int]:
-    return mark.line, mark.start, mark.end
 
 
 def page_data_of(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> dict[str, Any]:

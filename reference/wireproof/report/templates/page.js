@@ -1,7 +1,7 @@
 "use strict";
 // The matrix of the page: unpacks its data (matrix.py describes the keys), draws rows as they are scrolled to,
 // filters them, and shows a case with its bytes. All data is set as text, never as markup.
-const CHUNK = 150;
+const CHUNK = 60;
 const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
 const SHORT = { "not-round-trip": "round trip", "undeclared-skip": "skip", "adapter-error": "adapter" };
 const $$ = (name) => document.getElementById(name);
@@ -30,13 +30,14 @@ function opened(data) {
   const names = ["label", "colour", "cls", "path", "got", "text", "replay"];
   const answers = data.answers.map((row) => {
     const one = Object.fromEntries(names.map((name, n) => [name, word(row[n])]));
-    return { ...one, line: row[7], start: row[8], end: row[9], about: row[10], known: Boolean(row[11]) };
+    return { ...one, line: row[7], start: row[8], end: row[9], space: word(row[10]), about: row[11], known: Boolean(row[12]) };
   });
   const rules = data.rules.map((row) => row.map(word));
   const cases = data.cases.map((row) => ({
     id: word(row[0]), title: word(row[1]), why: word(row[2]), level: word(row[3]), flags: word(row[4]),
     rules: row[5].map((n) => rules[n]), source: word(row[6]), ran: word(row[7]), want: word(row[8]), twin: row[9],
     bytes: row[10], size: row[11], text: word(row[12]), tree: row[13], more: row[14],
+    regions: row[15].map(([space, start, end, held, size]) => ({ space: word(space), start, end, bytes: held, size })),
   }));
   const columns = data.columns.map(([name, spec]) => ({ name: word(name), spec: word(spec) }));
   const rows = [];
@@ -74,13 +75,33 @@ function short(name) {
 
 // --- bytes ---
 
-function differing(one, other) {
-  const least = Math.min(one.length, other.length);
-  if (one.length === other.length) return (at) => one[at] !== other[at];
-  let head = 0, tail = 0;
-  while (head < least && one[head] === other[head]) head += 1;
-  while (tail < least - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
-  return (at) => at >= head && at < one.length - tail;
+// The fields of a case in one space, the outer ones first. The space of what byte 61 begins is "61>", that of the wire is "".
+function fieldsOf(book, about, space) {
+  const found = [], path = [];
+  for (const [depth, at, size, name] of about.tree) {
+    path.length = depth;
+    path.push(book.word(name));
+    const place = /^(.*>)?(\d+)$/.exec(book.word(at));
+    if (place && (place[1] || "") === space && size > 0) found.push({ path: path.join("."), start: Number(place[2]), size });
+  }
+  return found;
+}
+
+// Which bytes differ from those of the twin, field by field: a longer field marks itself, and not all that follows it.
+// Compressed bytes are compared where they are unpacked.
+function differing(book, about, twin, part, other) {
+  const own = book.bytes(part.bytes), its = book.bytes(other.bytes);
+  const flags = Array.from(own, (value, at) => value !== its[at]);
+  const theirs = new Map(fieldsOf(book, twin, other.space).map((field) => [field.path, field]));
+  for (const { path, start, size } of fieldsOf(book, about, part.space)) {
+    const field = theirs.get(path);
+    if (!field) continue;
+    for (let at = start; at < start + size; at += 1) flags[at] = field.size !== size || own[at] !== its[field.start + at - start];
+  }
+  about.regions.forEach((region, number) => {
+    if (region.space === `${part.space}${region.start}>` && twin.regions[number]) flags.fill(false, region.start, region.end);
+  });
+  return (at) => flags[at];
 }
 
 function dump(bytes, size, start, end, differs) {
@@ -108,9 +129,10 @@ function tree(book, one, line, choose) {
     const head = `${place.padStart(8)} ${(size < 0 ? "" : String(size)).padStart(5)}  ${"  ".repeat(depth)}${name}`;
     const row = make("div", {}, [head, type, value, cover].filter(Boolean).join("  "));
     if (number === line) row.className = "here";
-    if (/^\d+$/.test(place) && size > 0) {
+    const [, space, start] = /^(.*>)?(\d+)$/.exec(place) || [];
+    if (start && size > 0) {
       row.tabIndex = 0;
-      row.onclick = () => choose(Number(place), Number(place) + size);
+      row.onclick = () => choose(Number(start), Number(start) + size, space || "");
       row.onkeydown = (event) => { if (event.key === "Enter") row.onclick(); };
     }
     box.append(row);
@@ -168,24 +190,33 @@ function answersOf(book, member, column, choose) {
   return make("table", {}, body);
 }
 
-function bytesOf(book, about, answer) {
-  const box = make("div"), own = book.bytes(about.bytes), twin = book.cases[about.twin];
-  const other = twin ? book.bytes(twin.bytes) : null;
-  const pair = make("div", { className: "pair" });
-  const left = make("div"), right = make("div");
-  const draw = (start, end) => {
-    const bytes = dump(own, about.size, start, end, other ? differing(own, other) : () => false);
-    left.replaceChildren(make("h3", {}, `bytes of ${about.id}`), bytes);
-    setTimeout(() => within(bytes, "mark"));
-  };
-  draw(answer ? answer.start : -1, answer ? answer.end : -1);
-  pair.append(left);
-  if (twin) {
-    right.append(make("h3", {}, `its accepted twin, ${twin.id}`), dump(other, twin.size, -1, -1, differing(other, own)));
-    pair.append(right);
+function partsOf(about) {
+  return [{ space: "", bytes: about.bytes, size: about.size }, ...about.regions];
+}
+
+// The bytes of a case beside those of its twin: as they are on the wire, and each compressed part as it is unpacked.
+function pairOf(book, about, twin, number, marked) {
+  const pair = make("div", { className: "pair" }), part = partsOf(about)[number], other = twin && partsOf(twin)[number];
+  const where = number ? `, unpacked from byte ${part.space.slice(0, -1)}` : "";
+  const [start, end] = marked.space === part.space ? [marked.start, marked.end] : [-1, -1];
+  const bytes = dump(book.bytes(part.bytes), part.size, start, end, other ? differing(book, about, twin, part, other) : () => false);
+  pair.append(make("div", {}, make("h3", {}, `bytes of ${about.id}${where}`), bytes));
+  setTimeout(() => within(bytes, "mark"));
+  if (other) {
+    const right = dump(book.bytes(other.bytes), other.size, -1, -1, differing(book, twin, about, other, part));
+    pair.append(make("div", {}, make("h3", {}, `its accepted twin, ${twin.id}${where}`), right));
   }
+  return pair;
+}
+
+function bytesOf(book, about, answer) {
+  const box = make("div"), dumps = make("div"), twin = book.cases[about.twin];
+  const draw = (start, end, space) => {
+    dumps.replaceChildren(...partsOf(about).map((_, number) => pairOf(book, about, twin, number, { start, end, space })));
+  };
+  draw(answer ? answer.start : -1, answer ? answer.end : -1, answer ? answer.space : "");
   if (about.text) box.append(make("h3", {}, "value to encode"), make("pre", {}, about.text));
-  if (about.size || !about.text) box.append(pair);
+  if (about.size || !about.text) box.append(dumps);
   if (about.tree.length) {
     const fields = tree(book, about, answer ? answer.line : -1, draw);
     box.append(make("h3", {}, "fields: offset, size, name, type, value"), fields);
