@@ -23,8 +23,8 @@ from wireproof.cli.progress import step_bar
 from wireproof.cli.standard_output import exit_of
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
-from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
+from wireproof.report.matrix import Page
 from wireproof.report.terminal import output_console
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, EventWriter

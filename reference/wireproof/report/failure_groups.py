@@ -99,10 +99,10 @@ def failure_groups_of(
             signature = event.signature(stream.run.adapter)
             found.setdefault(kind_of(event, signature), (signature, []))[1].append(event)
     made = (_group(signature, events, blocks) for signature, events in found.values())
-    return tuple(sorted(made, key=_severity))
+    return tuple(sorted(made, key=severity))
 
 
-def _severity(group: FailureGroup) -> tuple[int, int, int]:
+def severity(group: FailureGroup) -> tuple[int, int, int]:
     """Return the key that sorts the most severe group first, then the largest."""
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))

@@ -121,16 +121,19 @@ class UseResult:
         """Return the state of the cell.
 
         `met`; `open` if cases are not judged; `damaged` if valid data is right and damaged data is not;
-        `fails`; `unknown` if too few cases are judged, of all or of those beside the sets that it includes.
+        `fails`; `unknown` if too few cases are judged, of all or of those beside the sets that it includes,
+        and none shows a failure on valid data.
         """
         own_wrong = any(event.id in self.use.own for event in self.wrong)
         if not own_wrong and self.own < LEAST_JUDGED * len(self.use.own):
             return "unknown"
+        if self.concerns.keys() - {"damaged"}:
+            return "fails"
+        if self.judged < LEAST_JUDGED * len(self.use.must):
+            return "unknown"
         if self.wrong:
-            return "damaged" if list(self.concerns) == ["damaged"] else "fails"
-        if self.judged == len(self.use.must):
-            return "met"
-        return "open" if self.judged >= LEAST_JUDGED * len(self.use.must) else "unknown"
+            return "damaged"
+        return "met" if self.judged == len(self.use.must) else "open"
 
 
 @frozen
@@ -248,9 +251,15 @@ RUNS_AWAY: Final[Mapping[str, str]] = {
 
 @frozen
 class UseSentence:
-    """A sentence about one role of an implementation: its state, and the words without a final full stop."""
+    """A sentence about one role of an implementation.
+
+    Attributes:
+        name: of the implementation, with its version; the text begins with it.
+        text: without a final full stop.
+    """
 
     state: State
+    name: str
     text: str
 
 
@@ -300,7 +309,7 @@ def _sentence(name: str, results: Sequence[UseResult], known: Mapping[str, Overl
             text = f"{name} is safe as {actor} for valid data only: {_faults(widest, known)}"
         case _:
             text = f"{name} is not safe as {actor}: {_faults(widest, known)}{_still_safe(results)}"
-    return UseSentence(widest.state, text)
+    return UseSentence(widest.state, name, text)
 
 
 def _faults(result: UseResult, known: Mapping[str, Overlay]) -> str:
@@ -366,7 +375,7 @@ def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) 
             f"; too few to say what it is safe for: {best.judged:,} of {len(best.use.must):,} required cases "
             f"of {best.use.actor}"
         )
-    return (UseSentence("unknown", text),)
+    return (UseSentence("unknown", name, text),)
 
 
 # --- implementations ---
