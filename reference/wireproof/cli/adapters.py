@@ -14,7 +14,6 @@ from wireproof.adapters.doctor import examined
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
 from wireproof.adapters.library_releases import releases
-from wireproof.adapters.probe import ProbeResult, Standing, advice, findings, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import AdapterOption, Entry
@@ -32,15 +31,29 @@ from wireproof.cli.options import (
 )
 from wireproof.runner.engine import Engine
 from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.probe import (
+    FailureGroup,
+    ProbeResult,
+    Standing,
+    advice,
+    findings,
+    fix_of,
+    judged,
+    largest_failure,
+)
+from wireproof.runner.signature import without_indices
+from wireproof.wire.safe_text import escape_unsafe
 
 FIRST_HELLO_SECONDS: Final = 60.0
 """Seconds for the hello of a driver that was just built: the machine may still be busy."""
 
 PROBE_SECTIONS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
+    "fails-in-part": "claimed and fails in part",
     "under-claimed": "not claimed and answered",
     "found": "not declared",
     "agrees": "as claimed",
+    "absent": "not claimed and does not work",
 }
 """The sections of `probe`, the most urgent first."""
 
@@ -218,12 +231,19 @@ def probing(
         hello = engine.hello
         cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
         asked = list(engine.ask(cases))
-        found = findings(hello, asked)
+        rows = judged(hello, asked)
+        found = findings(hello, rows)
         more = advice(engine, asked)
-        click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
+    number = sum(one.standing not in ("agrees", "absent", "found") for one in found) + len(more)
+    click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {number} finding{'s' * (number != 1)}")
+    if group := largest_failure(rows):
+        _print_failure(group)
     for standing, title in PROBE_SECTIONS.items():
+        previous = ""
         for finding in (one for one in found if one.standing == standing):
-            _print_finding(f"{title}: {_said(finding)}", fix_of(finding))
+            fix = fix_of(finding)
+            _print_finding(f"{title}: {_said(finding)}", "" if fix == previous else fix)
+            previous = fix
     for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
     for one in more:
@@ -251,14 +271,21 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     ]
 
 
+def _print_failure(group: FailureGroup) -> None:
+    """Print the largest group of failures: the field that differs first, and one case of it."""
+    verdict = group.first.verdict
+    cases = f"{group.size} case{'s' * (group.size != 1)}"
+    where = f" at {without_indices(verdict.path)}" if verdict.path else ""
+    click.echo(f"most failures, {cases}: {verdict.label}{where}, such as {group.first.case.id}")
+    for label, text in (("want", verdict.want), ("got", verdict.got)):
+        if text:
+            click.echo(f"  {label:<5}{escape_unsafe(text)}")
+
+
 def _said(finding: ProbeResult) -> str:
-    text = (
-        f"{finding.format_id} {finding.kind} {finding.name}: {finding.accepted} of {finding.asked} accepted"
-    )
-    if finding.differs:
-        text += f", {len(finding.differs)} with another value, such as {finding.differs[0]}"
+    text = f"{finding.format_id} {finding.kind} {finding.name}: {finding.right} of {finding.asked} right"
     if finding.wrongly and not finding.works:
-        text += f", and {len(finding.wrongly)} that must be refused, such as {finding.wrongly[0]}"
+        text += f", and {len(finding.wrongly)} accepted that must be refused, such as {finding.wrongly[0]}"
     return text
 
 
