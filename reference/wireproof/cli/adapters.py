@@ -18,7 +18,7 @@ from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import AdapterOption, Entry
 from wireproof.adapters.templates import TEMPLATES, client_templates, write
-from wireproof.cases.case import Case, Reject
+from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.options import (
@@ -29,6 +29,7 @@ from wireproof.cli.options import (
     selection_options,
     suite_of,
 )
+from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import Engine
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.probe import (
@@ -42,6 +43,7 @@ from wireproof.runner.probe import (
     largest_failure,
 )
 from wireproof.runner.signature import without_indices
+from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import escape_unsafe
 
 FIRST_HELLO_SECONDS: Final = 60.0
@@ -59,6 +61,8 @@ PROBE_SECTIONS: Final[dict[Standing, str]] = {
 
 
 _ADAPTER_NOTE: Final = "an adapter whose codec conforms; replace the codec by your own"
+_LIST: Final = "list them with `wireproof show`"
+_PLACE_NOTE: Final = "an adapter without a codec; write decode, and add it to the claims"
 _CLIENT_NOTE: Final = "a consumer and a producer of a library; put your library in its place"
 
 
@@ -188,25 +192,53 @@ def listing_versions(name: str) -> None:
 @click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--client", is_flag=True, help="a program that consumes and produces by a library of Kafka")
-def making(language: str, folder: Path, *, client: bool) -> None:
+@click.option(
+    "--format",
+    "format_id",
+    metavar="FORMAT",
+    help="with a place for a codec of FORMAT, such as kafka.batch/v2",
+)
+def making(language: str, folder: Path, *, client: bool, format_id: str | None) -> None:
     """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by your own.
 
-    With --client, a client program: one file with a consumer and a producer, in which you replace the library
-    by your own. Prints the commands that build it and check it against its cases.
+    With --format, the file has the shape of the values of that format and a place for your codec. With
+    --client, a client program: one file with a consumer and a producer, in which you replace the library by
+    your own. Prints the commands that build it and check it against its cases.
     """
+    if client and format_id:
+        raise click.UsageError("--client takes no --format: a client program is checked by what it consumes")
+    row = _format_named(format_id) if format_id else None
     template = (client_templates() if client else TEMPLATES)[language]
-    write(template, folder)
-    note = _CLIENT_NOTE if client else _ADAPTER_NOTE
+    write(template, folder, row)
+    note = _CLIENT_NOTE if client else _PLACE_NOTE if row else _ADAPTER_NOTE
     needed = f"; this one needs {template.runtime}" if template.runtime else ""
     click.echo(f"{folder / template.source}: {note}{needed}. Next:")
     for step in filter(None, (template.library, template.command(template.build, folder))):
         click.echo(step)
     check = f"wireproof check {shlex.quote(template.spec(folder))}"
-    click.echo(f"{check} --run {shlex.quote(template.cases)}")
+    click.echo(f"{check} --run {shlex.quote(f'{row.format_id}/**' if row else template.cases)}")
     if template.exam:
         click.echo(f"{check} --no-families --run {shlex.quote(template.exam)}  # the whole exam")
+    if row:
+        click.echo(f"wireproof show {_shown_case(row)}  # its bytes, and the value to answer")
     if template.missing:
         click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
+
+
+def _format_named(format_id: str) -> Format:
+    """Return a format and revision; raise `BadParameter` with the nearest name or the revisions."""
+    if row := FORMATS.get(format_id):
+        return row
+    revisions = [name for name, row in FORMATS.items() if row.name == format_id.rstrip("/")]
+    advice = f"name one of {', '.join(revisions)}" if revisions else suggestion(format_id, FORMATS, _LIST)
+    raise click.BadParameter(f"{format_id} is no format and revision: {advice}", param_hint="--format")
+
+
+def _shown_case(row: Format) -> str:
+    """Return the id of a case that shows a value: to be decoded, and without other capabilities."""
+    cases = suite_of(()).of_formats(lambda name: name == row.name)
+    shown = (one for one in cases if one.format_id == row.format_id and one.op == "decode" and not one.needs)
+    return next((one.id for one in shown if isinstance(one.expect, Accept)), row.format_id)
 
 
 @command.command("probe")
