@@ -184,7 +184,7 @@ def _likely_name(path: Path) -> str:
 
 
 def _adapters_in(module: object) -> list[str]:
-    """Return the names of a module that may be adapters: its classes and functions, and objects with an op."""
+    """Return the names of a module that may be adapters: its classes, its functions, objects with an op."""
     return [
         name
         for name, thing in vars(module).items()
@@ -211,7 +211,7 @@ def _place_of(error: Exception) -> str:
 
 
 def _attribute(entry: Entry, module: Any, path: str) -> Any:  # noqa: ANN401 - walks a module
-    """Return `a.b` of a module, or `NAME[key]` of one of its tables; raise `AdapterStartError` without one."""
+    """Return `a.b` of a module, or `NAME[key]` of one of its tables; raise `AdapterStartError` if none."""
     path, _, key = path.partition("[")
     try:
         thing = attrgetter(path)(module)

@@ -50,7 +50,7 @@ BAD = (
     (("baseline", "write", "/dev/null", "--owner", "me"), 2, "holds 0 runs"),
     (("serve", "nosuch"), 2, "unknown adapter nosuch"),
     (("adapters", "probe", "nosuch"), 2, "unknown adapter nosuch"),
-    (("check", "reference", "--run", "kafka.batch/v2/crc"), 2, "write 'kafka.batch/v2/crc/*' for the cases in"),
+    (("check", "reference", "--run", "kafka.batch/v2/crc"), 2, "write 'kafka.batch/v2/crc/*' for the "),
     (("check", "reference", "--run", "kafka.batch/v2/"), 2, "write 'kafka.batch/v2/**' for the cases in it"),
     (("check", "reference", "--run", "kafka.batch"), 2, "write 'kafka.batch/**' for the cases in it"),
     (("check", "reference", "--run", "crc"), 2, "write '**/crc/*' for the cases in it"),
