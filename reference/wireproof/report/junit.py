@@ -97,7 +97,7 @@ def _case(
     case = ET.SubElement(suite, "testcase", name=escape_unsafe(name), time=time)
     case.set("classname", escape_unsafe(f"{stream.run.adapter}.{events[0].suite.replace('/', '.')}"))
     tags = [_tag(event, stream, overlays.get(event.id, "")) for event in events]
-    tag = next(tag for tag in ("error", "failure", "", "skipped") if tag in tags)
+    tag = next(tag for tag in ("error", "failure", "skipped", "") if tag in tags)
     if tag:
         first = events[tags.index(tag)]
         others = tags.count(tag) - 1
