@@ -53,7 +53,7 @@ COUNT = 100
               type=click.Path(file_okay=False, path_type=Path),
               help="the folder for the tokens of long inputs")  # fmt: skip
 @click.option("--html", "file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="the matrix as one HTML file")  # fmt: skip
+              help="the whole answer as one HTML page")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="store the events of all adapters as JSON lines")  # fmt: skip
 def command(

@@ -204,6 +204,8 @@ def case_view_of(case: Case) -> CaseView:
 
 
 def _regions(case: Case, data: bytes) -> tuple[Region, ...]:
+    # A page needs these modules of the mutations; a command that shows a case starts without them.
+
     trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
     found = ((space, region_of_space(trace, space)) for space in trace.spaces if space)
     return tuple(
