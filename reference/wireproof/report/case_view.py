@@ -17,8 +17,6 @@ from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, 
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.lint_sentences import Coverage, coverages
-from wireproof.cases.mutate.decode_trace import trace_of
-from wireproof.cases.mutate.splice import region_of_space
 from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import cited
@@ -205,6 +203,8 @@ def case_view_of(case: Case) -> CaseView:
 
 def _regions(case: Case, data: bytes) -> tuple[Region, ...]:
     # A page needs these modules of the mutations; a command that shows a case starts without them.
+    from wireproof.cases.mutate.decode_trace import trace_of  # noqa: PLC0415
+    from wireproof.cases.mutate.splice import region_of_space  # noqa: PLC0415
 
     trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
     found = ((space, region_of_space(trace, space)) for space in trace.spaces if space)
