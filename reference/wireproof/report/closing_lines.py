@@ -89,9 +89,9 @@ def not_judged_lines(stream: EventStream) -> Iterator[str]:
     """Yield a line that counts the cases with their most frequent reasons, and one for the fields."""
     reasons = Counter(event.text for event in stream.cases if event.verdict in ("unsupported", "not-run"))
     if reasons:
-        shown = "; ".join(f"{count:,} {text}" for text, count in reasons.most_common(MAX_REASONS))
+        shown = ", ".join(f"{count:,} ({text})" for text, count in reasons.most_common(MAX_REASONS))
         rest = reasons.total() - sum(count for _, count in reasons.most_common(MAX_REASONS))
-        yield f"not judged: {shown}" + (f"; {rest:,} for other reasons" if rest else "")
+        yield f"not judged: {shown}" + (f", {rest:,} for other reasons" if rest else "")
     fields = list(uncompared_lines(stream))
     if fields:
         yield (

@@ -175,7 +175,7 @@ def print_answer(
     console.print()
     print_line(console, f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}", "bold")
     for line in lines:
-        print_line(console, f"  {line}", indent="    ")
+        print_line(console, f"  {line}", indent="      ")
     for line in baseline_lines(applied):
         print_line(console, line)
 
