@@ -102,6 +102,7 @@ def effects(name: str, patterns: tuple[str, ...], folder: Path, shards: int) -> 
         )
         assert events.exists(), done.stderr
         (stream,) = read_events(events)
+        assert stream.complete, f"{name} ended early: {done.stderr}"
         return stream.cases
 
     with ThreadPoolExecutor(shards) as pool:
