@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.fixture_tables import history, states, vectors, witness_reasons
+from tests.fixture_tables import history, vectors, witness_reasons
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 
@@ -13,8 +13,6 @@ def table_problems(suite: Suite) -> Iterator[Problem]:
     yield from history.history_problems(suite)
     yield from vectors.check_documented_layouts(suite)
     yield from vectors.coverage_problems(suite)
-    if states.note_files(suite):
-        yield from states.state_problems(states.state_table(suite), suite)
 
 
 def figures(suite: Suite) -> Iterator[str]:
@@ -22,4 +20,3 @@ def figures(suite: Suite) -> Iterator[str]:
     yield from map(vectors.count_line, vectors.tables_of(suite))
     yield witness_reasons.count_line(suite)
     yield str(history.counts(history.known_bugs(suite)))
-    yield from states.count_lines(states.state_table(suite))

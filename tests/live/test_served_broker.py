@@ -57,7 +57,7 @@ def test_the_sound_broker_conforms() -> None:
     ("fault", "said"),
     [
         ("stores-wrong-crc", "crc-mismatch"),
-        ("drops-data", "nothing stored"),
+        ("drops-data", "records are in the log"),
         ("shifts-timestamps", "imestamp"),
     ],
 )

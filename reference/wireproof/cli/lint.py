@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases import lint_sentences
+from wireproof.cases import lint_sentences, states
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite, load
@@ -18,6 +18,9 @@ from wireproof.runner.judge import refusal_verdict
 
 
 @click.command("lint")
+@click.argument(
+    "further", nargs=-1, metavar="[DIR…]", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @click.option(
     "--freeze", "freezing", is_flag=True, help="record digests of new cases; their bytes can no longer change"
 )
@@ -28,26 +31,61 @@ from wireproof.runner.judge import refusal_verdict
     help="sort cases and keys, and write JSON in its layout; changes no case",
 )
 @with_fixtures
-def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
+def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
     """Check every fixture against the schema, the rules and the reference; print one line for each problem.
 
-    Nothing is frozen if there is a problem. Exit code 5 if there is one: it is a fault of the suite.
+    With DIR or --fixtures, the fixtures of these folders alone are reported. Nothing is frozen if there is a
+    problem. Exit code 5 if there is one: it is a fault of the fixtures.
     """
+    folders = (*folders, *further)
     suite = load(folders, checked=True)
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
     suite = load(folders, checked=True) if sorting else suite
+    own = load() if folders else None
+    if own is not None:
+        suite = _of_folders(suite, own)
+    table = states.state_table(suite) if own is None and states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite)]
-    for problem in problems:
-        click.echo(str(problem))
+    problems += states.state_problems(table, suite) if table else ()
+    if own is not None:
+        problems = [one for one in problems if one.where not in (*own.by_id, *own.rules)]
     if freezing and not problems:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
         suite = load(folders, checked=True)
-    for line in _counts(suite):
-        click.echo(line)
-    click.echo(f"{len(problems)} problems")
+    if own is not None:
+        click.echo(_count_of_folders(suite, own))
+    else:
+        for line in (*_counts(suite), *(states.count_lines(table) if table else ())):
+            click.echo(line)
+    for problem in problems:
+        click.echo(str(problem))
+    click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)}")
     return Exit.SUITE if problems else Exit.CONFORMS
+
+
+def _of_folders(suite: Suite, own: Suite) -> Suite:
+    """Return what further folders have beside `own`: their cases, with the twins of these, and all rules."""
+    cases = [case for case in suite.cases if case.id not in own.by_id]
+    twins = {case.twin for case in cases if case.twin} & own.by_id.keys()
+    kept = tuple(case for case in suite.cases if case.id not in own.by_id or case.id in twins)
+    return Suite(
+        cases=kept,
+        rules=suite.rules,
+        files={case.id: suite.files[case.id] for case in kept},
+        hash=suite.hash,
+        frozen={name: digest for name, digest in suite.frozen.items() if name not in own.by_id},
+        sources=suite.sources,
+    )
+
+
+def _count_of_folders(suite: Suite, own: Suite) -> str:
+    """Return the numbers of cases and rules in further folders."""
+    cases = suite.by_id.keys() - own.by_id.keys()
+    fresh = sum(one.id in cases for one in unfrozen_cases(suite))
+    rules = len(suite.rules.keys() - own.rules.keys())
+    return f"{len(cases)} cases, {fresh} of them not frozen; {rules} rules"
 
 
 def refusable(suite: Suite) -> Iterator[Problem]:

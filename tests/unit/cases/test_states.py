@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from goldens import load
 
-from tests.fixture_tables.states import (
+from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.states import (
     NUMBERS,
     STATES_FILE,
     Cell,
@@ -20,7 +21,6 @@ from tests.fixture_tables.states import (
     state_table,
     text_sizes,
 )
-from wireproof.cases.fixtures import FixtureError
 
 BATCH = "kafka.batch/v2"
 

@@ -1,0 +1,36 @@
+"""`lint DIR`: the fixtures of a user's folder alone, with the problems last."""
+
+from pathlib import Path
+
+import pytest
+from command_line import Command
+from fixture_folders import BAD, GOOD, RULE, write
+
+
+@pytest.mark.parametrize("form", ["argument", "option"])
+def test_a_folder_is_reported_alone_with_its_problems_last(
+    wireproof: Command, tmp_path: Path, form: str
+) -> None:
+    write(tmp_path, {**GOOD, "rules": ["shelf.none", *GOOD["rules"]]}, BAD, rules=RULE)
+    words = ("lint", tmp_path) if form == "argument" else ("--fixtures", tmp_path, "lint")
+    done = wireproof(*words)
+    count, *problems, last = done.out.splitlines()
+    assert done.code == 5
+    assert count == "2 cases, 2 of them not frozen; 1 rules"
+    assert problems == [f"{GOOD['id']}: the rule shelf.none is unknown"]
+    assert last == "1 problem"
+
+
+def test_a_folder_without_a_problem_says_so(wireproof: Command, tmp_path: Path) -> None:
+    write(tmp_path, GOOD, BAD, rules=RULE)
+    done = wireproof("lint", tmp_path)
+    assert done.out.splitlines() == ["2 cases, 2 of them not frozen; 1 rules", "0 problems"]
+    assert done.code == 0
+
+
+def test_a_file_of_a_folder_is_a_problem_too(wireproof: Command, tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD, BAD, rules=RULE)
+    stray = path.parent / "stray.bin"
+    stray.write_bytes(b"\0")
+    done = wireproof("lint", tmp_path)
+    assert done.out.splitlines()[1:] == [f"{stray}: no case names this file", "1 problem"]
