@@ -188,7 +188,7 @@ def _lead(streams: Sequence[EventStream]) -> str:
     cases = sum(count_judged(one.cases) for one in streams)
     parts = (
         ", ".join(names) if len(names) <= FULL else "",
-        f"{cases:,} answers",
+        f"{cases:,} judged cases" + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
         " to ".join(days[:1] + days[1:][-1:]),
     )
     return " · ".join(filter(None, parts))
