@@ -17,6 +17,7 @@ from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, 
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.lint_sentences import Coverage, coverages
+from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import cited
 from wireproof.cases.steps import Answer, answers
@@ -26,6 +27,7 @@ from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_
 from wireproof.report.hexdump import data_of, layout_of, wire_range
 from wireproof.runner.summaries import short_expect
 from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import project
 from wireproof.wire.options import Profile
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
@@ -225,6 +227,89 @@ def _written(case: Case, text: str) -> CaseView:
 
 def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> CaseView:
     return CaseView(case, data, text, tuple(tree[:MAX_FIELDS]), len(tree) > MAX_FIELDS)
+
+
+# --- the answer that is expected ---
+
+
+LABEL: Final = "want     "
+"""What stands before the expectation; the lines of a value are below its text."""
+
+LINE: Final = 100
+"""Characters of a line of JSON; what is longer is broken into one line for each part."""
+
+LONGEST_TEXT: Final = 256
+"""Characters of a text in a value; of a longer one the first quarter is shown."""
+
+MOST_PARTS: Final = 20
+"""Elements of a list that are shown; of a longer one the first quarter is shown, and the last."""
+
+
+def wanted_lines(case: Case) -> Iterator[str]:
+    """Yield what a case expects: the value to answer as JSON, or classes and position of the refusal."""
+    expect = case.expect
+    if isinstance(expect, Either):
+        yield f"{LABEL}one of these answers"
+        for behaviour in expect.behaviours:
+            first, *rest = _expect_lines(case, behaviour.expect)
+            yield from (f"{'':9}{behaviour.id}: {first}", *(f"{'':9}{line}" for line in rest))
+    else:
+        first, *rest = _expect_lines(case, expect)
+        yield from (f"{LABEL}{first}", *(f"{'':9}{line}" for line in rest))
+
+
+def _expect_lines(case: Case, expect: Accept | Reject) -> Iterator[str]:
+    text = short_expect(expect)
+    match expect:
+        case Reject(before=before) if before is not None:
+            yield f"{text}, after this value was delivered"
+            yield from value_lines(before)
+        case Accept(digest=digest) if digest:
+            yield f"{text}, with a value of this digest: {digest}"
+        case Accept(data=data) if data:
+            yield f"{text}, with these bytes, or others that decode to the value"
+            yield from (shortened(one.hex()) for one in data)
+        case Accept(value=value) if value is not None and not isinstance(case.input, Steps):
+            yield f"{text}, with this value{' in the bytes' if case.op == 'encode' else ''}"
+            yield from value_lines(project(value, observed_tree(case.format_id, ())))
+        case _:
+            yield text
+
+
+def shortened(text: str) -> str:
+    """Return a text in hex, or its beginning with its number of bytes."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT // 4]}… {len(text) // 2:,} bytes"
+
+
+def value_lines(value: Json, lead: str = "", name: str | None = None) -> Iterator[str]:
+    """Yield the lines of a value as JSON; long texts and lists are cut, with a count of what is left out."""
+    head = f"{lead}{dumps(name)}: " if name is not None else lead
+    match value:
+        case str() if len(value) > LONGEST_TEXT:
+            yield head + dumps(shortened(value), ensure_ascii=False)
+            return
+        case dict():
+            pairs: list[tuple[str | None, Json]] = list(value.items())
+            begin, end = "{", "}"
+        case list():
+            pairs, begin, end = [(None, part) for part in value], "[", "]"
+        case _:
+            yield head + dumps(value)
+            return
+    if len(whole := dumps(value)) + len(head) <= LINE:
+        yield head + whole
+        return
+    yield head + begin
+    left_out = len(pairs) - MOST_PARTS // 4 - 1 if isinstance(value, list) and len(pairs) > MOST_PARTS else 0
+    shown = [*pairs[: MOST_PARTS // 4], pairs[-1]] if left_out else pairs
+    for number, (key, part) in enumerate(shown, 1):
+        if left_out and number == len(shown):
+            yield f"{lead}  … {left_out:,} more"
+        *lines, last = value_lines(part, f"{lead}  ", key)
+        yield from (*lines, last + "," * (number < len(shown)))
+    yield lead + end
 
 
 # --- rule lines ---
