@@ -156,7 +156,8 @@ def html(
 ) -> str:
     """Render the HTML file of runs; failures that their baselines expect are marked as known."""
     page = page or Page()
-    overlays = [one.overlays for one in baselines] or [{}] * len(streams)
+    applied = list(baselines) or [NO_BASELINE] * len(streams)
+    overlays = [one.overlays for one in applied]
     known = [{name for name, overlay in one.items() if overlay == "expected"} for one in overlays]
     columns = [Column(stream.run, count_verdicts(stream), stream.complete) for stream in streams]
     versions = implementations(page.uses, streams)
@@ -171,7 +172,7 @@ def html(
         matrix(streams, known),
         _lead(streams),
         about_runs(streams),
-        notes=tuple(_notes(streams, baselines)),
+        notes=tuple(_notes(streams, applied)),
         sums=[tally(one.cases, one.run, ids) for one, ids in zip(streams, known, strict=True)],
         sections=tuple(sections(page.uses, versions)),
         sentences=sorted(sentences, key=lambda one: list(STATES).index(one.state)),
@@ -188,7 +189,7 @@ def _lead(streams: Sequence[EventStream]) -> str:
     cases = sum(count_judged(one.cases) for one in streams)
     parts = (
         ", ".join(names) if len(names) <= FULL else "",
-        f"{cases:,} answers",
+        f"{cases:,} judged cases" + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
         " to ".join(days[:1] + days[1:][-1:]),
     )
     return " · ".join(filter(None, parts))
@@ -197,7 +198,7 @@ def _lead(streams: Sequence[EventStream]) -> str:
 def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline]) -> Iterator[str]:
     """Yield what each run concludes, did not compare, corrected and found below its level."""
     yield from dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
-    for stream, applied in zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True):
+    for stream, applied in zip(streams, baselines, strict=True):
         lines = (
             conclusion_sentence(stream, applied),
             *uncompared_lines(stream),

@@ -205,12 +205,14 @@ class Column:
         counts: cases by verdict.
         complete: True if all cases were run.
         by_id: True if a case can be replayed by its id; else only a case with a token can.
+        fault: what its wrong answers are called; those of the reference on a log are the damage of the log.
     """
 
     run: Run
     counts: Mapping[str, int]
     complete: bool = True
     by_id: bool = True
+    fault: str = "wrong"
 
     @property
     def name(self) -> str:

@@ -223,4 +223,5 @@ def _column(job: JobTables, number: int, lines: Sequence[_Line]) -> Column:
     spec = job.implementations[number]
     is_reference = job.is_scan and not number
     run = Run(job.manifest["version"], "", spec, "reference, of the log" if is_reference else spec)
-    return Column(run, {name: total[name] for name in order}, by_id=False)
+    fault = "damaged" if is_reference else "wrong"
+    return Column(run, {name: total[name] for name in order}, by_id=False, fault=fault)

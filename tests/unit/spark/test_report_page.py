@@ -132,6 +132,8 @@ def test_the_page_of_a_scan_has_the_matrix_and_the_bytes(scanned: Path) -> None:
         assert part in text, part
     assert FLIPPED[:40].hex(" ") in text
     assert "fail:wrong-accept" in rows(page)[0][1], "what is worth looking at comes first"
+    assert "2 damaged of 503 judged" in page, "the log is damaged, and not the reference wrong"
+    assert "1 wrong of 501 judged" in page
 
 
 @pytest.mark.sweeps
