@@ -56,7 +56,7 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
         suite = load(folders, checked=True)
     if own is not None:
         click.echo(_count_of_folders(suite, own))
-    else:
+    elif not problems:  # the figures of fixtures with a problem may be none: a rule may be unknown
         for line in (*_counts(suite), *(states.count_lines(table) if table else ())):
             click.echo(line)
     for problem in problems:

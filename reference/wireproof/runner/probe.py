@@ -65,6 +65,7 @@ class ProbeResult:
         works: True if the behaviour shows it.
         asked: number of cases that must be accepted.
         right: number of those that were answered rightly.
+        accepted: number of those that were accepted, also with another value.
         wrongly: ids of cases that must be refused and were accepted.
         base_works: True if the adapter is right about most base cases: those of the format that it claims and
             that need no other capability. If they fail, a failure here shows nothing about the claim.
@@ -79,6 +80,7 @@ class ProbeResult:
     right: int = 0
     wrongly: tuple[str, ...] = ()
     base_works: bool = True
+    accepted: int = 0
 
     @property
     def standing(self) -> Standing:
@@ -88,7 +90,7 @@ class ProbeResult:
                 return "over-claimed"
             case True, True if self.right < self.asked:
                 return "fails-in-part"
-            case False, True:
+            case False, works if works or self.accepted:
                 return "under-claimed"
             case False, False:
                 return "absent"
@@ -202,6 +204,7 @@ def _finding(thing: Thing, rows: list[ProbedCase], claimed: bool | None, base_wo
         right=right,
         wrongly=tuple(row.case.id for row in wrongly),
         base_works=base_works,
+        accepted=sum(row.wanted and isinstance(row.outcome, Accepted) for row in rows),
     )
 
 
