@@ -5,15 +5,13 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases import lint_sentences, states, witness_reasons
+from wireproof.cases import lint_sentences
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
-from wireproof.cases.history import counts
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
-from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
@@ -39,18 +37,14 @@ def command(folders: tuple[Path, ...], freezing: bool, sorting: bool) -> int:
     for path in sort_files(suite) if sorting else ():
         click.echo(f"{path}: sorted")
     suite = load(folders, checked=True) if sorting else suite
-    table = states.state_table(suite) if states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite)]
-    problems += states.state_problems(table, suite) if table else ()
     for problem in problems:
         click.echo(str(problem))
     if freezing and not problems:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
         suite = load(folders, checked=True)
-    for vectors in tables_of(suite):
-        click.echo(count_line(vectors))
-    for line in (*_counts(suite), *(states.count_lines(table) if table else ())):
+    for line in _counts(suite):
         click.echo(line)
     click.echo(f"{len(problems)} problems")
     return Exit.SUITE if problems else Exit.CONFORMS
@@ -66,7 +60,7 @@ def refusable(suite: Suite) -> Iterator[Problem]:
 
 
 def _counts(suite: Suite) -> Iterator[str]:
-    """Yield the figures: cases, rules with their sources and basis, sentences, witnesses."""
+    """Yield the figures: cases, rules with their sources and basis, sentences."""
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
     yield f"{source_line(suite)}; {excluded} rules with an exclusion"
@@ -74,6 +68,3 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
     yield level_line(suite)
     yield lint_sentences.count_line(suite)
-    yield witness_reasons.count_line(suite)
-    if suite.history:
-        yield str(counts(suite.history))
