@@ -39,7 +39,7 @@ from wireproof.report.overview import (
     topic_grids,
     version_lines,
 )
-from wireproof.report.uses import Section, State, UseSentence, implementations, sections, sentences_of
+from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line
 from wireproof.runner.events import CaseEvent, EventStream
@@ -165,7 +165,7 @@ def html(
         sentence
         for stream, overlay in zip(streams, overlays, strict=True)
         if page.uses
-        for sentence in sentences_of(page.uses, stream, overlay)
+        for sentence in role_sentences(page.uses, stream, overlay)
     ]
     board = Board(
         columns,

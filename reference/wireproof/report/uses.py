@@ -276,10 +276,10 @@ def use_sentences(
         stream: the run.
         overlays: the effect of its baseline, whose failures are failures here, and counted as known.
     """
-    return [one.text for one in sentences_of(uses_of(suite, families_of([stream])), stream, overlays)]
+    return [one.text for one in role_sentences(uses_of(suite, families_of([stream])), stream, overlays)]
 
 
-def sentences_of(
+def role_sentences(
     uses: Sequence[Use], stream: EventStream, overlays: Mapping[str, Overlay] | None = None
 ) -> Sequence[UseSentence]:
     """Return the sentences of `use_sentences` with the state of each."""

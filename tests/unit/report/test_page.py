@@ -201,7 +201,11 @@ def test_the_answer_is_above_everything_else(browser: Chromium, page: Path) -> N
     assert len(browser.run(widths)) > 1
     assert min(browser.run(widths)) > 0
     assert browser.run("performance.getEntriesByType('resource').length") == 0, "nothing is fetched"
-    assert browser.run("window.find('is not safe as a Kafka consumer') || window.find('kafka.batch/v2')")
+    text = browser.run("document.body.innerText")
+    assert "Read plain topics" in text
+    assert "is not safe as a Kafka consumer" not in text, "24 sentences are folded"
+    browser.run("document.querySelector('#uses details').open = true")
+    assert "peer-0 1.2 is not safe as a Kafka consumer: it " in browser.run("document.body.innerText")
 
 
 def test_a_number_of_the_heat_map_shows_its_cases(browser: Chromium, page: Path) -> None:

@@ -39,6 +39,8 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
     text = page.read_text(encoding="utf-8")
     assert "decode of what reference wrote" in text
     assert "legacy-timestamp-ignored" in text
+    assert "Who reads what others wrote" in text
+    assert re.search(r'<td class="bad" title="\d+ read, \d+ of them wrong', text)
     assert wireproof("report", out, "--quiet").code == 0
 
 
