@@ -8,9 +8,8 @@ import json
 import re
 import reprlib
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from operator import attrgetter
 from types import GenericAlias, NoneType, UnionType
 from typing import Any, Final, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -442,14 +441,16 @@ def to_tree(value: Any, *, without_defaults: bool = False) -> Any:  # noqa: ANN4
     if kind in _LEAVES:
         return value
     if kind in (tuple, list):
-        return [to_tree(part, without_defaults=without_defaults) for part in value]
-    if has(kind):
-        values, rows = _written(kind)
-        tree = {}
-        for part, (key, default) in zip(values(value), rows, strict=True):
-            if not without_defaults or (part is not default and part != default):
-                leaf = type(part) in _LEAVES
-                tree[key] = part if leaf else to_tree(part, without_defaults=without_defaults)
+        return [
+            part if type(part) in _LEAVES else to_tree(part, without_defaults=without_defaults)
+            for part in value
+        ]
+    fields_of = _fields_of(kind, without_defaults)
+    if fields_of is not None:
+        tree = fields_of(value)
+        for key, part in tree.items():
+            if type(part) not in _LEAVES:
+                tree[key] = to_tree(part, without_defaults=without_defaults)
         return tree
     if isinstance(value, Mapping):
         return {key: to_tree(part, without_defaults=without_defaults) for key, part in value.items()}
@@ -460,11 +461,24 @@ _LEAVES: Final = frozenset({str, bool, int, float, NoneType})
 
 
 @cache
-def _written(cls: type[Any]) -> tuple[Callable[[Any], Iterable[Any]], list[tuple[str, object]]]:
-    """Return the function of all values, and the name in JSON and the default of each."""
-    names = [one.name for one in fields(cls)]
-    rows = [(json_name(one), _default(one)) for one in fields(cls)]
-    return (attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, names[0])]), rows
+def _fields_of(kind: type[Any], without_defaults: bool) -> Callable[[Any], dict[str, Any]] | None:
+    """Return the function of an object that returns its fields by their names in JSON; None for other values.
+
+    It is compiled from the names, as attrs compiles `__init__`: a run writes thousands of events.
+    """
+    if not has(kind):
+        return None
+    lines = ["def fields_of(value):", "    tree = {}"]
+    names: dict[str, Any] = {}
+    for one in fields(kind):
+        row = f"tree[{json_name(one)!r}] = value.{one.name}"
+        if without_defaults and one.default is not NOTHING:
+            names[f"{one.name}_default"] = _default(one)
+            row = f"if value.{one.name} != {one.name}_default: {row}"
+        lines.append(f"    {row}")
+    exec("\n".join([*lines, "    return tree"]), names)  # noqa: S102 - the names of a class of ours
+    made: Callable[[Any], dict[str, Any]] = names["fields_of"]
+    return made
 
 
 def _default(attribute: "Attribute[Any]") -> object:

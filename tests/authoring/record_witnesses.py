@@ -25,6 +25,7 @@ from typing import Any
 from tests.authoring.fixture_writer import FIXTURES
 from tests.authoring.shared_code import without_shared_code
 from tests.authoring.witness_run import LIBRARIES, Agreement, options_parser, refusal, selected, unexplained
+from tests.fixture_tables.witness_reasons import count_line
 from wireproof.adapters import peers
 from wireproof.adapters.readiness import ready
 from wireproof.cases.case import Case
@@ -37,7 +38,6 @@ from wireproof.cases.lint_sources import (
     cases_on_code,
     read_answers,
 )
-from wireproof.cases.witness_reasons import count_line
 from wireproof.files import replace_text
 
 SECONDS = 1800

@@ -4,10 +4,54 @@
 prints the size of each set. The definitions above the tables are written by hand and stay as they are.
 """
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
-from wireproof.cases.requirements import RequirementFile, members, read_requirements, requirement_files
+from wireproof.cases.requirements import (
+    Definition,
+    RequirementFile,
+    RequirementSet,
+    expectation_digest,
+    read_requirements,
+    requirement_files,
+)
+
+
+def members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:
+    """Return the list that the definition of a set gives on a suite, without that of the sets it includes."""
+    included = {name for other in one.includes for name in _all_members(suite, page, page.named(other))}
+    return {
+        case.id: f"{case.level} {expectation_digest(case)}"
+        for case in suite.cases
+        if case.id not in included and any(takes(rule, case) for rule in one.define)
+    }
+
+
+def _all_members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:
+    found = members(suite, page, one)
+    for other in one.includes:
+        found |= _all_members(suite, page, page.named(other))
+    return found
+
+
+def takes(definition: Definition, case: Case) -> bool:
+    """Return whether a case belongs to the set."""
+    return (
+        case.format_id in definition.formats
+        and case.op in definition.ops
+        and case.profile in definition.profiles
+        and case.level != "info"
+        and set(case.needs) <= set(definition.needs)
+        and _any_matches(case.rules, definition.rules)
+        and not _any_matches(case.rules, definition.without)
+    )
+
+
+def _any_matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def with_lists(text: str, page: RequirementFile, suite: Suite) -> str:

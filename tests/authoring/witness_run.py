@@ -14,13 +14,13 @@ from attrs import asdict, frozen
 
 from tests.authoring.frames import witnesses
 from tests.authoring.heka import header_witnesses
+from tests.fixture_tables.witness_reasons import reasons_of, without_witness
 from wireproof.adapters import peers
 from wireproof.adapters.live_servers import ServerAddress
 from wireproof.cases.case import Accept, Case, Either
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import select
 from wireproof.cases.lint_sources import cases_on_code
-from wireproof.cases.witness_reasons import reasons_of, without_witness
 from wireproof.iggy.family.live_server.server import read_properties as iggy_properties
 from wireproof.kafka.family.live_broker.client_properties import read_properties as kafka_properties
 from wireproof.runner.engine import Engine

@@ -19,7 +19,7 @@ from tests.broker import ground
 from tests.support.kafka_payloads import kafka_json
 from wireproof import formats
 from wireproof.kafka.payloads import Payload, PayloadPart, decode_payload, is_internal_topic
-from wireproof.kafka.payloads.codes import REMOTE_SEGMENT_STATES
+from wireproof.kafka.payloads.tables import TABLES
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.struct_codec import HeldStruct, StructValues
@@ -114,7 +114,7 @@ def _remote(name: str, values: StructValues) -> str:
         },
         custom="Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]",
         epochs=", ".join(epochs),
-        state=REMOTE_SEGMENT_STATES[values["remoteLogSegmentState"]],
+        state=TABLES.codes["RemoteLogSegmentState"][values["remoteLogSegmentState"]],
         empty=str(values.get("txnIndexEmpty")).lower(),
     )
 

@@ -14,11 +14,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from tests.support.kafka_payloads import EXAMPLES, ask_kafka, structs_of
-from wireproof.kafka.payloads.consumer_protocol import (
-    CONSUMER_PROTOCOL_ASSIGNMENT,
-    CONSUMER_PROTOCOL_SUBSCRIPTION,
-)
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, TABLES
 from wireproof.wire.struct_json import uuid_text
 from wireproof.wire.struct_table import Kind, ListOf, StructField, VersionedStruct, fields_in
 
@@ -126,11 +122,12 @@ def _part(struct: VersionedStruct, version: int, values: Values) -> dict[str, An
 
 def classic_groups() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield requests of groups whose members have the bytes of the consumer protocol, in every version."""
+    structs = [TABLES.structs[f"ConsumerProtocol{part}"] for part in ("Subscription", "Assignment")]
     parts = [
         {"protocol": _part(struct, version, Values(style))}
-        for version in range(CONSUMER_PROTOCOL_SUBSCRIPTION.newest + 1)
+        for version in range(structs[0].newest + 1)
         for style in STYLES
-        for struct in (CONSUMER_PROTOCOL_SUBSCRIPTION, CONSUMER_PROTOCOL_ASSIGNMENT)
+        for struct in structs
     ]
     sent = [b64encode(bytes.fromhex(one["bytes"])).decode() for one in ask_kafka(parts)]
     pairs = list(zip(sent[::2], sent[1::2], strict=True))

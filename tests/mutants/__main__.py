@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from tests.fixture_tables.history import HISTORY_FILE, known_bugs
 from tests.mutants import kill_history
 from tests.mutants.kill import Killed, is_costly, verdict_on
 from tests.mutants.kill_page import html, line, lines, tally
@@ -16,7 +17,6 @@ from tests.mutants.kill_table import COLUMNS, Column, Settings, Table, filled, m
 from tests.mutants.registry import PREFIX, description_of, mutants
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.history import HISTORY_FILE
 from wireproof.cli import run
 from wireproof.cli.general_options import fixtures_option
 from wireproof.cli.options import suite_of
@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913 - the options of the tool
     asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
     for told in lines(asked):
         click.echo(told)
-    return _code(asked, kill_history.known_survivors(suite))
+    return _code(asked, kill_history.known_survivors(known_bugs(suite)))
 
 
 # --- known bugs ---
@@ -117,10 +117,10 @@ def command(  # noqa: PLR0913 - the options of the tool
 
 def _history(suite: Suite, names: Sequence[str]) -> int:
     """Print what is wrong with the entries, and the recall; exit code 1 if an entry is wrong."""
-    unknown = sorted(set(names) - {bug.id for bug in suite.history})
+    unknown = sorted(set(names) - {bug.id for bug in known_bugs(suite)})
     if unknown:
         raise click.UsageError(f"there is no bug {unknown[0]}: the ids are in fixtures/{HISTORY_FILE}")
-    bugs = [bug for bug in suite.history if not names or bug.id in names]
+    bugs = [bug for bug in known_bugs(suite) if not names or bug.id in names]
     found = list(kill_history.recalls(suite, bugs))
     for told in kill_history.lines(found):
         click.echo(told)

@@ -9,10 +9,10 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from tests.fixture_tables.history import Bug, HistoryCounts, counts, known_bugs
 from tests.mutants.kill import Killed, derived_on, is_costly, killed_by_property, verdict_on
 from tests.mutants.registry import PREFIX, mutants
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.history import Bug, HistoryCounts, counts
 
 EXAMPLES: Final = 1000
 """Property examples for a bug that only a property finds."""
@@ -52,14 +52,14 @@ def summary(found: Iterable[Recall]) -> HistoryCounts:
     return counts(one.bug for one in found)
 
 
-def known_survivors(suite: Suite) -> frozenset[str]:
+def known_survivors(bugs: Iterable[Bug]) -> frozenset[str]:
     """Return the mutants that no golden case kills, as the entries of their bugs say."""
-    return frozenset(f"{PREFIX}{bug.mutant}" for bug in suite.history if bug.mutant and not bug.cases)
+    return frozenset(f"{PREFIX}{bug.mutant}" for bug in bugs if bug.mutant and not bug.cases)
 
 
 def cases_named_for(suite: Suite, name: str) -> frozenset[str]:
     """Return the cases that the entries of a mutant's bugs name; of a mutant without an entry, none."""
-    entries = [bug for bug in suite.history if f"{PREFIX}{bug.mutant}" == name]
+    entries = [bug for bug in known_bugs(suite) if f"{PREFIX}{bug.mutant}" == name]
     return frozenset(case for bug in entries for case in bug.cases)
 
 

@@ -14,10 +14,10 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from tests.authoring.derived_fields import NAMES as DERIVED
+from tests.fixture_tables.states import is_computed, is_of_another, note_files, read_notes
 from tests.mutants.number_halves import value_of
 from wireproof import formats
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.states import is_computed, is_of_another, note_files, read_notes
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected

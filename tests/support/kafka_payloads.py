@@ -13,8 +13,7 @@ from attrs import frozen
 
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.registry_entry import Build
-from wireproof.kafka.payloads.framing import KeyedTopic
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, KeyedTopic
 from wireproof.wire.struct_codec import HeldStruct, StructValues
 from wireproof.wire.struct_json import uuid_text
 from wireproof.wire.struct_table import Kind, ListOf, VersionedStruct, fields_in

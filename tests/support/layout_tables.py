@@ -5,9 +5,9 @@ from typing import Final
 
 from attrs import frozen
 
+from tests.fixture_tables.vectors import DocumentedField, documented_layouts
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.sources import Citation, cited
-from wireproof.cases.vector_coverage import DocumentedField, documented_layouts
 from wireproof.formats import FORMATS
 from wireproof.wire.layout import (
     REST,

@@ -17,10 +17,10 @@ from typing import Final
 
 import click
 
+from tests.fixture_tables.states import state_table
 from tests.mutants.kill_table import kills_by_case
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.states import state_table
 
 TOP: Final = Path(__file__).parents[2]
 NAMED_IN: Final = (

@@ -35,7 +35,6 @@ from wireproof.cases.case import (
     Steps,
     Value,
 )  # fmt: skip
-from wireproof.cases.history import HISTORY_FILE, Bug, read_history
 from wireproof.cases.id_completion import place_of
 from wireproof.cases.made_case import GenerateError, check_generated
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
@@ -84,7 +83,6 @@ class Suite(LazyFields):
         aliases: from each alias to its id.
         frozen: the digest of each frozen input, by id.
         sources: the documents that rules cite, by their keys.
-        history: known bugs of implementations, and the cases that catch them.
         formats: reads the cases of single formats; None if the cases were given.
     """
 
@@ -95,7 +93,6 @@ class Suite(LazyFields):
     aliases: Mapping[str, str] = field(factory=dict)
     frozen: Mapping[str, str] = field(factory=dict)
     sources: Sources = field(factory=dict)
-    history: tuple[Bug, ...] = ()
     formats: "FixtureFormats | None" = field(default=None, init=False, eq=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -260,9 +257,6 @@ class FixtureFormats:
     def _sources(self) -> Sources:
         return {key: row for root in self._roots for key, row in _sources(root / SOURCES_FILE).items()}
 
-    def _history(self) -> tuple[Bug, ...]:
-        return tuple(bug for root in self._roots for bug in _history(root / HISTORY_FILE))
-
 
 def _family_of(name: str) -> str:
     return name.partition(".")[0]
@@ -334,7 +328,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None, *, checked: bool
     formats = FixtureFormats(roots[:lazy], roots[lazy:])
     suite = Suite.unread({"formats": formats}, formats.field)
     if roots[lazy:]:
-        _ = suite.rules, suite.frozen, suite.sources, suite.history
+        _ = suite.rules, suite.frozen, suite.sources
         formats.check()
     return suite
 
@@ -400,13 +394,6 @@ def _rules(path: Path) -> Iterator[Rule]:
 def _sources(path: Path) -> dict[str, SourceDocument]:
     try:
         return read_sources(path)
-    except (OSError, ValueError) as error:
-        raise FixtureError(f"{path}: {error}") from None
-
-
-def _history(path: Path) -> tuple[Bug, ...]:
-    try:
-        return read_history(path)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
 

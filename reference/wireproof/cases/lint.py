@@ -13,7 +13,6 @@ from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Gener
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
-from wireproof.cases.history import CODEC, HISTORY_FILE, Bug
 from wireproof.cases.lint_sentences import check_sentences
 from wireproof.cases.lint_sources import Problem, check_sources
 from wireproof.cases.made_case import GenerateError, made_case
@@ -21,8 +20,6 @@ from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer, reference_answer
 from wireproof.cases.rules import lacks_cases
 from wireproof.cases.steps import OWN_FIELDS, SEQUENCE, StepOp, is_refused
-from wireproof.cases.vector_coverage import check_documented_layouts, coverage_problems
-from wireproof.cases.witness_reasons import check_reasons
 from wireproof.family import object_at
 from wireproof.formats import FORMATS, Format, family_of
 from wireproof.wire.json_values import Json, from_json, to_json
@@ -66,59 +63,6 @@ def _faults(step: Step, table: Mapping[str, StepOp]) -> Iterator[str]:
         yield f"{step.op} must have {', '.join(lacking)}"
     if (step.data is not None) != row.data:
         yield f"{step.op} {'must have hex' if row.data else 'has no hex'}"
-
-
-# --- lint history ---
-#
-# Checks of the known bugs: each in scope has golden cases that can fail, or the reason why it has none.
-
-
-FAILING_LEVELS = ("must", "should")
-"""Levels of cases whose failure fails a run."""
-
-
-def check_history(suite: Suite) -> Iterator[Problem]:
-    """Check every entry by itself, and that no id or link is used twice."""
-    for kind, found in (
-        ("id", Counter(bug.id for bug in suite.history)),
-        ("link", Counter(link for bug in suite.history for link in bug.links)),
-    ):
-        for name, number in found.items():
-            if number > 1:
-                yield Problem(HISTORY_FILE, f"the {kind} {name} is there {number} times")
-    for bug in suite.history:
-        yield from (Problem(f"{HISTORY_FILE} {bug.id}", text) for text in _problems(suite, bug))
-
-
-def _problems(suite: Suite, bug: Bug) -> Iterator[str]:
-    """Yield the problems of one entry."""
-    if not bug.links or not bug.title:
-        yield "needs a link and a title"
-    yield from _excluded(bug) if bug.excluded else _in_scope(bug)
-    for name in bug.cases:
-        case = suite.by_id.get(name)
-        if case is None:
-            yield f"the case {name} does not exist"
-        elif case.level not in FAILING_LEVELS:
-            yield f"the case {name} has the level {case.level}, and cannot fail a run"
-
-
-def _excluded(bug: Bug) -> Iterator[str]:
-    """Check an entry out of scope: it has nothing but the reason."""
-    if bug.scope == CODEC:
-        yield "a bug that a codec's bytes show is in scope"
-    if bug.cases or bug.mutant or bug.missed or bug.without_mutant:
-        yield "is out of scope, and has no cases, no mutant and no other reason"
-
-
-def _in_scope(bug: Bug) -> Iterator[str]:
-    """Check that an entry has cases or `missed`, and for a codec a mutant or the reason why it has none."""
-    if bool(bug.cases) == bool(bug.missed):
-        yield "needs cases that catch it, or the reason in `missed`"
-    if bug.cases and bug.found_by:
-        yield "has cases that catch it: `found_by` is for a bug without"
-    if bug.scope == CODEC and bool(bug.mutant) == bool(bug.without_mutant):
-        yield "needs a mutant that repeats it, or the reason in `without_mutant`"
 
 
 # --- lint ---
@@ -390,6 +334,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
     _aliases, _files, _frozen, _words, _twins, _values, check_steps, _covered, check_sources, check_sentences,
-    check_reasons, check_history, check_documented_layouts, coverage_problems, _reference,
+    _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

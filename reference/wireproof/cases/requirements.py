@@ -9,7 +9,6 @@ those that differ. See releases.md#requirement-sets.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -59,18 +58,6 @@ class Definition:
     needs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ("*",)
     without: tuple[str, ...] = ()
-
-    def takes(self, case: Case) -> bool:
-        """Return whether a case belongs to the set."""
-        return (
-            case.format_id in self.formats
-            and case.op in self.ops
-            and case.profile in self.profiles
-            and case.level != "info"
-            and set(case.needs) <= set(self.needs)
-            and _any_matches(case.rules, self.rules)
-            and not _any_matches(case.rules, self.without)
-        )
 
 
 @frozen
@@ -203,24 +190,3 @@ def _listed(page: RequirementFile, one: RequirementSet) -> Iterator[tuple[str, t
     for name, row in page.listed(one).items():
         level, digest = row.split(" ")
         yield name, (LEVELS[level], digest)
-
-
-def members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:
-    """Return the list that the definition of a set gives on a suite, without that of the sets it includes."""
-    included = {name for other in one.includes for name in _all_members(suite, page, page.named(other))}
-    return {
-        case.id: f"{case.level} {expectation_digest(case)}"
-        for case in suite.cases
-        if case.id not in included and any(rule.takes(case) for rule in one.define)
-    }
-
-
-def _all_members(suite: Suite, page: RequirementFile, one: RequirementSet) -> dict[str, str]:
-    found = members(suite, page, one)
-    for other in one.includes:
-        found |= _all_members(suite, page, page.named(other))
-    return found
-
-
-def _any_matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases import lint_sentences, states, witness_reasons
+from wireproof.cases import lint_sentences
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
-from wireproof.cases.history import counts
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
-from wireproof.cases.vector_coverage import count_line, tables_of
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
@@ -47,22 +45,15 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
     own = load() if folders else None
     if own is not None:
         suite = _of_folders(suite, own)
-    table = states.state_table(suite) if own is None and states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite)]
-    problems += states.state_problems(table, suite) if table else ()
     if own is not None:
         problems = [one for one in problems if one.where not in (*own.by_id, *own.rules)]
     if freezing and not problems:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
         suite = load(folders, checked=True)
-    if own is not None:
-        click.echo(_count_of_folders(suite, own))
-    else:
-        for vectors in tables_of(suite):
-            click.echo(count_line(vectors))
-        for line in (*_counts(suite), *(states.count_lines(table) if table else ())):
-            click.echo(line)
+    for line in _counts(suite) if own is None else (_count_of_folders(suite, own),):
+        click.echo(line)
     for problem in problems:
         click.echo(str(problem))
     click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)}")
@@ -79,7 +70,9 @@ def _of_folders(suite: Suite, own: Suite) -> Suite:
         rules=suite.rules,
         files={case.id: suite.files[case.id] for case in kept},
         hash=suite.hash,
-        frozen={name: digest for name, digest in suite.frozen.items() if name not in own.by_id},
+        frozen={
+            name: digest for name, digest in suite.frozen.items() if name in twins or name not in own.by_id
+        },
         sources=suite.sources,
     )
 
@@ -102,7 +95,7 @@ def refusable(suite: Suite) -> Iterator[Problem]:
 
 
 def _counts(suite: Suite) -> Iterator[str]:
-    """Yield the figures: cases, rules with their sources and basis, sentences, witnesses."""
+    """Yield the figures: cases, rules with their sources and basis, sentences."""
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     yield f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen"
     yield f"{source_line(suite)}; {excluded} rules with an exclusion"
@@ -110,6 +103,3 @@ def _counts(suite: Suite) -> Iterator[str]:
     yield f"{len(list(refusable(suite)))} must cases of accepted input that a refusal passes"
     yield level_line(suite)
     yield lint_sentences.count_line(suite)
-    yield witness_reasons.count_line(suite)
-    if suite.history:
-        yield str(counts(suite.history))

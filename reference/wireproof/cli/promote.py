@@ -8,9 +8,7 @@ import click
 from wireproof.adapters.registry import is_registered
 from wireproof.cases.fixtures import fixtures_folder, load
 from wireproof.cli.case_names import find_named
-from wireproof.files import replace_text
 from wireproof.fuzz.promote import promote
-from wireproof.fuzz.pull_request import PromotedFinding, pull_request
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.summaries import short_expect
 from wireproof.wire.safe_text import escape_unsafe
@@ -31,9 +29,7 @@ from wireproof.wire.safe_text import escape_unsafe
 )
 @click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
               help="with --redact: adapter whose verdict must not change (DIR#FINDING names it)")  # fmt: skip
-@click.option("--pull-request", "text", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="write the text of a pull request that adds the case")  # fmt: skip
-def command(given: str, to: Path | None, redact: bool, adapter: str, text: Path | None, **words: str) -> None:
+def command(given: str, to: Path | None, redact: bool, adapter: str, **words: str) -> None:
     """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and its origin.
 
     DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
@@ -43,18 +39,15 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, text: Path 
     suite = load((target,) if target.is_dir() else ())
     found = find_named(suite, given)
     case = found.case
-    signature = found.signature if adapter in {"", found.adapter} else None
     if redact:
+        signature = found.signature if adapter in {"", found.adapter} else None
         case = redact_case(case, adapter or _trusted(found.adapter, given), signature)
     promoted = promote(case, suite, target, words["name"], words["why"])
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
     click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")
     if promoted.case.twin:
         click.echo(f"twin  {promoted.case.twin}{' (made)' if promoted.twin else ''}")
-    if text is not None:
-        finding = PromotedFinding(adapter or found.adapter, signature, redact)
-        replace_text(text, pull_request(promoted, finding, suite, target))
-    for path in (*promoted.files, *([text] if text is not None else [])):
+    for path in promoted.files:
         click.echo(f"wrote {path}")
 
 

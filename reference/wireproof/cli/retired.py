@@ -51,6 +51,7 @@ OPTIONS: Final = {
     },
     ("check", "--requirements"): "`--run @DATE:NAME` runs a set",
     ("lint", "--generated"): "`wireproof check reference` makes the large cases and judges them",
+    ("promote", "--pull-request"): "`show CASE` prints expectation and bytes, `show RULE` its sources",
     ("scan", "--html"): "`wireproof report DIR --html FILE` writes the page",
     ("scan", "--samples"): "three samples of each kind of failure are kept",
     ("scan", "--set"): "--revision, --keys, --compression, --max-message and --max-output take its place",

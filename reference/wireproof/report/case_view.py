@@ -110,14 +110,29 @@ Placed: TypeAlias = tuple[FieldLine, FieldSpan | None]
 
 @frozen
 class Mark:
-    """A place in a case: a line of the tree, and the wire bytes `start` to `end`; -1 if unknown."""
+    """A place in a case: a line of the tree, and the bytes `start` to `end` of a space; -1 if unknown."""
 
     line: int = -1
     start: int = -1
     end: int = -1
+    space: str = ""
 
 
 NO_MARK: Final = Mark()
+
+
+@frozen
+class Region:
+    """A compressed part of a case: its place in the space around it, and its bytes as they are unpacked.
+
+    Attributes:
+        space: their space, such as `61>` for what byte 61 of the wire begins.
+    """
+
+    space: str
+    start: int
+    end: int
+    data: bytes
 
 
 @frozen
@@ -128,6 +143,7 @@ class CaseView:
         data: its bytes; for an encode, the first acceptable ones.
         text: for an encode, the value in JSON.
         tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
+        regions: the compressed parts of `data`, with the bytes that were unpacked from them.
     """
 
     case: Case
@@ -135,6 +151,7 @@ class CaseView:
     text: str
     tree: tuple[Placed, ...]
     more: bool = False
+    regions: tuple[Region, ...] = ()
 
     @property
     def want(self) -> str:
@@ -147,12 +164,19 @@ class CaseView:
         return [line for line, _ in self.tree]
 
     def mark(self, at: Position | None, path: str = "") -> Mark:
-        """Return the field at a position, else the one with the path, else the refusal."""
+        """Return the field at a position, else the one with the path, else the expected refusal."""
+        if at is None and not path and isinstance(self.case.expect, Reject):
+            at = self.case.expect.at
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
+        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
+        space, _, offset = str(at if span is None else span.at).rpartition(">")
+        for region in self.regions:
+            if offset and region.space == f"{space}>":
+                first = int(offset)
+                return Mark(line, first, max(first + 1, span.end if span else 0), region.space)
         start, end = wire_range(span, at)
         inside = 0 <= start < len(self.data)
-        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
 
 
@@ -170,8 +194,23 @@ def case_view_of(case: Case) -> CaseView:
         return CaseView(case, b"", "\n".join(step_lines(case)), ())
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
-    layout = layout_of(case)
-    return _made(case, data_of(case) or b"", "", [] if layout is None else list(lines_with_spans(layout)))
+    layout, data = layout_of(case), data_of(case) or b""
+    if layout is None:
+        return _made(case, data, "", [])
+    view = _made(case, data, "", list(lines_with_spans(layout)))
+    return evolve(view, regions=_regions(case, data)) if any(span.space for span in layout.spans) else view
+
+
+def _regions(case: Case, data: bytes) -> tuple[Region, ...]:
+    # A page needs these modules of the mutations; a command that shows a case starts without them.
+    from wireproof.cases.mutate.decode_trace import trace_of  # noqa: PLC0415
+    from wireproof.cases.mutate.splice import region_of_space  # noqa: PLC0415
+
+    trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
+    found = ((space, region_of_space(trace, space)) for space in trace.spaces if space)
+    return tuple(
+        Region(space, span.start, span.end, trace.spaces[space]) for space, span in found if span is not None
+    )
 
 
 def _written(case: Case, text: str) -> CaseView:

@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
+import msgspec
 from attrs import evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
@@ -92,6 +93,7 @@ class Run:
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
         requirements: the requirement set; None for a run on its own choice of cases.
         examples: the generated examples; None for a run without any.
+        left_out: the large cases that only `--large` runs, with their levels.
     """
 
     suite: str
@@ -110,6 +112,7 @@ class Run:
     started: str = ""
     requirements: Requirements | None = None
     examples: Examples | None = None
+    left_out: Mapping[str, Level] = field(factory=dict)
     schema: int = SCHEMA
 
 
@@ -268,10 +271,19 @@ EVENT_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 
 def to_line(event: Event) -> str:
     """Return an event as one line, without its newline; fields that have their default are left out."""
-    return _LINE({"event": EVENT_NAMES[type(event)], **to_tree(event, without_defaults=True)})
+    row = {"event": EVENT_NAMES[type(event)], **to_tree(event, without_defaults=True)}
+    if isinstance(event, CaseEvent):
+        # A run has thousands of these. msgspec writes printable ASCII as `json` does, several times as fast.
+        try:
+            line = msgspec.json.encode(row)
+        except UnicodeEncodeError:  # a lone surrogate
+            return _LINE(row)
+        if line.isascii() and b"\x7f" not in line:
+            return line.decode()
+    return _LINE(row)
 
 
-_LINE: Final = json.JSONEncoder(separators=(",", ":"), default=list).encode
+_LINE: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def from_line(line: str) -> Event:

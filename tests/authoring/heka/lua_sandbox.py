@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 
 from tests.authoring.record_witnesses import record_each
 from tests.authoring.witness_run import Agreement
+from tests.fixture_tables.witness_reasons import count_line
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cases.fixtures import load
-from wireproof.cases.witness_reasons import count_line
 
 NAME = "lua_sandbox"
 SOURCES = ("heka_message", "input_buffer", "output_buffer", "protobuf", "string", "util")

@@ -83,11 +83,11 @@ FAULTS: Final[dict[str, Fault]] = {
     ),
     "option's spelling": Fault(
         "reference/wireproof/cli/promote.py",
-        '"--pull-request"',
-        '"--merge-request"',
+        '"--redact"',
+        '"--redacted"',
         "helps",
         "promote",
-        "gone     promote Options --pull-request",
+        "gone     promote Options --redact",
     ),
     "exit code": Fault(
         "reference/wireproof/runner/exit_codes.py",

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from goldens import load
 
-from wireproof.cases.vector_coverage import (
+from tests.fixture_tables.vectors import (
     check_documented_layouts,
     differences,
     documented_layouts,

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from fixture_folders import BAD, GOOD, PLACE, problems, write
+from fixture_folders import BAD, GOOD, PLACE, only, write
 from goldens import load
 
+from tests.fixture_tables.checks import table_problems
+from tests.fixture_tables.vectors import count_line, coverage_problems, expanded, tables_of
 from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.vector_coverage import count_line, expanded, tables_of
 
 FORM = PLACE.partition("/")[0]
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]
@@ -18,6 +19,10 @@ VECTORS = f"""{{ id = "A1", size = 6, verdict = "VALID", fixture = "{GOOD_ID}" }
 REPORT = (
     f'{{ id = "1", repository = "a/b", links = ["a/b#7"], fault = "It fell.", fixtures = ["{GOOD_ID}"] }}'
 )
+
+
+def problems(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return [str(problem) for problem in table_problems(only(root, monkeypatch))]
 
 
 def vectors(root: Path, rows: str) -> None:
@@ -38,6 +43,7 @@ def test_text_that_is_no_range_is_an_error() -> None:
 
 
 def test_the_tables_of_the_package_are_whole() -> None:
+    assert list(coverage_problems(load())) == []
     lines = [count_line(table) for table in tables_of(load())]
     for line in (
         "kafka.batch/vectors.toml: 318 ids of kafka.md §7, 318 with fixtures",

@@ -304,7 +304,6 @@ LOAD = "from wireproof.cases.fixtures import load\nsuite = load()\n"
         (f"assert '{BATCH}-of-nobody' not in suite.by_id", {"kafka.batch"}),
         ("suite.rules['heka.message.field.double']", {"heka.message", "heka.stream"}),
         ("suite.sources", {"sources.toml"}),
-        ("suite.history", {"history.toml"}),
         (
             "from wireproof.cases.id_patterns import select\nselect(suite, ['heka.**'])",
             {"heka.message", "heka.stream"},

@@ -7,9 +7,8 @@ from attrs import evolve
 from fixture_folders import GOOD, only, write
 from goldens import load
 
+from tests.fixture_tables.history import HISTORY_FILE, Bug, counts, history_problems, known_bugs, read_history
 from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.history import HISTORY_FILE, Bug, counts, read_history
-from wireproof.cases.lint import check_history
 
 GOOD_ID = GOOD["id"]
 CAUGHT = f"""
@@ -52,10 +51,10 @@ def history_file(folder: Path, text: str) -> Path:
 
 
 def found(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, level: str = "must") -> list[str]:
-    """The lines of lint about the bugs of one folder."""
+    """The problems of the bugs of one folder."""
     write(folder, {**GOOD, "level": level})
     history_file(folder, text)
-    return [str(problem) for problem in check_history(only(folder, monkeypatch))]
+    return [str(problem) for problem in history_problems(only(folder, monkeypatch))]
 
 
 def test_a_folder_without_the_file_has_no_bugs(tmp_path: Path) -> None:
@@ -65,7 +64,7 @@ def test_a_folder_without_the_file_has_no_bugs(tmp_path: Path) -> None:
 def test_the_suite_has_the_bugs_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD)
     history_file(tmp_path, CAUGHT + MISSED + EXCLUDED)
-    bugs = only(tmp_path, monkeypatch).history
+    bugs = known_bugs(only(tmp_path, monkeypatch))
     assert [bug.id for bug in bugs] == ["shelf-1", "shelf-2", "shelf-3"]
     assert [bug.caught_by for bug in bugs] == ["golden", "property", ""]
     assert [bug.in_scope for bug in bugs] == [True, True, False]
@@ -92,7 +91,7 @@ def test_the_loader_names_the_bug_and_the_fault(
     write(tmp_path, GOOD)
     history_file(tmp_path, CAUGHT.replace(old, new))
     with pytest.raises(FixtureError, match=reason):
-        _ = only(tmp_path, monkeypatch).history
+        known_bugs(only(tmp_path, monkeypatch))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_the_loader_names_the_bug_and_the_fault(
         (MISSED.replace('title = "Numbers above 2^31 were lost."', 'title = ""'), "needs a link and a title"),
     ],
 )
-def test_lint_names_what_is_wrong_with_an_entry(
+def test_a_problem_names_what_is_wrong_with_an_entry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
 ) -> None:
     problems = found(tmp_path, monkeypatch, text)
@@ -140,7 +139,7 @@ def test_counts_rate_the_bugs_in_scope_by_the_first_part_that_catches_them() -> 
     )
 
 
-def test_the_package_knows_205_bugs_and_lint_finds_no_fault_in_them() -> None:
+def test_the_package_knows_205_bugs_and_no_fault_is_in_them() -> None:
     suite = load()
-    assert len(suite.history) == 205
-    assert [str(problem) for problem in check_history(suite)] == []
+    assert len(known_bugs(suite)) == 205
+    assert [str(problem) for problem in history_problems(suite)] == []

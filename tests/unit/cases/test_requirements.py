@@ -11,14 +11,13 @@ import goldens
 import pytest
 from attrs import evolve
 
-from tests.authoring.requirements import with_lists
+from tests.authoring.requirements import members, with_lists
 from tests.support.command_line import Command
 from tests.support.small_runs import PASS, SKIP, stream
 from wireproof.cases.case import Accept, Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.requirements import (
     RequirementError,
-    members,
     read_requirements,
     required_cases,
     requirement_files,

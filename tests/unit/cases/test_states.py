@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from goldens import load
 
-from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.states import (
+from tests.fixture_tables.states import (
     NUMBERS,
     STATES_FILE,
     Cell,
@@ -20,8 +19,8 @@ from wireproof.cases.states import (
     state_problems,
     state_table,
     text_sizes,
-    wrong_reasons,
 )
+from wireproof.cases.fixtures import FixtureError
 
 BATCH = "kafka.batch/v2"
 
@@ -88,8 +87,8 @@ def test_the_texts_of_a_map_are_those_of_its_keys_and_values() -> None:
     assert list(text_sizes(value)) == [("headers[].key", 1), ("headers[].value", 0), ("payload", 2)]
 
 
-def test_each_reason_is_needed_and_has_its_source(table: StateTable) -> None:
-    assert list(wrong_reasons(table, load())) == []
+def test_the_states_of_the_package_have_no_problem(table: StateTable) -> None:
+    assert list(state_problems(table, load())) == []
 
 
 def test_an_open_cell_too_many_reasons_and_a_needless_reason_are_problems() -> None:

@@ -4,17 +4,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_folders import BAD, GOOD, PLACE, only, problems, write
+from fixture_folders import BAD, GOOD, PLACE, only, write
 from goldens import load
 
-from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.witness_reasons import (
+from tests.fixture_tables.checks import table_problems
+from tests.fixture_tables.witness_reasons import (
     WITNESSES_FILE,
     check_reasons,
     count_line,
     reasons_of,
     without_witness,
 )
+from wireproof.cases.fixtures import FixtureError
+
+
+def problems(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return [str(problem) for problem in table_problems(only(root, monkeypatch))]
+
 
 WITNESSED = {**GOOD, "source": {"origin": "hand", "witnesses": [{"name": "one", "version": "1"}]}}
 

@@ -5,8 +5,7 @@ from typing import Final
 import pytest
 from folders import TOP
 
-from wireproof.kafka.payloads.framing import InternalTopic, KeyedRecord
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, InternalTopic, KeyedRecord
 from wireproof.wire.struct_table import Versions
 
 TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")

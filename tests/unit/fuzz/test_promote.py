@@ -1,7 +1,6 @@
 """Promotion: what is written loads and passes lint; what is doubtful is refused and leaves nothing."""
 
 import json
-import re
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from command_line import Command
-from folders import TOP
 from goldens import load
 from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, RUN
@@ -19,14 +17,12 @@ from small_runs import FAIL, RUN
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
 from wireproof.cases.reference_answers import reference_expectation
-from wireproof.cases.rules import Rule
 from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
-from wireproof.fuzz.promote import Promoted, PromotionError, promote
-from wireproof.fuzz.pull_request import LICENCE, PromotedFinding, pull_request
+from wireproof.fuzz.promote import PromotionError, promote
 from wireproof.fuzz.rule_proposal import propose_rules
 from wireproof.runner.events import EventWriter
 from wireproof.wire.options import Options
@@ -226,67 +222,14 @@ def test_the_verb_takes_a_token_and_says_what_it_wrote(tmp_path: Path) -> None:
     assert "wrote" in said.output
 
 
-def _pull_request(finding: PromotedFinding, case: Case) -> str:
-    """The text about a case as it is promoted."""
-    twin = evolve(case, id=f"{case.id}-twin", input=Data(_fixture("kafka.batch/v2/headers/five")))
-    case = evolve(
-        case, title="A late bit", why="It is delivered.", rules=("kafka.v2.crc", "found.new"), twin=twin.id
-    )
-    new = Rule("found.new", "refusing", "", "found", "1")
-    made = Promoted(case, twin, (new,), (Path("cases/kafka.batch/v2/crc.json"),))
-    return pull_request(made, finding, load(), Path("cases"))
-
-
-def test_the_text_of_a_pull_request_names_expectation_rules_and_bytes() -> None:
-    text = _pull_request(PromotedFinding(), _found(_broken()))
-    assert text.startswith("# New case: kafka.batch/v2/fuzz/one\n")
-    assert "A late bit. It is delivered." in text
-    assert "- expected: refuse crc-mismatch at 17" in text
-    assert "- twin: `kafka.batch/v2/fuzz/one-twin` (new)" in text
-    assert _broken().hex() in text
-    assert f"- `kafka.v2.crc`: {load().rules['kafka.v2.crc'].text}" in text
-    assert "https://" in text
-    assert "- `found.new` is new: word it" in text
-    assert "Files below `fixtures`: `kafka.batch/v2/crc.json`" in text
-
-
-def test_it_has_the_parts_of_the_template_and_the_command_that_shows_the_failure() -> None:
-    adapter = "py:tests.mutants.kafka_batch:CrcSkip"
-    text = _pull_request(PromotedFinding(adapter), _found(_broken()))
-    template = (TOP / ".github" / "PULL_REQUEST_TEMPLATE.md").read_text("utf-8")
-    assert re.findall("^## .*", text, re.MULTILINE) == re.findall("^## .*", template, re.MULTILINE)
-    assert LICENCE in text
-    assert LICENCE in template
-    assert f"wireproof check {adapter} --run kafka.batch/v2/fuzz/one --no-families" in text
-
-
-def test_it_asks_about_private_data_that_was_not_redacted() -> None:
-    plain, redacted = (
-        _pull_request(PromotedFinding(redacted=one), _found(_broken())) for one in (False, True)
-    )
-    assert "must stay private" in plain
-    assert "must stay private" not in redacted
-    assert "replaced by filler; the failure is the same" in redacted
-
-
-def test_the_verb_writes_a_redacted_case_and_the_text_about_it(tmp_path: Path) -> None:
-    text = tmp_path / "pull-request.md"
-    words = [
-        "--to",
-        str(tmp_path / "cases"),
-        "--name",
-        "crc/late-bit",
-        "--redact",
-        "--pull-request",
-        str(text),
-    ]
+def test_the_verb_writes_a_redacted_case(tmp_path: Path) -> None:
+    words = ["--to", str(tmp_path / "cases"), "--name", "crc/late-bit", "--redact"]
     said = CliRunner().invoke(command, [to_token(_found(_broken())), *words])
     assert said.exit_code == 0, said.output
-    assert f"wrote {text}" in said.output
-    assert _broken().hex() not in text.read_text("utf-8")
     (path,) = (tmp_path / "cases").rglob("crc.json")
     rows = [row["input"]["hex"] for row in json.loads(path.read_text("utf-8"))["cases"]]
-    assert any(one in text.read_text("utf-8") for one in rows)
+    assert rows
+    assert _broken().hex() not in rows
 
 
 def test_a_finding_of_a_file_starts_no_command_that_the_user_did_not_name(

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from goldens import load
 
+from tests.fixture_tables.states import NumberType, is_computed, pattern_of, state_table
 from wireproof import formats
 from wireproof.cases.case import Case, Value
-from wireproof.cases.states import NumberType, is_computed, pattern_of, state_table
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Rejected

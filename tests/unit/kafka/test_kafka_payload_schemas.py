@@ -12,17 +12,15 @@ import pytest
 from kafka_payloads import KafkaPayload, ask_kafka, jars, kafka_json, kafka_payloads
 from machine import needs
 
-from wireproof.kafka.payloads import codes, decode_payload
-from wireproof.kafka.payloads.consumer_protocol import (
-    CONSUMER_PROTOCOL_ASSIGNMENT,
-    CONSUMER_PROTOCOL_SUBSCRIPTION,
-)
-from wireproof.kafka.payloads.framing import KeyedTopic
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.kafka.payloads import decode_payload
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, TABLES, KeyedTopic
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.struct_table import Kind, ListOf, StructField, VersionedStruct, Versions, versions_of
 
 pytestmark = [pytest.mark.tools, needs("java", "mvn")]
+
+MEMBERS = ("ConsumerProtocolSubscription", "ConsumerProtocolAssignment")
+"""The structs of the bytes that members of a classic group of consumers exchange."""
 
 EDITS = 12
 """Edits of each example that Kafka's classes are asked about."""
@@ -43,7 +41,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def structs() -> Iterator[tuple[VersionedStruct, int | None]]:
     """Yield every outermost struct of the tables, and its number."""
-    yield from ((one, None) for one in (CONSUMER_PROTOCOL_SUBSCRIPTION, CONSUMER_PROTOCOL_ASSIGNMENT))
+    yield from ((TABLES.structs[name], None) for name in MEMBERS)
     for table in INTERNAL_TOPICS.values():
         for number, one in table.records.items():
             yield from (
@@ -119,36 +117,40 @@ def _default(one: dict[str, Any], common: dict[str, Any]) -> Any:
 def test_every_schema_of_a_record_has_a_table_and_no_other_has_one() -> None:
     kinds = {"coordinator-key", "coordinator-value", "metadata"}
     records = {name for name, one in schemas().items() if one["type"] in kinds}
-    members = {CONSUMER_PROTOCOL_SUBSCRIPTION.name, CONSUMER_PROTOCOL_ASSIGNMENT.name}
-    assert records | members == {struct.name for struct, _ in structs()}
+    assert records | set(MEMBERS) == {struct.name for struct, _ in structs()}
 
 
 ENUMS = [
-    ("TRANSACTION_STATES", "coordinator.transaction.TransactionState", "id", "stateName"),
-    ("CONFIG_RESOURCE_TYPES", "common.config.ConfigResource$Type", "id", "name"),
-    ("RESOURCE_TYPES", "common.resource.ResourceType", "code", "name"),
-    ("PATTERN_TYPES", "common.resource.PatternType", "code", "name"),
-    ("ACL_OPERATIONS", "common.acl.AclOperation", "code", "name"),
-    ("ACL_PERMISSIONS", "common.acl.AclPermissionType", "code", "name"),
-    ("SCRAM_MECHANISMS", "clients.admin.ScramMechanism", "type", "name"),
-    ("RECOVERY_STATES", "metadata.LeaderRecoveryState", "value", "name"),
-    ("FENCING_CHANGES", "metadata.BrokerRegistrationFencingChange", "value", "name"),
-    ("SHUTDOWN_CHANGES", "metadata.BrokerRegistrationInControlledShutdownChange", "value", "name"),
-    ("CONSUMER_MEMBER_STATES", "coordinator.group.modern.MemberState", "value", "name"),
-    ("STREAMS_MEMBER_STATES", "coordinator.group.streams.MemberState", "value", "name"),
-    ("REMOTE_SEGMENT_STATES", "server.log.remote.storage.RemoteLogSegmentState", "id", "name"),
-    ("REMOTE_PARTITION_STATES", "server.log.remote.storage.RemotePartitionDeleteState", "id", "name"),
+    ("coordinator.transaction.TransactionState", "id", "stateName"),
+    ("common.config.ConfigResource$Type", "id", "name"),
+    ("common.resource.ResourceType", "code", "name"),
+    ("common.resource.PatternType", "code", "name"),
+    ("common.acl.AclOperation", "code", "name"),
+    ("common.acl.AclPermissionType", "code", "name"),
+    ("clients.admin.ScramMechanism", "type", "name"),
+    ("metadata.LeaderRecoveryState", "value", "name"),
+    ("metadata.BrokerRegistrationFencingChange", "value", "name"),
+    ("metadata.BrokerRegistrationInControlledShutdownChange", "value", "name"),
+    ("coordinator.group.modern.MemberState", "value", "name"),
+    ("coordinator.group.streams.MemberState", "value", "name"),
+    ("server.log.remote.storage.RemoteLogSegmentState", "id", "name"),
+    ("server.log.remote.storage.RemotePartitionDeleteState", "id", "name"),
 ]  # fmt: skip
-"""Table, class in `org.apache.kafka`, and the methods of its constants that return number and name."""
+"""The class in `org.apache.kafka`, whose last words name the table, and the methods of its constants that
+return number and name."""
 
 
 def test_the_names_of_codes_are_those_of_kafkas_classes() -> None:
     requests = [
-        {"codes": f"org.apache.kafka.{cls}", "number": number, "name": name} for _, cls, number, name in ENUMS
+        {"codes": f"org.apache.kafka.{cls}", "number": number, "name": name} for cls, number, name in ENUMS
     ]
-    answers = dict(zip((row[0] for row in ENUMS), ask_kafka(requests), strict=True))
+    answers = dict(zip((cls for cls, *_ in ENUMS), ask_kafka(requests), strict=True))
+    tables = {
+        cls: next(codes for name, codes in TABLES.codes.items() if cls.replace("$", ".").endswith(f".{name}"))
+        for cls, *_ in ENUMS
+    }
     assert answers == {
-        table: {str(number): name for number, name in getattr(codes, table).items()} for table, *_ in ENUMS
+        cls: {str(number): name for number, name in codes.items()} for cls, codes in tables.items()
     }
 
 

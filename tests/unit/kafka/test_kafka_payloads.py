@@ -12,7 +12,7 @@ from wireproof.kafka.payloads import (
     decode_payload,
     is_internal_topic,
 )
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, read_tables
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.struct_codec import MAX_ELEMENTS, MAX_STRING, MAX_TAGS, HeldStruct
 from wireproof.wire.trace import Cover
@@ -432,3 +432,8 @@ def test_structs_of_few_bytes_are_read_in_bounded_memory() -> None:
     tracemalloc.stop()
     assert (refused.value.cls, refused.value.path) == ("limit-exceeded", "value.activeTasksCount")
     assert peak < 1 << 20
+
+
+def test_a_table_names_known_types_only() -> None:
+    with pytest.raises(ValueError, match="members \\[\\]Member: Member is no type"):
+        read_tables("Group 0\n    members []Member\n")

@@ -5,6 +5,7 @@ from attrs import evolve
 from command_line import Command
 from goldens import load
 
+from tests.fixture_tables.history import Bug, counts, known_bugs
 from tests.mutants import (
     history_rest_kafka,
     history_rest_kafka_compression,
@@ -13,7 +14,6 @@ from tests.mutants import (
 from tests.mutants.kill import is_costly, verdict_on
 from tests.mutants.kill_history import Recall, known_survivors, only, recalls, summary
 from tests.mutants.registry import mutants
-from wireproof.cases.history import Bug, counts
 
 MUTANTS = [
     name
@@ -24,7 +24,7 @@ MUTANTS = [
     )
     for name in module.MUTANTS
 ]
-BUGS = {bug.id: bug for bug in load().history}
+BUGS = {bug.id: bug for bug in known_bugs(load())}
 CAUGHT = [bug.id for bug in BUGS.values() if bug.cases and bug.mutant]
 MISSED = [bug.id for bug in BUGS.values() if bug.missed and bug.mutant]
 QUICK = [name for name in CAUGHT if not is_costly(f"mutant:{BUGS[name].mutant}")]
@@ -111,8 +111,7 @@ def test_without_a_mutant_the_entry_is_believed() -> None:
 
 def test_survivors_are_the_mutants_of_entries_without_cases() -> None:
     missed = evolve(BUGS["heka-1221"], cases=(), missed="why")
-    suite = evolve(load(), history=(missed, BUGS["sarama-996"]))
-    assert known_survivors(suite) == {f"mutant:{missed.mutant}"}
+    assert known_survivors([missed, BUGS["sarama-996"]]) == {f"mutant:{missed.mutant}"}
 
 
 SURVIVORS = {
@@ -129,7 +128,7 @@ def test_no_golden_case_kills_the_mutant_of_a_missed_bug(name: str) -> None:
 
 
 def test_no_other_mutant_of_a_known_bug_survives() -> None:
-    assert known_survivors(load()) == SURVIVORS
+    assert known_survivors(known_bugs(load())) == SURVIVORS
 
 
 def test_history_prints_the_recall_of_the_bugs_that_are_named(kill: Command) -> None:

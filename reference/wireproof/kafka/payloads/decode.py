@@ -5,8 +5,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from wireproof.kafka.payloads.framing import FRAME_VERSION, FramedTopic, KeyedTopic
-from wireproof.kafka.payloads.internal_topics import INTERNAL_TOPICS
+from wireproof.kafka.payloads.tables import FRAME_VERSION, INTERNAL_TOPICS, FramedTopic, KeyedTopic
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected

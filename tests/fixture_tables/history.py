@@ -6,12 +6,15 @@ it is there. Where no case does, the entry says why, and which other part of the
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
+from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.lint_sources import Problem
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure
@@ -149,3 +152,71 @@ def _bug(row: object) -> Bug:
     if bug.found_by and bug.found_by not in OTHER_PARTS:
         raise ValueError(f"{bug.id}: found_by must be one of {', '.join(OTHER_PARTS)}")
     return bug
+
+
+def known_bugs(suite: Suite) -> tuple[Bug, ...]:
+    """Return the bugs in the folders of the fixtures; raise `FixtureError`."""
+    return _bugs_of(tuple(suite.roots))
+
+
+@cache
+def _bugs_of(roots: tuple[Path, ...]) -> tuple[Bug, ...]:
+    found: list[Bug] = []
+    for path in (root / HISTORY_FILE for root in roots):
+        try:
+            found += read_history(path)
+        except (OSError, ValueError) as error:
+            raise FixtureError(f"{path}: {error}") from None
+    return tuple(found)
+
+
+# --- checks ---
+
+
+FAILING_LEVELS = ("must", "should")
+"""Levels of cases whose failure fails a run."""
+
+
+def history_problems(suite: Suite) -> Iterator[Problem]:
+    """Check every entry by itself, and that no id or link is used twice; raise `FixtureError`."""
+    bugs = known_bugs(suite)
+    for kind, found in (
+        ("id", Counter(bug.id for bug in bugs)),
+        ("link", Counter(link for bug in bugs for link in bug.links)),
+    ):
+        for name, number in found.items():
+            if number > 1:
+                yield Problem(HISTORY_FILE, f"the {kind} {name} is there {number} times")
+    for bug in bugs:
+        yield from (Problem(f"{HISTORY_FILE} {bug.id}", text) for text in _problems(suite, bug))
+
+
+def _problems(suite: Suite, bug: Bug) -> Iterator[str]:
+    """Yield the problems of one entry."""
+    if not bug.links or not bug.title:
+        yield "needs a link and a title"
+    yield from _excluded(bug) if bug.excluded else _in_scope(bug)
+    for name in bug.cases:
+        case = suite.by_id.get(name)
+        if case is None:
+            yield f"the case {name} does not exist"
+        elif case.level not in FAILING_LEVELS:
+            yield f"the case {name} has the level {case.level}, and cannot fail a run"
+
+
+def _excluded(bug: Bug) -> Iterator[str]:
+    """Check an entry out of scope: it has nothing but the reason."""
+    if bug.scope == CODEC:
+        yield "a bug that a codec's bytes show is in scope"
+    if bug.cases or bug.mutant or bug.missed or bug.without_mutant:
+        yield "is out of scope, and has no cases, no mutant and no other reason"
+
+
+def _in_scope(bug: Bug) -> Iterator[str]:
+    """Check that an entry has cases or `missed`, and for a codec a mutant or the reason why it has none."""
+    if bool(bug.cases) == bool(bug.missed):
+        yield "needs cases that catch it, or the reason in `missed`"
+    if bug.cases and bug.found_by:
+        yield "has cases that catch it: `found_by` is for a bug without"
+    if bug.scope == CODEC and bool(bug.mutant) == bool(bug.without_mutant):
+        yield "needs a mutant that repeats it, or the reason in `without_mutant`"

@@ -1,0 +1,1 @@
+"""The tables beside the fixtures that say what stands behind a case, and their checks and figures."""

@@ -1,0 +1,25 @@
+"""The checks and the figures of all tables beside the fixtures."""
+
+from collections.abc import Iterator
+
+from tests.fixture_tables import history, states, vectors, witness_reasons
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.lint_sources import Problem
+
+
+def table_problems(suite: Suite) -> Iterator[Problem]:
+    """Yield the problems of all tables; raise `FixtureError` for a table that cannot be read."""
+    yield from witness_reasons.check_reasons(suite)
+    yield from history.history_problems(suite)
+    yield from vectors.check_documented_layouts(suite)
+    yield from vectors.coverage_problems(suite)
+    if states.note_files(suite):
+        yield from states.state_problems(states.state_table(suite), suite)
+
+
+def figures(suite: Suite) -> Iterator[str]:
+    """Yield a line for each table."""
+    yield from map(vectors.count_line, vectors.tables_of(suite))
+    yield witness_reasons.count_line(suite)
+    yield str(history.counts(history.known_bugs(suite)))
+    yield from states.count_lines(states.state_table(suite))
