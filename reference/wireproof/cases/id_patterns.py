@@ -99,6 +99,8 @@ def _advice(suite: Suite, pattern: str) -> str:
 def _folder_advice(ids: Sequence[str], pattern: str) -> str:
     """Return the pattern of the cases in a folder, or in all folders of a name; empty if there are none."""
     whole = pattern.rstrip("/")
+    if "*" in whole:
+        return ""
     for more in (f"{whole}/*", f"{whole}/**", f"**/{whole}/*"):
         if any(map(compile_pattern(more).fullmatch, ids)):
             return f"write '{more}' for the cases in it"
