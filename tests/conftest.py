@@ -33,7 +33,7 @@ TOGETHER: Final = {
     "tests/live/test_kill_table.py": "faulty brokers",  # a fifth of the time of all of them
     "tests/live/test_iggy_": "iggy servers",  # as long as those below
     "tests/live/": "live",  # brokers on the loopback, whose clients wait for each other
-    "tests/unit/report/test_matrix_page.py": "page",  # a page in a browser
+    "tests/unit/report/test_page.py": "page",  # a page in a browser
     "tests/unit/adapters/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/cases/test_mutate_protobuf_variants.py": "spelling",  # respellings, which are made once
     "tests/unit/cases/test_redact.py": "redact",  # tables of a scan, likewise

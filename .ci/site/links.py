@@ -30,7 +30,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:  # noqa: ANN401
     def target(match: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(home, match[2]))
         folder, name = posixpath.split(path)
-        if folder == HOME and name.endswith(".md"):
+        if folder == HOME:
             return f"[{match[1]}]({name}{match[3] or ''})"
         if path == "README.md":
             return f"[{match[1]}]({FIRST}{match[3] or ''})"

@@ -10,6 +10,7 @@ import everything.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -328,6 +329,24 @@ class Redaction:
 
 
 @frozen
+class TrialServer:
+    """A server on the loopback to try a check on: sound, or with a fault.
+
+    Attributes:
+        adapter: the kind of the adapter that checks it, such as `kafka-broker`.
+        cases: the pattern of the cases that it is asked.
+        faults: what each fault does, by its name.
+        running: runs it with a fault, or soundly for `""`, on a port of 127.0.0.1 (0: any free one); it gives
+            the address, and stops the server at the end of the block.
+    """
+
+    adapter: str
+    cases: str
+    faults: Mapping[str, str]
+    running: Callable[[str, int], AbstractContextManager[str]]
+
+
+@frozen
 class Family:
     """A family of formats. Everything but its name and its formats is optional.
 
@@ -363,6 +382,8 @@ class Family:
         fast_decoders: the place of a table of `FastDecoder` by format id; empty if there are none.
         servers: the kinds of its servers that an adapter may be, such as `kafka-broker`; each is the place of
             a function that returns the registry entry of `kind:HOST:PORT`.
+        trial_servers: its servers on the loopback to try a check on, by the word of `serve`; each is the
+            place of a `TrialServer`. An extra of the same name installs what it needs.
         client_templates: the place of the templates of its client programs, by language; empty if it has
             none.
         index_files: the place of its `wireproof.segment_files.IndexRules`, for the index files beside its
@@ -393,6 +414,7 @@ class Family:
     redaction: Redaction = Redaction()
     fast_decoders: str = ""
     servers: Mapping[str, str] = field(factory=dict)
+    trial_servers: Mapping[str, str] = field(factory=dict)
     client_templates: str = ""
     index_files: str = ""
     directories: str = ""

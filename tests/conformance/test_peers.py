@@ -76,7 +76,7 @@ def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     stands = ready(entries()[name])
     if stands.state != "ready" and name not in {*BUILT_HERE, *PYTHON_CLIENTS}:
         leave_out(f"{name} is left out: {stands.fix}")
-    words = ["--timeout-scale", "3", "check", name, "--no-families", "--baseline", BASELINES[name]]
+    words = ["--timeout-scale", "3", "check", name, "--no-families", "--large", "--baseline", BASELINES[name]]
     words += DELIVERED if name.endswith("-client") else ()
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -11,9 +11,6 @@ from wireproof.cases import fixtures
 from wireproof.cases.case import Case, Generated
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
-
-MANY_RECORDS: Final = 10_000
-"""A generated case of more records is one of the largest."""
 
 
 @cache
@@ -35,15 +32,9 @@ def stored_cases(system: str = "") -> list[Case]:
     ]
 
 
-def is_largest(case: Case) -> bool:
-    """Return whether a case has tens of MiB of values, or very many records, and so takes seconds."""
-    many = isinstance(case.input, Generated) and case.input.recipe.records > MANY_RECORDS
-    return many or is_large(case)
-
-
 def cases_by_size(*, largest: bool) -> tuple[Case, ...]:
     """Return the largest cases, or all others."""
-    return tuple(case for case in load().cases if is_largest(case) is largest)
+    return tuple(case for case in load().cases if is_large(case) is largest)
 
 
 def by_size(*, others: str = "", largest: str = "largest") -> tuple[Any, ...]:

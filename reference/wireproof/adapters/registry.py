@@ -9,16 +9,19 @@ kafka-client:command          a program that uses the public interface of a clie
 jsonl:command arguments       a process that exchanges JSON lines
 """
 
+import ast
 import importlib
 import inspect
 import os
 import re
 import shlex
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final
 
 from attrs import evolve
@@ -39,6 +42,8 @@ from wireproof.install_hint import install_command
 from wireproof.suggestions import suggestion
 
 GROUP: Final = "wireproof.adapters"
+OPS: Final = ("decode", "encode", "scan", "sequence")
+"""The methods of an adapter object, of which it has any."""
 FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 
 # --- names ---
@@ -89,8 +94,10 @@ def resolve(spec: str) -> Entry:
         wire: Wire = "exec" if kind == "exec" else "jsonl"
         return Entry(spec, command=_words(spec, rest), wire=wire)
     if kind == "py":
-        if not all(rest.partition(":")):
-            raise UnknownAdapter(f"{spec}: a Python object is written py:module:attribute")
+        module, _, name = rest.partition(":")
+        if module.endswith(".py") or not (module and name):
+            advice = object_advice(module) or "a Python object is written py:module:attribute"
+            raise UnknownAdapter(f"{spec}: {advice}")
         return Entry(spec, object=rest)
     return live_servers.entry_of_server(spec) or _registered(spec)
 
@@ -127,7 +134,7 @@ def _registered(spec: str) -> Entry:
         return rows[spec]
     if at and name in (*BUILTIN, *rows):
         raise UnknownAdapter(f"{spec}: {name} is no peer of this package, so no version can be chosen")
-    raise UnknownAdapter(f"unknown adapter {spec}: {suggestion(name, names(), LIST)}")
+    raise UnknownAdapter(f"unknown adapter {spec}: {object_advice(spec) or suggestion(name, names(), LIST)}")
 
 
 # --- objects ---
@@ -137,23 +144,80 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
     """Return the adapter object of `entry`; call the object first if it is a class or function."""
     module, _, path = entry.object.partition(":")
     sys.path.extend(folder for folder in entry.search_path if folder not in sys.path)
+    done = "imported"
     try:
         found = importlib.import_module(module)
-        thing = _attribute(found, path)
+        thing = _attribute(entry, found, path)
+        done = "made"
         return thing() if inspect.isclass(thing) or inspect.isroutine(thing) else thing
+    except AdapterStartError:
+        raise
     except ImportError as error:
         if entry.extra:
             text = f"{install_command(entry.extra)} ({line_of(error)})"
             raise AdapterStartError(f"{entry.name} needs further packages: {text}") from error
-        raise AdapterStartError(f"{entry.name} cannot be imported: {line_of(error)}") from None
+        raise AdapterStartError(f"{entry.name} cannot be {done}: {_import_fault(module, error)}") from None
     except Exception as error:  # noqa: BLE001 - foreign code runs here for the first time
-        raise AdapterStartError(f"{entry.name} cannot be made: {line_of(error)}") from None
+        raise AdapterStartError(f"{entry.name} cannot be {done}: {_place_of(error)}") from None
 
 
-def _attribute(module: Any, path: str) -> Any:  # noqa: ANN401 - walks a module
-    """Return `a.b` of a module, or `NAME[key]` of one of its tables."""
+def object_advice(text: str) -> str:
+    """Return how an object in a Python file is named; empty if `text`, also without `.py`, is no file."""
+    file = Path(text if text.endswith(".py") else f"{text}.py")
+    if not file.is_file():
+        return ""
+    path = file.resolve()
+    here = path.is_relative_to(Path.cwd())
+    module = ".".join((path.relative_to(Path.cwd()) if here else Path(path.name)).with_suffix("").parts)
+    return f"write py:{module}:{_likely_name(path)}{'' if here else f' in {path.parent}'}"
+
+
+def _likely_name(path: Path) -> str:
+    """Return the class of a source file that has an operation, else its first class or function."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        body = []
+    made = [one for one in body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
+    good = [one for one in made if any(getattr(part, "name", "") in OPS for part in one.body)]
+    return next((one.name for one in (*good, *made)), "NAME")
+
+
+def _adapters_in(module: object) -> list[str]:
+    """Return the names of a module that may be adapters: its classes, its functions, objects with an op."""
+    return [
+        name
+        for name, thing in vars(module).items()
+        if getattr(thing, "__module__", "") == getattr(module, "__name__", None)
+        and (inspect.isclass(thing) or inspect.isroutine(thing) or any(hasattr(thing, op) for op in OPS))
+    ]
+
+
+def _import_fault(module: str, error: ImportError) -> str:
+    """Return why a module cannot be imported: it is not there, or it imports what is not there."""
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return _place_of(error)
+    if f"{module}.".startswith(f"{error.name}."):
+        return f"there is no module {error.name} in {Path.cwd()} or among the installed packages"
+    return f"{_place_of(error)}; install it for {sys.executable}"
+
+
+def _place_of(error: Exception) -> str:
+    """Return an error with the file and the line of the foreign code that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    outside = [one for one in frames if one.filename not in (__file__, importlib.__file__) and one.line]
+    where = f"{Path(outside[-1].filename).name} line {outside[-1].lineno}: " if outside else ""
+    return f"{where}{line_of(error)}"
+
+
+def _attribute(entry: Entry, module: Any, path: str) -> Any:  # noqa: ANN401 - walks a module
+    """Return `a.b` of a module, or `NAME[key]` of one of its tables; raise `AdapterStartError` if none."""
     path, _, key = path.partition("[")
-    thing = attrgetter(path)(module)
+    try:
+        thing = attrgetter(path)(module)
+    except AttributeError:
+        advice = suggestion(path, _adapters_in(module))
+        raise AdapterStartError(f"{entry.name}: {module.__name__} has no {path}: {advice}") from None
     return thing[key.removesuffix("]")] if key else thing
 
 

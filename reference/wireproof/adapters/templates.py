@@ -1,28 +1,49 @@
 """Templates of adapters and of client programs, one of each for a language, which `adapters new` copies.
 
 The adapter templates are in `tests/templates`: one file with a small conforming codec, as the start of an
-adapter. The client templates are the programs of bundled clients: a consumer and a producer of a library by
-its public interface. The tests check both like any adapter.
+adapter. For another format, the codec is replaced by a place for it (`codec.txt`) and the shape of values.
+The client templates are the programs of bundled clients: a consumer and a producer of a library by its public
+interface. The tests check both like any adapter.
 """
 
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
 from wireproof.adapters import peers
 from wireproof.adapters.packaged_folders import templates_folder
 from wireproof.family import object_at
-from wireproof.formats import FAMILIES
+from wireproof.formats import FAMILIES, Format
+from wireproof.wire.json_values import DECIMAL_PATTERN, DERIVED, HEX_PATTERN, json_schema
 
 _CASES: Final = re.compile(r"--run '([^']+)'")
 """The head of a template shows the command that checks it."""
 
-_NO_TEMPLATE: Final = ("target", "__pycache__", "node_modules", "adapter.toml", "baseline.toml", "library")
+_EXAMPLE: Final = re.compile("As it stands it is a whole codec of .*")
+_NO_CODEC: Final = "As it stands it has no codec, and claims nothing of its format."
+"""The sentence at the head of a template, and the one of an adapter without a codec."""
+
+_CODEC: Final = "--- the codec: yours goes here"
+_WIRE: Final = "--- the wire:"
+"""The lines before which the codec of a template begins and ends."""
+
+_PLACE: Final = "codec.txt"
+"""The file with what stands in the place of the codec: empty operations, `FORMAT` and `SHAPE`."""
+
+_NO_TEMPLATE: Final = (
+    "target",
+    "__pycache__",
+    "node_modules",
+    "adapter.toml",
+    "baseline.toml",
+    "library",
+    _PLACE,
+)
 """Files that are not copied: results of builds, and what belongs to a bundled client alone."""
 
 
@@ -137,9 +158,66 @@ def client_templates() -> dict[str, AdapterTemplate]:
     return {language: one for place in places if place for language, one in object_at(place).items()}
 
 
-def write(template: AdapterTemplate, folder: Path) -> None:
-    """Write the template; raise `TemplateError` if `folder` is not empty, so that no file is overwritten."""
+def write(template: AdapterTemplate, folder: Path, row: Format | None = None) -> None:
+    """Write the template, without its codec if `row` names a format.
+
+    Raises:
+        TemplateError: `folder` is not empty, so that no file is overwritten.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TemplateError(f"{folder} is there and not empty: name a new folder")
     ignored = shutil.ignore_patterns(*_NO_TEMPLATE)
     shutil.copytree(template.folder, folder, dirs_exist_ok=True, ignore=ignored)
+    if row is not None:
+        (folder / template.source).write_text(_for_format(template, row), encoding="utf-8")
+
+
+def _for_format(template: AdapterTemplate, row: Format) -> str:
+    """Return the source of a template with the place of a codec of `row` and the shape of its values."""
+    place = (template.folder / _PLACE).read_text("utf-8").replace("FORMAT", row.format_id)
+    place = re.sub(
+        "^(.*)SHAPE$",
+        lambda found: "\n".join(f"{found[1]}{line}".rstrip() for line in shape_lines(row)),
+        place,
+        flags=re.MULTILINE,
+    )
+    lines = template.text.splitlines(keepends=True)
+    begin, end = (next(n for n, line in enumerate(lines) if mark in line) for mark in (_CODEC, _WIRE))
+    head = "".join(lines[:begin]).replace(template.cases, f"{row.format_id}/**")
+    return _EXAMPLE.sub(_NO_CODEC, head) + place + "".join(lines[end:])
+
+
+def shape_lines(row: Format) -> Iterator[str]:
+    """Yield the shape of the values of a format as text: each class with its fields and their JSON types."""
+    yield f"A value of {row.format_id} in JSON. An integer is a decimal string; bytes are lower-case hex,"
+    yield "also of text; null is not empty. What is computed follows from other fields: decode returns it,"
+    yield "and encode may not get it. What is derived is compared only if observes names it."
+    for name, node in json_schema(row.value, row.format_id)["$defs"].items():
+        yield ""
+        yield f"{name}:"
+        for field, part in node["properties"].items():
+            note = "derived" if DERIVED in part else "" if field in node["required"] else "computed"
+            yield f"  {field}: {_shape(part)}{note and f', {note}'}"
+
+
+def _shape(node: Mapping[str, Any]) -> str:
+    """Return a part of a JSON Schema in words."""
+    words = str(node.get("type"))
+    match node:
+        case {"$ref": reference}:
+            words = str(reference).rpartition("/")[2]
+        case {"anyOf": parts}:
+            words = " or ".join(map(_shape, parts))
+        case {"enum": names}:
+            words = " or ".join(f'"{name}"' for name in names)
+        case {"type": "array", "prefixItems": parts}:
+            words = f"[{', '.join(map(_shape, parts))}]"
+        case {"type": "array", "items": part}:
+            words = f"list of {_shape(part)}"
+        case {"pattern": pattern}:
+            words = _TEXTS.get(pattern, "number as text")
+    return words
+
+
+_TEXTS: Final = {f"^{DECIMAL_PATTERN}$": "integer", f"^{HEX_PATTERN}$": "bytes"}
+"""The names of JSON texts by their pattern."""

@@ -77,6 +77,10 @@ def _advice(suite: Suite, pattern: str) -> str:
     ids = [*suite.by_id, *suite.aliases]
     if not ids:
         return "there are no fixtures"
+    if folder := _folder_advice(ids, pattern):
+        return folder
+    if pattern in suite.rules:
+        return f"it is a rule, and `wireproof show {pattern}` lists its cases"
     words = pattern.split("/")
     for place, word in enumerate(words):
         if _begins(ids, words[: place + 1]):
@@ -90,6 +94,15 @@ def _advice(suite: Suite, pattern: str) -> str:
             return f"known after {'/'.join(words[:place])}/: {', '.join(sorted(known))}"
         break
     return suggestion(pattern, ids, "run `wireproof cases` for the list")
+
+
+def _folder_advice(ids: Sequence[str], pattern: str) -> str:
+    """Return the pattern of the cases in a folder, or in all folders of a name; empty if there are none."""
+    whole = pattern.rstrip("/")
+    for more in (f"{whole}/*", f"{whole}/**", f"**/{whole}/*"):
+        if any(map(compile_pattern(more).fullmatch, ids)):
+            return f"write '{more}' for the cases in it"
+    return ""
 
 
 def _begins(ids: Sequence[str], words: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ kept, because a run needs them two or three times in a row.
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
@@ -18,6 +18,12 @@ from wireproof.cases.stream_prefix import stream_value
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
 from wireproof.wire.json_values import Json, canonical_json, json_digest
+
+LARGE_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of all values together, decompressed, above which a case is large."""
+
+LARGE_RECORDS: Final = 10_000
+"""Records or messages above which a case is large."""
 
 T = TypeVar("T")
 
@@ -105,9 +111,20 @@ def made_case(case: Case) -> Case:
     return evolve(case, input=made_input(case), expect=evolve(expect, value=whole, digest=""))
 
 
-def is_large(case: Case) -> bool:
+def needs_digest(case: Case) -> bool:
     """Return whether an adapter must answer digests to be asked for a case: its values are over 1.5 MiB."""
     return isinstance(case.input, Generated) and case.input.recipe.payload > MAX_ASKED
+
+
+def is_large(case: Case) -> bool:
+    """Return whether a case runs only if a run asks for large cases: it takes seconds, not milliseconds.
+
+    A stored input is never large: what a bomb decompresses to is bounded by the memory limit of its case.
+    """
+    if not isinstance(case.input, Generated):
+        return False
+    recipe = case.input.recipe
+    return recipe.payload > LARGE_BYTES or recipe.records > LARGE_RECORDS
 
 
 @lru_cache(maxsize=1)

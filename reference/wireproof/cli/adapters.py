@@ -14,12 +14,11 @@ from wireproof.adapters.doctor import examined
 from wireproof.adapters.driver_build import built
 from wireproof.adapters.errors import AdapterError, UnknownAdapter
 from wireproof.adapters.library_releases import releases
-from wireproof.adapters.probe import ProbeResult, Standing, advice, findings, fix_of
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.registry_entry import AdapterOption, Entry
 from wireproof.adapters.templates import TEMPLATES, client_templates, write
-from wireproof.cases.case import Case, Reject
+from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.options import (
@@ -30,22 +29,40 @@ from wireproof.cli.options import (
     selection_options,
     suite_of,
 )
+from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import Engine
 from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.probe import (
+    FailureGroup,
+    ProbeResult,
+    Standing,
+    advice,
+    findings,
+    fix_of,
+    judged,
+    largest_failure,
+)
+from wireproof.runner.signature import without_indices
+from wireproof.suggestions import suggestion
+from wireproof.wire.safe_text import escape_unsafe
 
 FIRST_HELLO_SECONDS: Final = 60.0
 """Seconds for the hello of a driver that was just built: the machine may still be busy."""
 
 PROBE_SECTIONS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
+    "fails-in-part": "claimed and fails in part",
     "under-claimed": "not claimed and answered",
     "found": "not declared",
     "agrees": "as claimed",
+    "absent": "not claimed and does not work",
 }
 """The sections of `probe`, the most urgent first."""
 
 
 _ADAPTER_NOTE: Final = "an adapter whose codec conforms; replace the codec by your own"
+_LIST: Final = "list them with `wireproof show`"
+_PLACE_NOTE: Final = "an adapter without a codec; write decode, and add it to the claims"
 _CLIENT_NOTE: Final = "a consumer and a producer of a library; put your library in its place"
 
 
@@ -175,25 +192,53 @@ def listing_versions(name: str) -> None:
 @click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--client", is_flag=True, help="a program that consumes and produces by a library of Kafka")
-def making(language: str, folder: Path, *, client: bool) -> None:
+@click.option(
+    "--format",
+    "format_id",
+    metavar="FORMAT",
+    help="with a place for a codec of FORMAT, such as kafka.batch/v2",
+)
+def making(language: str, folder: Path, *, client: bool, format_id: str | None) -> None:
     """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by your own.
 
-    With --client, a client program: one file with a consumer and a producer, in which you replace the library
-    by your own. Prints the commands that build it and check it against its cases.
+    With --format, the file has the shape of the values of that format and a place for your codec. With
+    --client, a client program: one file with a consumer and a producer, in which you replace the library by
+    your own. Prints the commands that build it and check it against its cases.
     """
+    if client and format_id:
+        raise click.UsageError("--client takes no --format: a client program is checked by what it consumes")
+    row = _format_named(format_id) if format_id else None
     template = (client_templates() if client else TEMPLATES)[language]
-    write(template, folder)
-    note = _CLIENT_NOTE if client else _ADAPTER_NOTE
+    write(template, folder, row)
+    note = _CLIENT_NOTE if client else _PLACE_NOTE if row else _ADAPTER_NOTE
     needed = f"; this one needs {template.runtime}" if template.runtime else ""
     click.echo(f"{folder / template.source}: {note}{needed}. Next:")
     for step in filter(None, (template.library, template.command(template.build, folder))):
         click.echo(step)
     check = f"wireproof check {shlex.quote(template.spec(folder))}"
-    click.echo(f"{check} --run {shlex.quote(template.cases)}")
+    click.echo(f"{check} --run {shlex.quote(f'{row.format_id}/**' if row else template.cases)}")
     if template.exam:
         click.echo(f"{check} --no-families --run {shlex.quote(template.exam)}  # the whole exam")
+    if row:
+        click.echo(f"wireproof show {_shown_case(row)}  # its bytes, and the value to answer")
     if template.missing:
         click.echo(f"wireproof: this needs {' and '.join(template.missing)} on the PATH", err=True)
+
+
+def _format_named(format_id: str) -> Format:
+    """Return a format and revision; raise `BadParameter` with the nearest name or the revisions."""
+    if row := FORMATS.get(format_id):
+        return row
+    revisions = [name for name, row in FORMATS.items() if row.name == format_id.rstrip("/")]
+    advice = f"name one of {', '.join(revisions)}" if revisions else suggestion(format_id, FORMATS, _LIST)
+    raise click.BadParameter(f"{format_id} is no format and revision: {advice}", param_hint="--format")
+
+
+def _shown_case(row: Format) -> str:
+    """Return the id of a case that shows a value: to be decoded, and without other capabilities."""
+    cases = suite_of(()).of_formats(lambda name: name == row.name)
+    shown = (one for one in cases if one.format_id == row.format_id and one.op == "decode" and not one.needs)
+    return next((one.id for one in shown if isinstance(one.expect, Accept)), row.format_id)
 
 
 @command.command("probe")
@@ -218,12 +263,19 @@ def probing(
         hello = engine.hello
         cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
         asked = list(engine.ask(cases))
-        found = findings(hello, asked)
+        rows = judged(hello, asked)
+        found = findings(hello, rows)
         more = advice(engine, asked)
-        click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
+    number = sum(one.standing not in ("agrees", "absent", "found") for one in found) + len(more)
+    click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {number} finding{'s' * (number != 1)}")
+    if group := largest_failure(rows):
+        _print_failure(group)
     for standing, title in PROBE_SECTIONS.items():
+        previous = ""
         for finding in (one for one in found if one.standing == standing):
-            _print_finding(f"{title}: {_said(finding)}", fix_of(finding))
+            fix = fix_of(finding)
+            _print_finding(f"{title}: {_said(finding)}", "" if fix == previous else fix)
+            previous = fix
     for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
     for one in more:
@@ -251,14 +303,21 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     ]
 
 
+def _print_failure(group: FailureGroup) -> None:
+    """Print the largest group of failures: the field that differs first, and one case of it."""
+    verdict = group.first.verdict
+    cases = f"{group.size} case{'s' * (group.size != 1)}"
+    where = f" at {without_indices(verdict.path)}" if verdict.path else ""
+    click.echo(f"most failures, {cases}: {verdict.label}{where}, such as {group.first.case.id}")
+    for label, text in (("want", verdict.want), ("got", verdict.got)):
+        if text:
+            click.echo(f"  {label:<5}{escape_unsafe(text)}")
+
+
 def _said(finding: ProbeResult) -> str:
-    text = (
-        f"{finding.format_id} {finding.kind} {finding.name}: {finding.accepted} of {finding.asked} accepted"
-    )
-    if finding.differs:
-        text += f", {len(finding.differs)} with another value, such as {finding.differs[0]}"
+    text = f"{finding.format_id} {finding.kind} {finding.name}: {finding.right} of {finding.asked} right"
     if finding.wrongly and not finding.works:
-        text += f", and {len(finding.wrongly)} that must be refused, such as {finding.wrongly[0]}"
+        text += f", and {len(finding.wrongly)} accepted that must be refused, such as {finding.wrongly[0]}"
     return text
 
 

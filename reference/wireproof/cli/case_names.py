@@ -3,36 +3,29 @@
 kafka.batch/v2/crc/flipped-bit      a fixture, or a derived case
 wp1:…, @FILE                        a token
 wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
-#3                                  the third finding of the last `check` on this machine
+#3                                  the third finding of the last `check` of this project
 run.jsonl#3                         the third finding of `report run.jsonl`
 verdicts#wrong-reject               a sample of `scan` or `fuzz --spark`
 """
 
-import json
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import click
 from attrs import frozen
 
-from wireproof.cache import cache_folder
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cases.token import from_token
+from wireproof.cli.last_run import last_run
 from wireproof.cli.show import case_named
-from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.runner.events import read_events
 from wireproof.runner.signature import Signature
-from wireproof.strict_parsing import parse_json
-
-LARGEST: Final = 16 * 1024 * 1024
-"""Size limit in bytes of the list of the last findings."""
 
 MAX_NAMED_FINDINGS: Final = 4
 """Number of findings that a message names."""
@@ -54,7 +47,7 @@ def find_named(suite: Suite, text: str) -> NamedCase:
         return NamedCase(case_named(suite, text))
     path = Path(place)
     if not place:
-        return _counted(suite, _remembered(), word, "#")
+        return _counted(suite, [(one.spec, one.name) for one in last_run().findings], word, "#")
     if path.is_file():
         runs = [(stream.run, group) for stream in read_events(path) for group in failure_groups_of(stream)]
         return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
@@ -69,27 +62,6 @@ Found: TypeAlias = tuple[str, str]
 
 def _found(spec: str, group: FailureGroup) -> Found:
     return spec, group.first.token or group.first.id
-
-
-def store_findings(found: Iterable[tuple[str, FailureGroup]]) -> None:
-    """Store the findings of a `check` with their adapters, so that `#1` names the first of them."""
-    rows = [_found(spec, group) for spec, group in found]
-    with suppress(OSError):  # a home that nobody may write to: the ids and tokens are printed too
-        replace_text(_memory(), json.dumps(rows), durable=False)
-
-
-def _memory() -> Path:
-    return cache_folder() / "found.json"
-
-
-def _remembered() -> list[Found]:
-    try:
-        rows: list[Found] = parse_json(read_limited_bytes(_memory(), LARGEST))
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise PatternError(f"{_memory()}: {error}; remove it") from None
-    return rows
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:

@@ -22,6 +22,9 @@ from wireproof.cli.output_files import output_options
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each golden case"
 )
+@click.option("--large", is_flag=True,
+              help="run the cases of more than 8 MiB or 10,000 records too, which take most of the time; a "
+              "named set always has them")  # fmt: skip
 @click.option("--property", "examples", type=click.IntRange(min=0), metavar="N",
               help="check N generated examples of each format and op that the codec claims; by default 4 "
               "of the release's seed, none with --run, --shard or --no-golden")  # fmt: skip

@@ -1,33 +1,45 @@
 """Judge the adapters of one `wireproof check` in parallel, and show the findings of each in order."""
 
 import shlex
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from attrs import define, evolve, field
+from attrs import define, field
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries, resolve
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import is_large
 from wireproof.cases.requirements import RequiredCases
-from wireproof.cli.case_names import store_findings
 from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
+from wireproof.cli.last_run import LAST, Finding, LastRun, earlier_runs, own_events, store_last_run
 from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
-from wireproof.cli.run_end import PrintedRun, numbered_findings, print_end
+from wireproof.cli.run_end import PrintedRun, print_end
 from wireproof.cli.standard_output import exit_of, interrupted
 from wireproof.install_hint import install_command
-from wireproof.report.terminal import RunView, output_console, print_line, print_run
+from wireproof.report.failure_groups import failure_groups_of
+from wireproof.report.terminal import (
+    FindingPrinter,
+    RunView,
+    ShownFindings,
+    output_console,
+    print_answer,
+    print_line,
+)
+from wireproof.report.uses import use_sentences
 from wireproof.runner import baseline, conclusion
+from wireproof.runner.baseline import EntryLookup
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventStream, Examples, Requirements
@@ -80,49 +92,84 @@ def check(
     output = output_console()
     announce_builds(adapters)
     collect_rarely()
-    view = RunView(every=every_finding, share=len(adapters))
-    results = _Results(asked, output, view, named, min_cases)
-    receiving = ResultCollector(adapters)
+    results = _Results(asked, _printer(asked, output, every=every_finding), named, min_cases)
+    receiving = ResultCollector(adapters, results.printer.add)
     broken_off: KeyboardInterrupt | None = None
-    try:
-        for judged in _judged(
-            receiving, asked, jobs or (1 if asked.in_process else core_count()), output, out
-        ):
-            results.add(judged)
-    except KeyboardInterrupt as error:
-        broken_off = error
-        results.add_rest(receiving.judged)
+    earlier = earlier_runs()
+    processes = jobs or (1 if asked.in_process else core_count())
+    with _opened(out) or nullcontext() as receiving.file:
+        try:
+            for judged in _judged(receiving, asked, processes, output):
+                results.add(judged)
+        except KeyboardInterrupt as error:
+            broken_off = error
+            results.add_rest(receiving.judged)
+    if results.judgements and receiving.file:
+        store_last_run(_last_run(results, receiving.file.path, earlier, kept=out is not None))
+    for judgement in results.judgements:
+        sentences = use_sentences(asked.suite, judgement.stream, judgement.applied.overlays)
+        found, applied = judgement.shown.found, judgement.applied
+        print_answer(judgement.stream, output, found, results.printer.numbers, sentences, applied)
     code = deciding_code([*(one.code for one in results.judgements), *results.codes])
-    store_findings(numbered_findings(results.judgements))
     streams = [one.stream for one in results.judgements]
     write_outputs(streams, views, asked.suite, [one.applied for one in results.judgements])
     if broken_off is not None:
-        return interrupted(broken_off, _stored(streams, out))
+        return interrupted(broken_off, _stored(streams, str(out or (LAST if receiving.file else ""))))
     if streams:
-        print_end(output, results.judgements, code, out)
+        print_end(output, results.judgements, code, out, earlier)
     return code
+
+
+def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingPrinter:
+    """Return the printer of findings, which leaves those out that the baseline expects."""
+    lookups = CaseLookup(options.suite)
+    view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
+    if options.known_failures is None:
+        return FindingPrinter(output, view)
+    entries, today = EntryLookup(options.known_failures), datetime.now(tz=UTC).date()
+    return FindingPrinter(output, view, lambda event: entries.expects(event, today))
+
+
+def _opened(out: Path | None) -> OrderedFile | None:
+    """Open the file for the events: `out`, else the one of the project if no other run writes it now."""
+    if out:
+        return OrderedFile(out)
+    with suppress(OSError):
+        return OrderedFile(own_events())
+    return None
+
+
+def _last_run(
+    results: "_Results", file: Path, earlier: Mapping[str, tuple[str, str]], *, kept: bool
+) -> LastRun:
+    """Return what is stored of a run; the next one overwrites its file unless that is `kept`."""
+    findings = tuple(
+        Finding(spec, event.token or event.id, kind) for (spec, kind), event in results.printer.found.items()
+    )
+    path = str(file.absolute())
+    runs = {one.spec: (path, one.stream.run.version) for one in results.judgements if kept}
+    return LastRun(path, findings, {**earlier, **runs})
 
 
 @define
 class _Results:
-    """Prints each adapter that was judged and collects what the end of the run needs.
+    """Collects what the end of the run needs of each adapter that was judged.
 
     Attributes:
-        view: settings of the view; findings are numbered across all adapters.
+        printer: prints and numbers the findings of all adapters.
         named: the adapters that the user named, not those of `--all-ready`.
         codes: the exit codes of adapters that did not start, and of runs with too few cases.
     """
 
     asked: CheckOptions
-    output: Console
-    view: RunView
+    printer: FindingPrinter
     named: tuple[str, ...]
     min_cases: int
     judgements: list[PrintedRun] = field(factory=list)
     codes: list[Exit] = field(factory=list)
 
     def add(self, judged: AdapterResult) -> None:
-        """Print an adapter whose run has ended; raise the error if it is a fault of the suite."""
+        """Add an adapter whose run has ended; raise the error if it is a fault of the suite."""
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
             self.codes.append(exit_of(judged.error) or Exit.ADAPTER)
@@ -136,7 +183,7 @@ class _Results:
             self.codes += [Exit.USAGE] * (judged.spec in self.named)
 
     def add_rest(self, judged: Sequence[AdapterResult]) -> None:
-        """Print the findings so far of the adapters that were interrupted."""
+        """Add the results so far of the adapters that were interrupted."""
         printed = {one.spec for one in self.judgements}
         for one in judged:
             if one.spec not in printed and one.stream is not None and one.events:
@@ -144,35 +191,26 @@ class _Results:
 
     def _print(self, judged: AdapterResult, stream: EventStream) -> None:
         for note in judged.notes:
-            print_line(self.output, f"note: {note}")
+            print_line(self.printer.console, f"note: {note}")
         applied = None
         if self.asked.known_failures is not None:
             applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
-        lookups = CaseLookup(self.asked.suite)
-        first = 1 + sum(len(one.shown.found) for one in self.judgements)
-        view = evolve(
-            self.view,
-            lookup=lookups.case,
-            twins=lookups.twin,
-            source=lookups.source,
-            applied=applied,
-            first=first,
-        )
-        shown = print_run(stream, self.output, view)
+        found = failure_groups_of(stream, applied.overlays if applied else None)
+        for group in found:  # those that were not printed when they were judged, such as blocked refusals
+            self.printer.print_group(stream.run, group)
+        shown = ShownFindings(found, len(found))
         wanted = judged.spec in self.named
         code = exit_code(stream, applied, named=wanted)
         known = applied or baseline.NO_BASELINE
         self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
 
 
-def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
-    """Return the number of cases that an interrupted run judged, and the place of their events."""
+def _stored(streams: Sequence[EventStream], name: str) -> str:
+    """Return the number of cases that an interrupted run judged, and how `report` shows them."""
     cases = sum(len(stream.cases) for stream in streams)
     after = f"after {cases:,} cases"
-    if out:
-        return (
-            f"{after}: their events are in {out}; show them with `wireproof report {shlex.quote(str(out))}`"
-        )
+    if name:
+        return f"{after}: show them with `wireproof report {shlex.quote(name)}`"
     return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 
@@ -181,6 +219,11 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     required = _required(more, suite)
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
     cases = required.cases if required else selection(suite, patterns, skipped)
+    large = more.pop("large")
+    left_out = () if required or large else _left_out(cases, patterns)
+    if left_out:
+        ids = {case.id for case in left_out}
+        cases = tuple(case for case in cases if case.id not in ids)
     known_failures = read_baseline(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
@@ -192,9 +235,18 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     more["shard"] = _shard(more)
     more["examples"] = _examples(more, whole=not (patterns or required or more["shard"]) and more["golden"])
     named = Requirements(required.id, required.title, required.corrected) if required else None
-    return CheckOptions(suite=suite, fixtures=suite.hash_of(cases), cases=cases, filters=filters,
+    return CheckOptions(suite=suite, fixtures=suite.hash_of(cases), cases=cases, left_out=left_out,
+                        filters=filters,
                         known_failures=known_failures, recording=recording, requirements=named,
                         **more)  # fmt: skip
+
+
+def _left_out(cases: Sequence[Case], patterns: Sequence[str]) -> tuple[Case, ...]:
+    """Return the large cases, which run only with `--large` or where a pattern is the id of one."""
+    large = tuple(case for case in cases if case.id not in patterns and is_large(case))
+    if cases and len(large) == len(cases):
+        raise click.UsageError("every selected case is large: add --large")
+    return large
 
 
 def _examples(more: dict[str, Any], *, whole: bool) -> Examples | None:
@@ -248,13 +300,12 @@ def _ready(asked: CheckOptions) -> Iterator[str]:
 
 
 def _judged(
-    receiving: ResultCollector, asked: CheckOptions, jobs: int, output: Console, out: Path | None
+    receiving: ResultCollector, asked: CheckOptions, jobs: int, output: Console
 ) -> Generator[AdapterResult, None, None]:
     """Yield the result of each adapter, in their order, as soon as it and those before it have ended."""
     specs = tuple(receiving.specs)
     with ExitStack() as stack:
         stack.callback(asked.recording.join, len(specs))
-        receiving.file = stack.enter_context(OrderedFile(out)) if out else None
         messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
         receiving.bars = stack.enter_context(progress_bars(output, specs))
         shown = 0

@@ -34,7 +34,7 @@ from wireproof.runner.events import (
 from wireproof.runner.families import Families
 from wireproof.runner.known_failures import KnownFailure
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
-from wireproof.runner.run import Selection, run
+from wireproof.runner.run import Selection, concerns, run
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.shard import Shard
 
@@ -51,11 +51,17 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 @frozen
 class CheckOptions:
-    """The options of one `check`, for all its adapters."""
+    """The options of one `check`, for all its adapters.
+
+    Attributes:
+        cases: the selected fixtures.
+        left_out: large fixtures that the selection has too, and that only `--large` runs.
+    """
 
     suite: Suite
     fixtures: str
     cases: tuple[Case, ...]
+    left_out: tuple[Case, ...]
     families: bool
     examples: Examples | None
     golden: bool
@@ -119,14 +125,15 @@ class CheckTask:
                 timeout_scale=asked.scale,
             ) as engine,
         ):
+            left_out = {case.id: case.level for case in asked.left_out if concerns(engine.hello, case)}
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
                 filters=asked.filters, requirements=asked.requirements,
-                shard=str(asked.shard or ""), examples=asked.examples, **manifest_fields(),
+                shard=str(asked.shard or ""), examples=asked.examples, left_out=left_out, **manifest_fields(),
             )  # fmt: skip
             yield head
             plan = self._plan(engine)
-            yield CaseCount(len(plan.golden), plan.families)
+            yield CaseCount(len(plan.golden) + len(plan.large), plan.families)
             yield from _batches(self._events(engine, head, plan))
             engine.close()
             yield EngineNotes(tuple(engine.notes))
@@ -139,7 +146,9 @@ class CheckTask:
             if asked.requirements
             else Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         )
-        return evolve(whole, golden=asked.shard.part(whole.golden)) if asked.shard else whole
+        if asked.shard:
+            whole = evolve(whole, golden=asked.shard.part(whole.golden))
+        return whole.large_last()
 
     def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
@@ -215,9 +224,14 @@ class AdapterResult:
 
 @define
 class ResultCollector:
-    """Collects the messages of adapters that are judged in parallel, and writes their streams in order."""
+    """Collects the messages of adapters that are judged in parallel, and writes their streams in order.
+
+    Attributes:
+        show: shows events as soon as they are here.
+    """
 
     specs: Sequence[str]
+    show: Callable[[Run, Sequence[CaseEvent]], None] = lambda _run, _events: None
     bars: ProgressBars | None = None
     file: "OrderedFile | None" = None
     judged: list[AdapterResult] = field(init=False)
@@ -255,7 +269,9 @@ class ResultCollector:
     def _events(self, number: int, one: AdapterResult, events: list[CaseEvent]) -> None:
         if not events:
             return
+        assert one.head is not None, "the first message of an adapter is its run"
         one.events.extend(events)
+        self.show(one.head, events)
         if self.bars:
             self.bars.seen(number, events)
         if one.writer:
@@ -272,7 +288,7 @@ class OrderedFile:
 
     def __init__(self, path: Path) -> None:
         """Lock and empty the file at `path`; raise `OSError` on failure."""
-        self._path = path
+        self.path = path
         self._stack = ExitStack()
         self._out = self._stack.enter_context(open_locked(path))
         self._parts: dict[int, _Part] = {}
@@ -295,7 +311,7 @@ class OrderedFile:
 
     def part(self, number: int) -> "_Part":
         """Open the text file for the stream with a number."""
-        beside = self._path.with_name(f"{self._path.name}.{number + 1}.part")
+        beside = self.path.with_name(f"{self.path.name}.{number + 1}.part")
         part = _Part(self._stack.enter_context(open_locked(beside)), beside)
         self._parts[number] = part
         if number == self._turn:

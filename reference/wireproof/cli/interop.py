@@ -23,8 +23,8 @@ from wireproof.cli.progress import step_bar
 from wireproof.cli.standard_output import exit_of
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
-from wireproof.report.html import Page
 from wireproof.report.interop_view import InteropView, interop_page, print_interop
+from wireproof.report.matrix import Page
 from wireproof.report.terminal import output_console
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, EventWriter
@@ -53,7 +53,7 @@ COUNT = 100
               type=click.Path(file_okay=False, path_type=Path),
               help="the folder for the tokens of long inputs")  # fmt: skip
 @click.option("--html", "file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="the matrix as one HTML file")  # fmt: skip
+              help="the whole answer as one HTML page")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="store the events of all adapters as JSON lines")  # fmt: skip
 def command(

@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 HELP: Final = {
     "junit": "a JUnit file",
     "markdown": "a Markdown summary",
-    "html": "the matrix as one HTML file",
+    "html": "the whole answer as one HTML page",
     "badge": "a badge as JSON, of the first adapter",
 }
 """The views that are files: option and help text."""

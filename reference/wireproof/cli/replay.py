@@ -19,18 +19,22 @@ from wireproof.runner.run_manifest import manifest_fields
 
 @click.command("replay")
 @click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N", shell_complete=case_ids)
-@click.argument("adapter", shell_complete=adapter_names)
+@click.argument("adapter", required=False, shell_complete=adapter_names)
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @with_scale
 @with_fixtures
-def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
+def command(name: str, adapter: str | None, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
     """Judge the case of an ID or a TOKEN on ADAPTER, and print expectation and answer, even if it passes.
 
     DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
-    finding that the last `check` printed, and RUN.jsonl#N that of a stream.
+    finding that the last `check` of this project printed, and RUN.jsonl#N that of a stream. Of a finding,
+    ADAPTER is the one that it was found on, unless another one is given.
     """
     suite = suite_of(folders)
-    case = find_named(suite, name).case
+    named = find_named(suite, name)
+    case, adapter = named.case, adapter or named.adapter
+    if not adapter:
+        raise click.UsageError("Missing argument 'ADAPTER': name the codec to judge")
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(

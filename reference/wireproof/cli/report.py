@@ -9,6 +9,7 @@ from rich.console import Console
 
 from wireproof.cli import fuzz_on_spark, scan
 from wireproof.cli.general_options import with_fixtures
+from wireproof.cli.last_run import RunFile, last_run
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
@@ -22,9 +23,7 @@ from wireproof.runner.exit_codes import Exit, deciding_code
 
 
 @click.command("report")
-@click.argument(
-    "files", nargs=-1, required=True, metavar="RUN…", type=click.Path(exists=True, path_type=Path)
-)
+@click.argument("files", nargs=-1, required=True, metavar="RUN…", type=RunFile())
 @all_findings_option
 @output_options
 @with_fixtures
@@ -38,12 +37,15 @@ def command(
 ) -> int:
     """Render RUNs, the files of `check --out`; shards are joined. A folder is of `scan` or `fuzz --spark`.
 
+    `last` is the last run of this project, with the numbers that `check` gave its findings.
+
     Failures do not change the exit code. A run that cannot be trusted does: 2, it judged nothing; 1 or 4, it
     left cases out, because they crashed the codec or for another reason.
     """
     if any(file.is_dir() for file in files):
         _tables(files, output_files_of(more))
         return Exit.CONFORMS
+    last = [str(file.absolute()) for file in files] == [last_run().file]
     streams = joined([stream for file in files for stream in read_events(file)])
     if not streams:
         raise EventError(
@@ -54,20 +56,23 @@ def command(
     if quiet:
         output.print(summary(streams))
     else:
-        print_report_end(output, list(_shown(streams, output, CaseLookup(suite), every=every_finding)), files)
+        shown = list(_shown(streams, output, CaseLookup(suite), every=every_finding, last=last))
+        print_report_end(output, shown, files, last=last)
     write_outputs(streams, output_files_of(more), suite)
     return deciding_code([code for stream in streams for code in trust_codes(stream)])
 
 
 def _shown(
-    streams: Sequence[EventStream], output: Console, lookups: CaseLookup, *, every: bool
+    streams: Sequence[EventStream], output: Console, lookups: CaseLookup, *, every: bool, last: bool
 ) -> Iterator[PrintedRun]:
-    """Print each run."""
+    """Print each run; findings of the last `check` have the numbers that it gave them."""
+    numbers = last_run().numbers if last else {}
     first = 1
     for stream in streams:
         view = RunView(
-            lookups.case, lookups.twin, lookups.source, every=every, share=len(streams), first=first
-        )
+            lookups.case, lookups.twin, lookups.source, every=every, share=len(streams), first=first,
+            numbers=numbers,
+        )  # fmt: skip
         shown = print_run(stream, output, view)
         first += len(shown.found)
         yield PrintedRun(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))

@@ -4,7 +4,7 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,11 +22,17 @@ from wireproof.cli.options import case_ids, suite_of
 from wireproof.family import deferred
 from wireproof.formats import FORMATS
 from wireproof.installed_families import INSTALLED
-from wireproof.report.case_view import claim_lines, rule_lines, sentence_lines, step_lines
+from wireproof.report.case_view import (
+    claim_lines,
+    rule_lines,
+    sentence_lines,
+    step_lines,
+    value_lines,
+    wanted_lines,
+)
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
 from wireproof.runner.judge import refusal_verdict
-from wireproof.runner.summaries import short_expect
 from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -104,21 +110,28 @@ def _case(case: Case, suite: Suite) -> None:
         ("id", case.id), ("title", case.title), ("why", case.why),
         ("op", f"{case.op} {case.format_id}, {case.profile}"),
         ("level", case.level), ("flags", ", ".join(case.flags)), ("needs", ", ".join(case.needs)),
-        ("twin", case.twin or ""), ("source", f"{case.source.origin}, {case.source.document}"),
-        ("witness", ", ".join(f"{one.name} {one.version}" for one in case.source.witnesses)),
+        ("twin", case.twin or ""),
     )  # fmt: skip
-    for label, text in rows:
-        if text:
-            click.echo(f"{label:<8} {escape_unsafe(text)}")
+    _rows(rows)
+    for line in wanted_lines(case):
+        click.echo(escape_unsafe(line))
+    if not isinstance(case.expect, Reject) and not isinstance(case.input, Steps):
+        click.echo(f"refusal  {_refusal_text(case)}")
+    source = case.source
+    witnesses = ", ".join(f"{one.name} {one.version}" for one in source.witnesses)
+    _rows((("source", f"{source.origin}, {source.document}"), ("witness", witnesses)))
     for rule_id in case.rules:
         rule = suite.rules.get(rule_id)
         click.echo(escape_unsafe(f"rule     {rule_id}: {rule.text if rule else '(unknown)'}"))
         for place in cited(rule.cites, suite.sources) if rule else ():
             click.echo(f"{'':9}{place.title}: {place.url}")
-    click.echo(f"want     {short_expect(case.expect)}")
-    if not isinstance(case.expect, Reject) and not isinstance(case.input, Steps):
-        click.echo(f"refusal  {_refusal_text(case)}")
     _input(case)
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> None:
+    for label, text in rows:
+        if text:
+            click.echo(f"{label:<8} {escape_unsafe(text)}")
 
 
 def case_named(suite: Suite, name: str) -> Case:
@@ -154,7 +167,8 @@ def _input(case: Case) -> None:
             click.echo(step)
         return
     if isinstance(case.input, Value):
-        click.echo(json.dumps(case.input.value, indent=1))
+        for text in value_lines(case.input.value):
+            click.echo(escape_unsafe(text))
         return
     click.echo(f"bytes    {hex_text(data_of(case) or b'', terminal=sys.stdout.isatty())}")
     layout = layout_of(case)

@@ -8,9 +8,11 @@ import click
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.output_files import STANDARD_OUTPUT, OutputFiles
 from wireproof.files import replace_bytes
-from wireproof.report.html import Page, html
+from wireproof.report.html import html
 from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
+from wireproof.report.matrix import Page
+from wireproof.report.uses import families_of, uses_of
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.events import EventStream
@@ -25,7 +27,7 @@ def write(
     """Write the requested views of one or more runs.
 
     JUnit, Markdown and annotations decide whether a job of CI is red, so they know the baseline as the exit
-    code does. The page and the badges show what the codec does, known or not.
+    code does. The page marks known failures as known; the badges show what the codec does, known or not.
     """
     known = baselines or [NO_BASELINE] * len(streams)
     if views.junit:
@@ -33,8 +35,15 @@ def write(
     if views.markdown:
         _put(views.markdown, markdown(streams, known).encode())
     if views.html:
-        page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules, suite.sources)
-        _put(views.html, html(streams, page).encode())
+        page = Page(
+            _title(streams),
+            CaseLookup(suite).case,
+            suite.by_id,
+            suite.rules,
+            suite.sources,
+            uses_of(suite, families_of(streams)),
+        )
+        _put(views.html, html(streams, page, known).encode())
     if views.badge:
         _put(views.badge, badge(streams[0]).encode())
     if views.annotations:

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Input, Steps
-from wireproof.cases.made_case import is_large, made_case
+from wireproof.cases.made_case import made_case, needs_digest
 from wireproof.cases.reference_answers import reference_expectation
 from wireproof.cases.steps import with_steps
 from wireproof.formats import get
@@ -151,7 +151,7 @@ def shrink(engine: Engine, case: Case, seconds: float) -> Shrunk:
     Raises:
         NothingToShrinkError: the adapter does not fail the case.
     """
-    if is_large(case):
+    if needs_digest(case):
         raise NothingToShrinkError(f"{case.id} has values over 1.5 MiB: its recipe is as small as it gets")
     shrunk = Shrinker(engine, made_case(case)).run(seconds)
     name = case.id.partition("~")[0]

@@ -17,6 +17,7 @@ from wireproof.cases.case import Accept, Case, Either, Generated, Reject, Step, 
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.lint_sentences import Coverage, coverages
+from wireproof.cases.observable_fields import observed_tree
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import cited
 from wireproof.cases.steps import Answer, answers
@@ -26,6 +27,7 @@ from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_
 from wireproof.report.hexdump import data_of, layout_of, wire_range
 from wireproof.runner.summaries import short_expect
 from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import project
 from wireproof.wire.options import Profile
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
@@ -108,14 +110,29 @@ Placed: TypeAlias = tuple[FieldLine, FieldSpan | None]
 
 @frozen
 class Mark:
-    """A place in a case: a line of the tree, and the wire bytes `start` to `end`; -1 if unknown."""
+    """A place in a case: a line of the tree, and the bytes `start` to `end` of a space; -1 if unknown."""
 
     line: int = -1
     start: int = -1
     end: int = -1
+    space: str = ""
 
 
 NO_MARK: Final = Mark()
+
+
+@frozen
+class Region:
+    """A compressed part of a case: its place in the space around it, and its bytes as they are unpacked.
+
+    Attributes:
+        space: their space, such as `61>` for what byte 61 of the wire begins.
+    """
+
+    space: str
+    start: int
+    end: int
+    data: bytes
 
 
 @frozen
@@ -126,6 +143,7 @@ class CaseView:
         data: its bytes; for an encode, the first acceptable ones.
         text: for an encode, the value in JSON.
         tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
+        regions: the compressed parts of `data`, with the bytes that were unpacked from them.
     """
 
     case: Case
@@ -133,6 +151,7 @@ class CaseView:
     text: str
     tree: tuple[Placed, ...]
     more: bool = False
+    regions: tuple[Region, ...] = ()
 
     @property
     def want(self) -> str:
@@ -145,12 +164,19 @@ class CaseView:
         return [line for line, _ in self.tree]
 
     def mark(self, at: Position | None, path: str = "") -> Mark:
-        """Return the field at a position, else the one with the path, else the refusal."""
+        """Return the field at a position, else the one with the path, else the expected refusal."""
+        if at is None and not path and isinstance(self.case.expect, Reject):
+            at = self.case.expect.at
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
+        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
+        space, _, offset = str(at if span is None else span.at).rpartition(">")
+        for region in self.regions:
+            if offset and region.space == f"{space}>":
+                first = int(offset)
+                return Mark(line, first, max(first + 1, span.end if span else 0), region.space)
         start, end = wire_range(span, at)
         inside = 0 <= start < len(self.data)
-        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
 
 
@@ -168,8 +194,23 @@ def case_view_of(case: Case) -> CaseView:
         return CaseView(case, b"", "\n".join(step_lines(case)), ())
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
-    layout = layout_of(case)
-    return _made(case, data_of(case) or b"", "", [] if layout is None else list(lines_with_spans(layout)))
+    layout, data = layout_of(case), data_of(case) or b""
+    if layout is None:
+        return _made(case, data, "", [])
+    view = _made(case, data, "", list(lines_with_spans(layout)))
+    return evolve(view, regions=_regions(case, data)) if any(span.space for span in layout.spans) else view
+
+
+def _regions(case: Case, data: bytes) -> tuple[Region, ...]:
+    # A page needs these modules of the mutations; a command that shows a case starts without them.
+    from wireproof.cases.mutate.decode_trace import trace_of  # noqa: PLC0415
+    from wireproof.cases.mutate.splice import region_of_space  # noqa: PLC0415
+
+    trace = trace_of(FORMATS[case.format_id], data, case.effective_options)
+    found = ((space, region_of_space(trace, space)) for space in trace.spaces if space)
+    return tuple(
+        Region(space, span.start, span.end, trace.spaces[space]) for space, span in found if span is not None
+    )
 
 
 def _written(case: Case, text: str) -> CaseView:
@@ -186,6 +227,89 @@ def _written(case: Case, text: str) -> CaseView:
 
 def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> CaseView:
     return CaseView(case, data, text, tuple(tree[:MAX_FIELDS]), len(tree) > MAX_FIELDS)
+
+
+# --- the answer that is expected ---
+
+
+LABEL: Final = "want     "
+"""What stands before the expectation; the lines of a value are below its text."""
+
+LINE: Final = 100
+"""Characters of a line of JSON; what is longer is broken into one line for each part."""
+
+LONGEST_TEXT: Final = 256
+"""Characters of a text in a value; of a longer one the first quarter is shown."""
+
+MOST_PARTS: Final = 20
+"""Elements of a list that are shown; of a longer one the first quarter is shown, and the last."""
+
+
+def wanted_lines(case: Case) -> Iterator[str]:
+    """Yield what a case expects: the value to answer as JSON, or classes and position of the refusal."""
+    expect = case.expect
+    if isinstance(expect, Either):
+        yield f"{LABEL}one of these answers"
+        for behaviour in expect.behaviours:
+            first, *rest = _expect_lines(case, behaviour.expect)
+            yield from (f"{'':9}{behaviour.id}: {first}", *(f"{'':9}{line}" for line in rest))
+    else:
+        first, *rest = _expect_lines(case, expect)
+        yield from (f"{LABEL}{first}", *(f"{'':9}{line}" for line in rest))
+
+
+def _expect_lines(case: Case, expect: Accept | Reject) -> Iterator[str]:
+    text = short_expect(expect)
+    match expect:
+        case Reject(before=before) if before is not None:
+            yield f"{text}, after this value was delivered"
+            yield from value_lines(before)
+        case Accept(digest=digest) if digest:
+            yield f"{text}, with a value of this digest: {digest}"
+        case Accept(data=data) if data:
+            yield f"{text}, with these bytes, or others that decode to the value"
+            yield from (shortened(one.hex()) for one in data)
+        case Accept(value=value) if value is not None and not isinstance(case.input, Steps):
+            yield f"{text}, with this value{' in the bytes' if case.op == 'encode' else ''}"
+            yield from value_lines(project(value, observed_tree(case.format_id, ())))
+        case _:
+            yield text
+
+
+def shortened(text: str) -> str:
+    """Return a text in hex, or its beginning with its number of bytes."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT // 4]}… {len(text) // 2:,} bytes"
+
+
+def value_lines(value: Json, lead: str = "", name: str | None = None) -> Iterator[str]:
+    """Yield the lines of a value as JSON; long texts and lists are cut, with a count of what is left out."""
+    head = f"{lead}{dumps(name)}: " if name is not None else lead
+    match value:
+        case str() if len(value) > LONGEST_TEXT:
+            yield head + dumps(shortened(value), ensure_ascii=False)
+            return
+        case dict():
+            pairs: list[tuple[str | None, Json]] = list(value.items())
+            begin, end = "{", "}"
+        case list():
+            pairs, begin, end = [(None, part) for part in value], "[", "]"
+        case _:
+            yield head + dumps(value)
+            return
+    if len(whole := dumps(value)) + len(head) <= LINE:
+        yield head + whole
+        return
+    yield head + begin
+    left_out = len(pairs) - MOST_PARTS // 4 - 1 if isinstance(value, list) and len(pairs) > MOST_PARTS else 0
+    shown = [*pairs[: MOST_PARTS // 4], pairs[-1]] if left_out else pairs
+    for number, (key, part) in enumerate(shown, 1):
+        if left_out and number == len(shown):
+            yield f"{lead}  … {left_out:,} more"
+        *lines, last = value_lines(part, f"{lead}  ", key)
+        yield from (*lines, last + "," * (number < len(shown)))
+    yield lead + end
 
 
 # --- rule lines ---

@@ -50,6 +50,9 @@ def corrected_lines(run: Run) -> Iterator[str]:
 # The fields that a run did not compare because the adapter does not show them.
 
 
+MAX_REASONS: Final = 3
+"""Number of reasons that the line of cases that were not judged names."""
+
 MAX_FIELDS: Final = 12
 """Number of fields that a line names; the others are counted."""
 
@@ -77,6 +80,25 @@ def _stream_of(format_id: str) -> str:
     return "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
 
 
+# --- not judged ---
+#
+# The cases of a run without a verdict on the codec, and the fields that were not compared.
+
+
+def not_judged_lines(stream: EventStream) -> Iterator[str]:
+    """Yield a line that counts the cases with their most frequent reasons, and one for the fields."""
+    reasons = Counter(event.text for event in stream.cases if event.verdict in ("unsupported", "not-run"))
+    if reasons:
+        shown = "; ".join(f"{count:,} {text}" for text, count in reasons.most_common(MAX_REASONS))
+        rest = reasons.total() - sum(count for _, count in reasons.most_common(MAX_REASONS))
+        yield f"not judged: {shown}" + (f"; {rest:,} for other reasons" if rest else "")
+    fields = list(uncompared_lines(stream))
+    if fields:
+        yield (
+            fields[0] if len(fields) == 1 else f"{fields[0]}; and fields of {len(fields) - 1} further formats"
+        )
+
+
 # --- below level ---
 #
 # The faults below the level of a run: they do not fail it, and its end names them by their rules.
@@ -90,14 +112,16 @@ FAULTS: Final = frozenset(
 )
 
 
-def below_level_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> Iterator[str]:
+def below_level_lines(
+    stream: EventStream, overlays: Mapping[str, Overlay] | None = None, most: int = MAX_RULES
+) -> Iterator[str]:
     """Yield `below the level: 6 of kafka.append.max-timestamp` for each rule, the most frequent first."""
     counts = below_level_counts(stream.cases, stream, overlays or {})
-    for name, count in counts.most_common(MAX_RULES):
+    for name, count in counts.most_common(most):
         yield f"below the level: {count:,} of {name}"
-    rest = len(counts) - MAX_RULES
+    rest = len(counts) - most
     if rest > 0:
-        number = counts.total() - sum(count for _, count in counts.most_common(MAX_RULES))
+        number = counts.total() - sum(count for _, count in counts.most_common(most))
         yield f"below the level: {number:,} of {rest} further rule{'s' * (rest > 1)}"
 
 
@@ -109,6 +133,6 @@ def below_level_counts(
         next(iter(event.deciding_rules), event.suite)
         for event in events
         if event.verdict in FAULTS
-        and not sets_exit_code(event, stream)
+        and not sets_exit_code(event, stream.run)
         and overlays.get(event.id) != "expected"
     )

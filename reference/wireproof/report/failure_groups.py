@@ -37,6 +37,10 @@ def no_lookup(_: CaseEvent) -> None:
     return
 
 
+Kind: TypeAlias = tuple[str, str]
+"""A kind of failure: the text of its signature; for blocked refusals also their twin, else nothing."""
+
+
 @frozen
 class FailureGroup:
     """Failures with the same signature.
@@ -52,6 +56,11 @@ class FailureGroup:
     others: tuple[CaseEvent, ...] = ()
     blocks: int = 0
 
+    @property
+    def kind(self) -> Kind:
+        """Return what the failures of this group have in common, and no other group of a run has."""
+        return kind_of(self.first, self.signature)
+
 
 def count_verdicts(stream: EventStream) -> dict[str, int]:
     """Count the cases by verdict, in the order of the verdict table."""
@@ -61,9 +70,9 @@ def count_verdicts(stream: EventStream) -> dict[str, int]:
     return {name: number for name, number in seen.items() if number}
 
 
-def sets_exit_code(event: CaseEvent, stream: EventStream) -> bool:
+def sets_exit_code(event: CaseEvent, run: Run) -> bool:
     """Return whether a verdict ends the run with an exit code other than 0."""
-    return ROWS[event.verdict].gate in ("suite", "adapter") or fails_run(event, stream.run)
+    return ROWS[event.verdict].gate in ("suite", "adapter") or fails_run(event, run)
 
 
 def failure_groups_of(
@@ -76,21 +85,24 @@ def failure_groups_of(
     """
     known = overlays or {}
     loud = [
-        event for event in stream.cases if sets_exit_code(event, stream) and known.get(event.id) != "expected"
+        event
+        for event in stream.cases
+        if sets_exit_code(event, stream.run) and known.get(event.id) != "expected"
     ]
     roots = {event.id for event in loud if event.verdict != "blocked"}
-    found: dict[tuple[Signature, str], list[CaseEvent]] = {}
+    found: dict[Kind, tuple[Signature, list[CaseEvent]]] = {}
     blocks: dict[str, int] = {}
     for event in loud:
         if event.verdict == "blocked" and event.kind in roots:
             blocks[event.kind] = blocks.get(event.kind, 0) + 1
         else:
-            found.setdefault((event.signature(stream.run.adapter), _root(event)), []).append(event)
-    made = (_group(key[0], events, blocks) for key, events in found.items())
-    return tuple(sorted(made, key=_severity))
+            signature = event.signature(stream.run.adapter)
+            found.setdefault(kind_of(event, signature), (signature, []))[1].append(event)
+    made = (_group(signature, events, blocks) for signature, events in found.values())
+    return tuple(sorted(made, key=severity))
 
 
-def _severity(group: FailureGroup) -> tuple[int, int, int]:
+def severity(group: FailureGroup) -> tuple[int, int, int]:
     """Return the key that sorts the most severe group first, then the largest."""
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
@@ -103,8 +115,9 @@ def known_security_failures(stream: EventStream, overlays: Mapping[str, Overlay]
     return tuple(one for one in stream.cases if one.is_security and overlays.get(one.id) == "expected")
 
 
-def _root(event: CaseEvent) -> str:
-    return event.kind if event.verdict == "blocked" else ""
+def kind_of(event: CaseEvent, signature: Signature) -> Kind:
+    """Return the kind of a failure."""
+    return str(signature), event.kind if event.verdict == "blocked" else ""
 
 
 def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> FailureGroup:

@@ -1,19 +1,15 @@
-"""One HTML file that needs nothing else: the matrix, and behind each row its bytes, fields and replay line.
+"""One HTML file that needs nothing else: who is safe for which use, topics, findings, and the matrix.
 
-See `architecture.md#events`. The cases and answers of the page are data (`page_data`), which its script shows
-as text. The template escapes the few words that are in the page itself.
+See `architecture.md#events`. The cases and answers of the matrix are data (`matrix`), which the script shows
+as text. The template escapes the words that are in the page itself.
 """
 
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from wireproof.wire.safe_text import escape_unsafe
-
-if TYPE_CHECKING:
-    from jinja2 import BaseLoader, Environment
-    from markupsafe import Markup
-from collections.abc import Sequence
+from attrs import frozen
 
 from wireproof.report.closing_lines import (
     below_level_lines,
@@ -21,10 +17,37 @@ from wireproof.report.closing_lines import (
     provisional_lines,
     uncompared_lines,
 )
+from wireproof.report.diff import version_of
 from wireproof.report.failure_groups import count_verdicts
-from wireproof.report.matrix import Board, Column, Page, data_element, matrix, page_data_of, verdict_class
-from wireproof.runner.conclusion import conclusion_sentence, examples_line
-from wireproof.runner.events import EventStream
+from wireproof.report.matrix import (
+    Column,
+    MatrixTopic,
+    Page,
+    data_element,
+    matrix,
+    page_data_of,
+    verdict_class,
+)
+from wireproof.report.overview import (
+    Finding,
+    Grid,
+    Tally,
+    VersionLine,
+    findings,
+    tallies,
+    tally,
+    topic_grids,
+    version_lines,
+)
+from wireproof.report.uses import Section, State, UseSentence, implementations, sections, sentences_of
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line
+from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.wire.safe_text import escape_unsafe
+
+if TYPE_CHECKING:
+    from jinja2 import BaseLoader, Environment
+    from markupsafe import Markup
 
 # --- html template ---
 #
@@ -74,48 +97,148 @@ def _templates() -> "Environment":
     return template_environment(PackageLoader(PACKAGE, "templates"))
 
 
-# --- html ---
+# --- the page ---
 
 
-__all__ = ["Board", "Column", "Page", "about_runs", "html", "render_board"]
+@frozen
+class Board:
+    """The content of the page.
+
+    Attributes:
+        columns: the implementations.
+        topics: the rows of the matrix; each has a cell for each column.
+        lead: a line below the title.
+        about: the origin of the data.
+        unit: the unit that a row counts.
+        notes: what was not compared or corrected, and what is provisional.
+        sections: who is safe for which use; empty without requirement sets.
+        sentences: the same in words.
+        found: the kinds of failure, the most severe first.
+        sums: the right and wrong answers of each column.
+        grids: heat maps in place of those of the topics, with their title and a note.
+        versions: the wrong answers of implementations with several versions.
+    """
+
+    columns: Sequence[Column]
+    topics: Sequence[MatrixTopic]
+    lead: str = ""
+    about: str = ""
+    unit: str = "cases"
+    notes: Sequence[str] = ()
+    sections: Sequence[Section] = ()
+    sentences: Sequence[UseSentence] = ()
+    found: Sequence[Finding] = ()
+    sums: Sequence[Tally] = ()
+    grids: Sequence[Grid] = ()
+    grids_title: str = "Where it goes wrong"
+    grids_note: str = ""
+    versions: Sequence[VersionLine] = ()
 
 
-def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
-    """Render the HTML file of runs."""
+STATES: Final[Mapping[State, tuple[str, str]]] = {
+    "fails": ("✗", "not safe"),
+    "damaged": ("△", "valid data only"),
+    "unknown": ("–", "undecided"),
+    "open": ("✓", "no fault found"),
+    "met": ("✓", "safe"),
+}
+"""The sign and the words of each state of a use, failures first."""
+
+FULL: Final = 8
+"""The number of findings, and of sentences, that are shown unfolded."""
+
+MAX_FOLDED: Final = 100
+"""The number of further findings that the page lists; the matrix has all."""
+
+
+def html(
+    streams: Sequence[EventStream], page: Page | None = None, baselines: Sequence[AppliedBaseline] = ()
+) -> str:
+    """Render the HTML file of runs; failures that their baselines expect are marked as known."""
+    page = page or Page()
+    overlays = [one.overlays for one in baselines] or [{}] * len(streams)
+    known = [{name for name, overlay in one.items() if overlay == "expected"} for one in overlays]
     columns = [Column(stream.run, count_verdicts(stream), stream.complete) for stream in streams]
-    provisional = dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
-    hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared_lines(stream)]
-    corrected = [
-        f"{stream.run.adapter}: {line}" for stream in streams for line in corrected_lines(stream.run)
+    versions = implementations(page.uses, streams)
+    sentences = [
+        sentence
+        for stream, overlay in zip(streams, overlays, strict=True)
+        if page.uses
+        for sentence in sentences_of(page.uses, stream, overlay)
     ]
-    met = [
-        f"{stream.run.adapter}: {conclusion_sentence(stream)}"
-        for stream in streams
-        if stream.run.requirements
-    ]
-    below = [f"{stream.run.adapter}: {line}" for stream in streams for line in below_level_lines(stream)]
-    drawn = [f"{stream.run.adapter}: {line}" for stream in streams if (line := examples_line(stream))]
-    notes = (*met, *provisional, *hidden, *corrected, *below, *drawn)
-    return render_board(Board(columns, matrix(streams), about_runs(streams), notes=notes), page or Page())
+    board = Board(
+        columns,
+        matrix(streams, known),
+        _lead(streams),
+        about_runs(streams),
+        notes=tuple(_notes(streams, baselines)),
+        sums=[tally(one.cases, one.run, ids) for one, ids in zip(streams, known, strict=True)],
+        sections=tuple(sections(page.uses, versions)),
+        sentences=sorted(sentences, key=lambda one: list(STATES).index(one.state)),
+        found=findings(streams, [column.name for column in columns], known),
+        versions=tuple(version_lines(versions, page.cases)),
+    )
+    return render_board(board, page)
+
+
+def _lead(streams: Sequence[EventStream]) -> str:
+    """Return the implementations if they are few, the number of judged cases, and the days of the runs."""
+    names = [f"{one.run.adapter} {version_of(one.run)}".strip() for one in streams]
+    days = sorted({one.run.started[:10] for one in streams if one.run.started})
+    cases = sum(count_judged(one.cases) for one in streams)
+    parts = (
+        ", ".join(names) if len(names) <= FULL else "",
+        f"{cases:,} answers",
+        " to ".join(days[:1] + days[1:][-1:]),
+    )
+    return " · ".join(filter(None, parts))
+
+
+def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline]) -> Iterator[str]:
+    """Yield what each run concludes, did not compare, corrected and found below its level."""
+    yield from dict.fromkeys(line for stream in streams for line in provisional_lines(stream))
+    for stream, applied in zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True):
+        lines = (
+            conclusion_sentence(stream, applied),
+            *uncompared_lines(stream),
+            *corrected_lines(stream.run),
+            *below_level_lines(stream, applied.overlays),
+            examples_line(stream),
+        )
+        yield from (f"{stream.run.adapter}: {line}" for line in lines if line)
 
 
 def render_board(board: Board, page: Page) -> str:
     """Render the HTML file of a board."""
-    partial = [f"{column.name}: incomplete" for column in board.columns if not column.complete]
+    listed = [
+        version.stream.run for section in board.sections for row in section.rows for version in row.versions
+    ]
+    names = [column.name for column in board.columns]
+    grids = board.grids or list(topic_grids(tallies(board.topics, board.columns), names))
     return render_template(
-        "matrix.html",
+        "page.html",
         title=page.title,
-        about="; ".join([board.about, *partial]),
-        style=template_file("matrix.css"),
-        script=template_file("matrix.js"),
-        columns=board.columns,
+        board=board,
+        partial=[column.name for column in board.columns if not column.complete],
+        style=template_file("page.css"),
+        script=template_file("page.js"),
+        apart=[one for one in zip(board.columns, board.sums, strict=True) if one[0].run not in listed],
+        states=STATES,
+        uses=list({use.id: use for section in board.sections for use in section.uses}.values()),
+        grids=grids,
+        full=FULL,
+        most=FULL + MAX_FOLDED,
+        why=partial(_why, page),
         verdicts=list(dict.fromkeys(name for column in board.columns for name in column.counts)),
         verdict_class=verdict_class,
-        notes=board.notes,
-        charts=board.charts,
-        unit=board.unit.removesuffix("s"),
-        data=safe_html(data_element(page_data_of(board, page))),  # it escapes `<`, which alone ends a script
+        data=safe_html(data_element(page_data_of(board.columns, board.topics, page))),  # it escapes `<`
     )
+
+
+def _why(page: Page, event: CaseEvent) -> str:
+    """Return what breaks in practice if an implementation gets a case wrong; empty if it is not known."""
+    case = page.lookup(event)
+    return case.why if case is not None else ""
 
 
 def about_runs(streams: Sequence[EventStream]) -> str:

@@ -3,8 +3,8 @@
 The terminal shows plain text. The HTML page has the same parts, and the matrix of any run.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from attrs import frozen
 from rich.box import SIMPLE_HEAD
@@ -19,15 +19,13 @@ from wireproof.report.failure_groups import (
     failure_lines,
     no_lookup,
 )
-from wireproof.report.html import Board, Column, Page, render_board, render_template
-from wireproof.report.matrix import matrix
+from wireproof.report.html import Board, render_board
+from wireproof.report.matrix import Column, Page, matrix
+from wireproof.report.overview import Grid, GridCell, findings, tally
 from wireproof.report.terminal import MAX_FINDINGS, plain_text
 from wireproof.runner.interop import EncodeResult, InteropRun
 from wireproof.runner.interop_relay import RelayReport
 from wireproof.runner.interop_results import InteropResults, ReadCounts
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 WIDEST: Final = 1000
 """Width of the matrix in characters: it is never cut."""
@@ -138,8 +136,7 @@ def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
 
 def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
     """Yield the lines below the matrix: what the server stored, the failures, and the notes."""
-    if shown.relay is not None:
-        yield from shown.relay.lines()
+    yield from _relay_lines(shown)
     streams = [*shown.results.streams, *filter(None, [shown.results.server])]
     found = [(stream.run, group) for stream in streams for group in failure_groups_of(stream)]
     for run, group in found[:MAX_FINDINGS]:
@@ -147,6 +144,14 @@ def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
         yield from ("", f"{run.spec}: {head}", *body)
     if len(found) > MAX_FINDINGS:
         yield f"… and {len(found) - MAX_FINDINGS} more kinds of failure: --out has them all"
+    yield from _notes(shown)
+
+
+def _relay_lines(shown: InteropView) -> Sequence[str]:
+    return list(shown.relay.lines()) if shown.relay is not None else []
+
+
+def _notes(shown: InteropView) -> Iterator[str]:
     for participant in shown.exchanged.participants:
         yield from (f"note: {participant.spec}: {note}" for note in participant.notes)
 
@@ -155,19 +160,36 @@ def lines_below(shown: InteropView, width: int = WIDEST) -> Iterator[str]:
 
 
 def interop_page(shown: InteropView, page: Page) -> str:
-    """Render the HTML file: the matrix of producers and readers, then the matrix of all cases."""
+    """Render the HTML file: producers × readers as heat maps, the findings, then the matrix of all cases."""
     streams = shown.results.streams
     columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
-    about = f"{shown.exchanged.ask.count} values of each format, seed {shown.exchanged.ask.seed}"
-    findings = render_template("interop_findings.html", lines=list(lines_below(shown)))
-    charts = [*map(_matrix_html, format_matrices(shown)), findings]
-    return render_board(Board(columns, matrix(streams), about, charts), page)
+    judged = [*streams, *filter(None, [shown.results.server])]
+    board = Board(
+        columns,
+        matrix(streams),
+        f"{shown.exchanged.ask.count} values of each format, seed {shown.exchanged.ask.seed}",
+        notes=[*_relay_lines(shown), *_notes(shown)],
+        sums=[tally(stream.cases, stream.run) for stream in streams],
+        found=findings(judged, [Column(stream.run, {}).name for stream in judged]),
+        grids=[_grid(sheet) for sheet in format_matrices(shown)],
+        grids_title="Who reads what others wrote",
+        grids_note=LEGEND,
+    )
+    return render_board(board, page)
 
 
-def _matrix_html(sheet: FormatMatrix) -> "Markup":
-    """Render the matrix of one format as an HTML table."""
+def _grid(sheet: FormatMatrix) -> Grid:
+    """Return the matrix of one format as a heat map."""
     rows = [
-        (producer, _of(*wrote), [_word(cell, wrote[0]) for cell in cells])
+        (producer, f"wrote {_of(*wrote)}", [_grid_cell(cell, wrote[0]) for cell in cells])
         for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True)
     ]
-    return render_template("interop_matrix.html", sheet=sheet, rows=rows)
+    return Grid(sheet.format_id, "writes ↓ reads →", sheet.readers, rows)
+
+
+def _grid_cell(tally: ReadCounts | None, wrote: int) -> GridCell:
+    text, style = _word(tally, wrote)
+    if tally is None:
+        return GridCell(text, style)
+    words = f"{tally.all:,} read, {tally.wrong:,} of them wrong, {tally.other:,} where the format is open"
+    return GridCell(text, style, words)

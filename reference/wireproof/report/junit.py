@@ -1,4 +1,7 @@
-"""JUnit XML: a testsuite for each format, revision and topic."""
+"""JUnit XML: a testsuite for each format, revision and topic; annotations, and badges.
+
+A testcase is a golden case, or all derived cases of one family of it, of which there are tens of thousands.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,14 +20,6 @@ from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import examples_line
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.wire.safe_text import escape_unsafe
-
-# --- sanitize ---
-#
-# The function with which every report makes texts of fixtures and runs safe to show.
-
-
-# --- junit ---
-
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -64,10 +59,13 @@ def _suite(
     root: ET.Element, stream: EventStream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
 ) -> None:
     suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: {name}"))
-    tags = [_case(suite, stream, event, overlays.get(event.id, "")) for event in events]
+    cases: dict[str, list[CaseEvent]] = {}
+    for event in events:
+        cases.setdefault(event.id.partition(":")[0] if "~" in event.id else event.id, []).append(event)
+    tags = [_case(suite, stream, one, some, overlays) for one, some in cases.items()]
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
-    suite.set("tests", str(len(events)))
+    suite.set("tests", str(len(cases)))
     below = below_level_counts(events, stream, overlays)
     rows = (
         ("not compared", ", ".join(uncompared_in_format(stream.run, events[0].format_id))),
@@ -87,16 +85,25 @@ def _seconds(ns: int) -> str:
     return f"{ns / 1e9:.6f}"
 
 
-def _case(suite: ET.Element, stream: EventStream, event: CaseEvent, overlay: Overlay) -> str:
-    """Add a testcase; the tag inside it, or empty for one that passes."""
-    case = ET.SubElement(suite, "testcase", name=escape_unsafe(event.id), time=_seconds(event.ns))
-    case.set("classname", escape_unsafe(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
-    tag = _tag(event, stream, overlay)
+def _case(
+    suite: ET.Element,
+    stream: EventStream,
+    name: str,
+    events: Sequence[CaseEvent],
+    overlays: Mapping[str, Overlay],
+) -> str:
+    """Add a testcase for events; return the tag inside it, empty for one that passes."""
+    time = _seconds(sum(event.ns for event in events))
+    case = ET.SubElement(suite, "testcase", name=escape_unsafe(name), time=time)
+    case.set("classname", escape_unsafe(f"{stream.run.adapter}.{events[0].suite.replace('/', '.')}"))
+    tags = [_tag(event, stream, overlays.get(event.id, "")) for event in events]
+    tag = next(tag for tag in ("error", "failure", "skipped", "") if tag in tags)
     if tag:
-        child = ET.SubElement(
-            case, tag, type=escape_unsafe(event.label), message=escape_unsafe(_message(event, overlay))
-        )
-        child.text = escape_unsafe("\n".join(_body(event, stream)))
+        first = events[tags.index(tag)]
+        others = tags.count(tag) - 1
+        message = _message(first, overlays.get(first.id, "")) + (f"; and {others:,} more" if others else "")
+        child = ET.SubElement(case, tag, type=escape_unsafe(first.label), message=escape_unsafe(message))
+        child.text = escape_unsafe("\n".join(_body(first, stream)))
     return tag
 
 
@@ -111,10 +118,10 @@ def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
     if event.verdict == "not-run":
         return "error"
     if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not sets_exit_code(
-        event, stream
+        event, stream.run
     ):
         return ""
-    return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream) else tag
+    return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream.run) else tag
 
 
 def _message(event: CaseEvent, overlay: Overlay) -> str:

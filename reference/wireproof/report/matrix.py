@@ -7,7 +7,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from attrs import define, evolve, field, frozen
@@ -15,8 +15,9 @@ from attrs import define, evolve, field, frozen
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import Sources, cited
-from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, Mark, case_view_of
+from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
 from wireproof.report.failure_groups import Lookup, no_lookup, replay_command
+from wireproof.report.uses import Use
 from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import PASSING, ROWS
@@ -35,10 +36,17 @@ _ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
 
 @frozen
 class MatrixCell:
-    """The answer of one implementation in a row: the event to show, and the number of events."""
+    """The answer of one implementation in a row.
+
+    Attributes:
+        event: the one to show.
+        count: the number of events.
+        known: True if a baseline expects the event.
+    """
 
     event: CaseEvent
     count: int = 1
+    known: bool = False
 
 
 @frozen
@@ -73,18 +81,28 @@ class MatrixRow:
         every = (self.cells, *self.others)
         return any(cell is not None and cell.event.is_security for cells in every for cell in cells)
 
+    @property
+    def known(self) -> bool:
+        """Return True if a baseline expects every failure of its cases, which have the same results."""
+        return all(c is None or c.known or c.event.verdict in QUIET for c in self.cells)
+
 
 @frozen
 class MatrixTopic:
-    """The rows of one format, revision and topic: failures first, and of these security cases first."""
+    """The rows of one format, revision and topic: new failures first, and of these security cases first."""
 
     name: str
     rows: tuple[MatrixRow, ...]
 
 
-def matrix(streams: Sequence[EventStream]) -> tuple[MatrixTopic, ...]:
-    """Return the topics of runs by name; failed security cases come first."""
-    columns = [_column(stream) for stream in streams]
+def matrix(streams: Sequence[EventStream], known: Sequence[Collection[str]] = ()) -> tuple[MatrixTopic, ...]:
+    """Return the topics of runs by name; failed security cases come first.
+
+    Args:
+        streams: the runs.
+        known: for each run the ids of the failures that its baseline expects; empty without baselines.
+    """
+    columns = [_column(*one) for one in zip(streams, known or [()] * len(streams), strict=True)]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
     names: dict[str, dict[str, None]] = {suite: {} for suite in sorted(suites)}
     for column in columns:
@@ -99,18 +117,22 @@ def _alarms(cell: MatrixCell) -> bool:
     return cell.event.is_security and cell.event.verdict not in QUIET
 
 
-def _column(stream: EventStream) -> dict[str, MatrixCell]:
-    """Return the cells of one run; the worst event of a family represents it."""
-    cells: dict[str, MatrixCell] = {}
+def row_name(event: CaseEvent) -> str:
+    """Return the name of an event in the matrix: its id, or that of its derived family."""
+    return _NUMBER.sub(":*", event.id) if "~" in event.id else event.id
+
+
+def _column(stream: EventStream, known: Collection[str]) -> dict[str, MatrixCell]:
+    """Return the cells of one run; the worst event of a family represents it, a new failure if it has one."""
+    found: dict[str, list[CaseEvent]] = {}
     for event in stream.cases:
-        name = _NUMBER.sub(":*", event.id) if "~" in event.id else event.id
-        known = cells.get(name)
-        if known is None:
-            cells[name] = MatrixCell(event)
-        else:
-            worst = min(known.event, event, key=lambda one: _ORDER.index(one.verdict))
-            cells[name] = MatrixCell(worst, known.count + 1)
-    return cells
+        found.setdefault(row_name(event), []).append(event)
+    return {name: _cell(events, known) for name, events in found.items()}
+
+
+def _cell(events: Sequence[CaseEvent], known: Collection[str]) -> MatrixCell:
+    worst = min(events, key=lambda one: (one.verdict in QUIET, one.id in known, _ORDER.index(one.verdict)))
+    return MatrixCell(worst, len(events), worst.id in known and worst.verdict not in QUIET)
 
 
 def _folded(names: list[str], columns: list[dict[str, MatrixCell]]) -> tuple[MatrixRow, ...]:
@@ -119,7 +141,7 @@ def _folded(names: list[str], columns: list[dict[str, MatrixCell]]) -> tuple[Mat
         vector = tuple(_result(column.get(name)) for column in columns)
         rows.setdefault(vector, []).append(name)
     made = (_row(tuple(ids), columns) for ids in rows.values())
-    return tuple(sorted(made, key=lambda row: (row.quiet, not row.is_security)))
+    return tuple(sorted(made, key=lambda row: (row.quiet, row.known, not row.is_security)))
 
 
 def _row(ids: tuple[str, ...], columns: list[dict[str, MatrixCell]]) -> MatrixRow:
@@ -132,7 +154,7 @@ def _result(cell: MatrixCell | None) -> str:
     if cell is None:
         return ""
     event = cell.event
-    return event.label if event.verdict in PASSING else f"{event.label} {event.cls} {event.path}"
+    return event.label if event.verdict in PASSING else f"{event.label} {event.cls} {event.path} {cell.known}"
 
 
 # --- page model ---
@@ -163,6 +185,7 @@ class Page:
         cases: by id, for twins.
         rules: by id.
         sources: the documents that the rules cite.
+        uses: the requirement sets that say what an implementation may be used for.
     """
 
     title: str = "wireproof"
@@ -170,6 +193,7 @@ class Page:
     cases: Mapping[str, Case] = field(factory=dict)
     rules: Mapping[str, Rule] = field(factory=dict)
     sources: Sources = field(factory=dict)
+    uses: Sequence[Use] = ()
 
 
 @frozen
@@ -194,27 +218,6 @@ class Column:
         return f"{self.run.adapter} {self.run.version}".strip()
 
 
-@frozen
-class Board:
-    """The content of the page.
-
-    Attributes:
-        columns: the implementations.
-        topics: the rows; each has a cell for each column.
-        about: the origin of the data.
-        charts: rendered HTML above the matrix. A text that is not `Markup` is escaped.
-        unit: the unit that a row counts.
-        notes: lines below the summary.
-    """
-
-    columns: Sequence[Column]
-    topics: Sequence[MatrixTopic]
-    about: str = ""
-    charts: Sequence[str] = field(factory=tuple)
-    unit: str = "cases"
-    notes: Sequence[str] = field(factory=tuple)
-
-
 def verdict_class(verdict: str) -> str:
     """Return the CSS class of a verdict: `pass`, `info`, `mild`, `dim` or `bad`."""
     return _COLOURS.get(verdict, "bad")
@@ -224,14 +227,15 @@ def verdict_class(verdict: str) -> str:
 #
 # The data of a page: each text, input and answer is stored once, and long data is compressed with gzip.
 #
-# `templates/matrix.js` unpacks it, key for key:
+# `templates/page.js` unpacks it, key for key:
 #
 #     words    every text once; elsewhere the number of a text in this list
 #     columns  [name, spec] of each implementation
-#     answers  [label, colour, class, path, got, text, replay, line, start, end, case], each different one
+#     answers  [label, colour, class, path, got, text, replay, line, start, end, space, case, known], each
+#              different one
 #     rules    [id, text, practice, source, url]
 #     cases    [id, title, why, level, flags, rules, source, ran on, want, twin, bytes, size, text, tree,
-#              more]
+#              more, regions]; a region is [space, start, end, bytes, size]
 #     bytes    base64
 #     topics   [name, rows]; a row is [flags, members]; a member [id, case, count, answers]
 #
@@ -265,11 +269,11 @@ class InternedTable(Generic[Key]):
 
 
 class Packer:
-    """Converts a board to the data of the page, in the form that the module describes."""
+    """Converts a matrix to the data of the page, in the form that the module describes."""
 
-    def __init__(self, board: Board, page: Page) -> None:
-        """Prepare the data of `board`, with the cases and rules that `page` can find."""
-        self._board, self._page = board, page
+    def __init__(self, columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> None:
+        """Prepare the data of `topics`, with the cases and rules that `page` can find."""
+        self._columns, self._topics, self._page = columns, topics, page
         self._words: InternedTable[str] = InternedTable()
         self._answers: InternedTable[tuple[int, ...]] = InternedTable()
         self._rules: InternedTable[str] = InternedTable()
@@ -279,10 +283,8 @@ class Packer:
 
     def packed(self) -> dict[str, Any]:
         """Return the complete data."""
-        topics = [
-            [self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._board.topics
-        ]
-        columns = [[self._word(one.name), self._word(one.run.spec)] for one in self._board.columns]
+        topics = [[self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._topics]
+        columns = [[self._word(one.name), self._word(one.run.spec)] for one in self._columns]
         return {
             "columns": columns,
             "topics": topics,
@@ -318,13 +320,15 @@ class Packer:
 
     def _answer(self, cell: MatrixCell, column: int, known: dict[str, CaseView | None]) -> int:
         """Return the number of an answer; the bytes of its own case are marked if they are shown."""
-        event, of = cell.event, self._board.columns[column]
+        event, of = cell.event, self._columns[column]
         if event.verdict not in QUIET and event.id not in known and len(known) < SHOWN:
             known[event.id] = self._detail(event)
         found = known.get(event.id)
         mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NO_MARK
         line = replay_command(self._short(event), of.run) if event.token or of.by_id else ""
-        key = (*(self._word(text) for text in _texts(event, line)), *_place(mark), self._other(event, found))
+        texts = (self._word(text) for text in _texts(event, line))
+        place = (mark.line, mark.start, mark.end, self._word(mark.space))
+        key = (*texts, *place, self._other(event, found), int(cell.known))
         return self._answers.number(key)
 
     def _short(self, event: CaseEvent) -> CaseEvent:
@@ -365,7 +369,7 @@ class Packer:
         rules = [self._rule(name) for name in event.rules]
         words = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
         twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
-        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0]
+        self._cases.rows[number] = [*words, twin, ABSENT, 0, self._word(""), [], 0, []]
         return number
 
     def _twin(self, own: str, name: str) -> int:
@@ -390,8 +394,6 @@ class Packer:
         )
 
     def _data(self, found: CaseView) -> list[Any]:
-        data = found.data[:MAX_BYTES]
-        number = self._bytes.number(data, base64.b64encode(data).decode())
         tree = [
             [
                 line.depth,
@@ -401,7 +403,17 @@ class Packer:
             ]
             for line in found.lines
         ]
-        return [number, len(found.data), self._word(found.text), tree, int(found.more)]
+        regions = [
+            [self._word(one.space), one.start, one.end, self._stored(one.data), len(one.data)]
+            for one in found.regions
+        ]
+        text = self._word(found.text)
+        return [self._stored(found.data), len(found.data), text, tree, int(found.more), regions]
+
+    def _stored(self, data: bytes) -> int:
+        """Return the number of the first bytes of some data, as many as the page shows."""
+        shown = data[:MAX_BYTES]
+        return self._bytes.number(shown, base64.b64encode(shown).decode())
 
 
 def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
@@ -415,13 +427,9 @@ def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
     return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, text, line)
 
 
-def _place(mark: Mark) -> tuple[int, int, int]:
-    return mark.line, mark.start, mark.end
-
-
-def page_data_of(board: Board, page: Page) -> dict[str, Any]:
-    """Return the data of the page of a board."""
-    return Packer(board, page).packed()
+def page_data_of(columns: Sequence[Column], topics: Sequence[MatrixTopic], page: Page) -> dict[str, Any]:
+    """Return the data of the page of a matrix."""
+    return Packer(columns, topics, page).packed()
 
 
 def data_element(data: Mapping[str, Any]) -> str:

@@ -5,10 +5,10 @@ Text from adapters is never interpreted as markup, and control characters in it 
 
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 from rich.console import Console
 from rich.console import Group as Renderables
 from rich.text import Text
@@ -16,11 +16,14 @@ from rich.text import Text
 from wireproof.report.closing_lines import (
     below_level_lines,
     corrected_lines,
+    not_judged_lines,
     provisional_lines,
     uncompared_lines,
 )
 from wireproof.report.failure_groups import (
+    SEVEREST,
     FailureGroup,
+    Kind,
     Lookup,
     SourceLookup,
     count_verdicts,
@@ -29,16 +32,23 @@ from wireproof.report.failure_groups import (
     known_security_failures,
     no_lookup,
     replay_command,
+    sets_exit_code,
 )
 from wireproof.report.verdict_table import WIDEST, VerdictTable
 from wireproof.runner.baseline import AppliedBaseline
-from wireproof.runner.conclusion import conclusion_sentence, examples_line
-from wireproof.runner.events import EventStream
+from wireproof.runner.conclusion import conclusion_sentence, counted, examples_line, large_line
+from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.verdicts import PASSING
 from wireproof.wire.safe_text import escape_unsafe
 
 MAX_FINDINGS: Final = 20
 """Number of findings of a run that are shown if the output is no terminal; `--all` shows every one."""
+
+MAX_KINDS: Final = 8
+"""Number of kinds of failure that the answer of a run lists; `report last` has every one."""
+
+MAX_RULES_AT_END: Final = 3
+"""Number of rules with faults below the level that the answer of a run lists."""
 
 RESERVED_LINES: Final = 12
 """Lines of a screen that are kept free for the end of the run: the exit code, and the next commands."""
@@ -69,6 +79,7 @@ class RunView:
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
         share: the number of runs that share the screen.
         first: the number of the first finding, for `replay '#N'`.
+        numbers: the numbers that findings have already.
     """
 
     lookup: Lookup = no_lookup
@@ -78,6 +89,11 @@ class RunView:
     every: bool = False
     share: int = 1
     first: int = 1
+    numbers: Mapping[tuple[str, Kind], int] = field(factory=dict)
+
+    def number(self, run: Run, group: FailureGroup, place: int) -> int:
+        """Return the number of the finding at a place of its run."""
+        return self.numbers.get((run.spec, group.kind), self.first + place)
 
 
 @frozen
@@ -109,14 +125,14 @@ def print_run(stream: EventStream, console: Console, view: RunView | None = None
         print_line(console, paragraph, "bold red")
     table = VerdictTable(stream)
     lines = closing_lines(stream, view.applied)
-    blocks = [_block(number, group, stream, console, view) for number, group in enumerate(found, view.first)]
+    blocks = [
+        _block(view.number(stream.run, group, place), group, stream.run, console, view)
+        for place, group in enumerate(found)
+    ]
     count = _fitting(blocks, console, view, len(table.rows) + len(lines))
     count = min(count, 1) if paragraph and not view.every else count
-    for head, *body in blocks[:count]:
-        console.print()
-        console.print(Text(head, style="bold red"), soft_wrap=True)
-        for line in body:
-            console.print(Text(line), soft_wrap=True)
+    for block in blocks[:count]:
+        _print_block(console, block)
     console.print()
     console.print(table)
     for line in lines:
@@ -124,14 +140,69 @@ def print_run(stream: EventStream, console: Console, view: RunView | None = None
     return ShownFindings(found, count)
 
 
+def print_answer(
+    stream: EventStream,
+    console: Console,
+    found: Sequence[FailureGroup],
+    numbers: Mapping[tuple[str, Kind], int],
+    sentences: Sequence[str] = (),
+    applied: AppliedBaseline | None = None,
+) -> None:
+    """Print the answer of a run whose failures were printed: what it may be used for, and what was found.
+
+    Args:
+        stream: the run.
+        console: prints it.
+        found: the kinds of failure, the most severe first.
+        numbers: their numbers.
+        sentences: what the implementation may be used for.
+        applied: the baseline, if there is one.
+    """
+    overlays = applied.overlays if applied else {}
+    known = known_security_failures(stream, overlays)
+    security = f"security, in the baseline: {known[0].id} {known[0].label}" if known else ""
+    lines = [
+        *sentences,
+        *filter(None, [total_failure(stream)]),
+        *_kind_lines(stream.run, found, numbers),
+        *filter(None, [security + (f" and {len(known) - 1} more" if len(known) > 1 else "")]),
+        *not_judged_lines(stream),
+        *provisional_lines(stream),
+        *corrected_lines(stream.run),
+        *below_level_lines(stream, overlays, MAX_RULES_AT_END),
+        *filter(None, [examples_line(stream), large_line(stream.run)]),
+    ]
+    console.print()
+    print_line(console, f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}", "bold")
+    for line in lines:
+        print_line(console, f"  {line}", indent="    ")
+    for line in baseline_lines(applied):
+        print_line(console, line)
+
+
+def _kind_lines(
+    run: Run, found: Sequence[FailureGroup], numbers: Mapping[tuple[str, Kind], int]
+) -> Iterator[str]:
+    """Yield the number of kinds of failure, and a line for each of the most severe ones."""
+    if not found:
+        return
+    cases = sum(1 + len(group.others) for group in found)
+    more = f", the {MAX_KINDS} most severe first" if len(found) > MAX_KINDS else ""
+    yield f"{counted(len(found), 'kind')} of failure in {counted(cases, 'case')}{more}:"
+    for group in found[:MAX_KINDS]:
+        event, others = group.first, len(group.others)
+        like = f"  and {others:,} more like it" if others else ""
+        yield f"  #{numbers[run.spec, group.kind]:<3} {event.label}  {event.id}{like}"
+
+
 def plain_text(text: str, style: str = "") -> Text:
     """Return text without markup, with control characters escaped."""
     return Text(escape_unsafe(text), style=style)
 
 
-def print_line(console: Console, text: str, style: str = "") -> None:
+def print_line(console: Console, text: str, style: str = "", indent: str = "  ") -> None:
     """Print a line; a terminal breaks it between words, never within one."""
-    for line in wrap_words(escape_unsafe(text), console.width):
+    for line in wrap_words(escape_unsafe(text), console.width, indent):
         console.print(Text(line, style=style), soft_wrap=True)
 
 
@@ -144,11 +215,55 @@ def wrap_words(text: str, width: int, indent: str = "  ") -> list[str]:
     )
 
 
-def _block(
-    number: int, group: FailureGroup, stream: EventStream, console: Console, view: RunView
-) -> list[str]:
-    head, *body = failure_lines(group, stream.run, view.lookup, view.twins, console.width, view.source)
+def _block(number: int, group: FailureGroup, run: Run, console: Console, view: RunView) -> list[str]:
+    head, *body = failure_lines(group, run, view.lookup, view.twins, console.width, view.source)
     return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
+
+
+def _print_block(console: Console, block: Sequence[str]) -> None:
+    head, *body = block
+    console.print()
+    console.print(Text(head, style="bold red"), soft_wrap=True)
+    for line in body:
+        console.print(Text(line), soft_wrap=True)
+
+
+@define
+class FindingPrinter:
+    """Prints the first failure of each kind as soon as it is judged, and gives the kinds their numbers.
+
+    Attributes:
+        view: its lookups; whether every kind is printed whole, or only severe ones and `MAX_FINDINGS` others.
+        is_known: returns whether the baseline expects a failure, which is then not printed.
+        found: by adapter as the user wrote it and by kind, the first failure. The first one is number 1.
+    """
+
+    console: Console
+    view: RunView
+    is_known: Callable[[CaseEvent], bool] = lambda _: False
+    found: dict[tuple[str, Kind], CaseEvent] = field(factory=dict)
+
+    def add(self, run: Run, events: Iterable[CaseEvent]) -> None:
+        """Print the failures of new kinds among events; a refusal that another failure blocks is no kind."""
+        for event in events:
+            if sets_exit_code(event, run) and event.verdict != "blocked" and not self.is_known(event):
+                self.print_group(run, FailureGroup(event.signature(run.adapter), event))
+
+    def print_group(self, run: Run, group: FailureGroup) -> None:
+        """Print the first failure of a kind that is new."""
+        key = run.spec, group.kind
+        if key in self.found:
+            return
+        self.found[key] = group.first
+        block = _block(len(self.found), group, run, self.console, self.view)
+        severe = group.first.is_security or any(group.first.verdict in names for names in SEVEREST)
+        short = len(self.found) > MAX_FINDINGS and not (self.view.every or severe)
+        _print_block(self.console, block[: 1 + bool(group.first.title)] if short else block)
+
+    @property
+    def numbers(self) -> Mapping[tuple[str, Kind], int]:
+        """Return the numbers of the kinds."""
+        return {key: number for number, key in enumerate(self.found, 1)}
 
 
 def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: RunView, rows: int) -> int:
@@ -202,11 +317,16 @@ def closing_lines(stream: EventStream, applied: AppliedBaseline | None) -> list[
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
     lines += below_level_lines(stream, applied.overlays if applied else None)
-    lines += filter(None, [examples_line(stream)])
+    lines += filter(None, [examples_line(stream), large_line(stream.run)])
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
+    return lines + baseline_lines(applied)
+
+
+def baseline_lines(applied: AppliedBaseline | None) -> list[str]:
+    """Return the entries of a baseline that are out of date, one line each."""
     if applied is None:
-        return lines
-    lines += [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]
+        return []
+    lines = [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]
     lines += [f"baseline: changed  {entry.id} (was {entry.kind}), {entry.who}" for entry in applied.changed]
     lines += [f"baseline: expired  {entry.id} on {entry.expires}, {entry.who}" for entry in applied.expired]
     return lines

@@ -4,6 +4,7 @@
 """
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise, takewhile
@@ -14,7 +15,14 @@ from attrs import frozen
 from wireproof.cases.case import PROPERTY
 from wireproof.formats import FORMATS
 from wireproof.runner.events import EXAMPLE_OPS, CaseEvent, EventStream, fails_run
-from wireproof.runner.known_failures import FIELDS, PATH, BaselineError, KnownFailure, parse_baseline
+from wireproof.runner.known_failures import (
+    MARKS,
+    PATH,
+    SHARED,
+    BaselineError,
+    KnownFailure,
+    parse_tables,
+)
 from wireproof.runner.verdicts import gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
@@ -42,6 +50,9 @@ class AppliedBaseline:
     expired: tuple[KnownFailure, ...] = ()
 
 
+LINE: Final = 110
+"""Characters of a line of ids."""
+
 NO_BASELINE: Final = AppliedBaseline({})
 
 
@@ -50,19 +61,34 @@ def is_known_failure(event: CaseEvent) -> bool:
     return gates(event.verdict, event.level, hold="should", security=event.is_security)
 
 
+class EntryLookup:
+    """Finds the known failure that covers a case."""
+
+    def __init__(self, known_failures: Sequence[KnownFailure]) -> None:
+        """Sort the entries: one case before one family, and that before a pattern."""
+        several = (entry for entry in known_failures if entry.prefix or entry.broad)
+        self._single = {entry.id: entry for entry in known_failures if not (entry.prefix or entry.broad)}
+        self._several = sorted(several, key=lambda entry: entry.broad)
+
+    def entry_of(self, event: CaseEvent) -> KnownFailure | None:
+        """Return the entry; None if there is none."""
+        return self._single.get(event.id) or next(filter(lambda one: one.covers(event), self._several), None)
+
+    def expects(self, event: CaseEvent, today: date) -> bool:
+        """Return whether an entry says that a case fails as it does."""
+        entry = self.entry_of(event)
+        return entry is not None and entry.fails_as_recorded(event) and entry.expires >= today
+
+
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
-    """Apply the known failures to a run. In a filtered run an entry whose case was left out is not stale."""
+    """Apply the known failures to a run. An entry whose case was left out of the run is not stale."""
     overlays: dict[str, Overlay] = {}
     found: dict[KnownFailure, dict[str, list[CaseEvent]]] = {
         entry: {"as": [], "other": [], "not": []} for entry in known_failures
     }
-    single = {entry.id: entry for entry in known_failures if not entry.prefix and not entry.broad}
-    families = sorted(
-        (entry for entry in known_failures if entry.prefix or entry.broad),
-        key=lambda entry: entry.broad,
-    )
+    lookup = EntryLookup(known_failures)
     for event in stream.cases:
-        entry = single.get(event.id) or next((entry for entry in families if entry.covers(event)), None)
+        entry = lookup.entry_of(event)
         if entry is None:
             continue
         how = ("as" if entry.fails_as_recorded(event) else "other") if _is_about(entry, event) else "not"
@@ -104,11 +130,11 @@ def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
 
 
 def _is_seen(entry: KnownFailure, stream: EventStream) -> bool:
-    """Return whether a run can prove an entry stale: for families only if all of them ran.
+    """Return whether a run can prove an entry stale: its case must have run, for families all of them.
 
     That no example fails proves nothing, because another seed draws others.
     """
-    if entry.of_examples:
+    if entry.of_examples or entry.fixture in stream.run.left_out:
         return False
     derived = ("~" in event.id and not event.is_property for event in stream.cases)
     return "~" not in entry.id or (not stream.sampled and any(derived))
@@ -140,16 +166,25 @@ def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: d
 
 
 def write(stream: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """Return a baseline of every failure of a run that would fail it; the user improves the reasons."""
-    gating = [event for event in stream.cases if fails_run(event, stream.run)]
-    names = {
-        (pattern, event.label, event.cls, event.signature_path if event.is_property else "")
-        for event, pattern in _folded(gating)
-    }
-    return "\n".join(
-        _block(KnownFailure(name, kind, cls, reason, owner, expires, issue, path=path))
-        for name, kind, cls, path in sorted(names)
-    )
+    """Return a baseline of every failure of a run that would fail it; the user improves the reasons.
+
+    A table has the failures of one rule with one verdict and class.
+    """
+    tables: dict[tuple[str, ...], set[str]] = {}
+    for event, pattern in _folded([event for event in stream.cases if fails_run(event, stream.run)]):
+        rule = next(iter(event.deciding_rules), event.suite)
+        path = event.signature_path if event.is_property else ""
+        tables.setdefault((event.format, rule, event.label, event.cls, path), set()).add(pattern)
+    head = f"owner = {_quoted(owner)}\nexpires = {expires.isoformat()}\n" if tables else ""
+    seen: set[tuple[str, ...]] = set()  # a pattern may cover cases of several rules
+    texts = []
+    for (_, rule, kind, cls, path), names in sorted(tables.items()):
+        new = sorted(name for name in names if (name, kind, cls, path) not in seen)
+        seen.update((name, kind, cls, path) for name in new)
+        if new:
+            entry = KnownFailure("", kind, cls, reason, owner, expires, issue, path=path)
+            texts.append(f"\n# {rule}\n{table_text(entry, new)}")
+    return head + "".join(texts)
 
 
 def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
@@ -180,19 +215,26 @@ def _parts(event: CaseEvent) -> tuple[str, str]:
     return parent, derived.partition(":")[0]
 
 
-def _block(entry: KnownFailure) -> str:
-    pairs = (
-        entry.id,
-        entry.kind,
-        entry.cls,
-        entry.reason,
-        entry.owner,
-    )
-    lines = [f"{name} = {_quoted(text)}" for name, text in zip(FIELDS, pairs, strict=False)]
-    lines.append(f"expires = {entry.expires.isoformat()}")
-    optional = {PATH: entry.path, "issue": entry.issue, "fault": entry.fault}
-    lines += [f"{name} = {_quoted(text)}" for name, text in optional.items() if text]
+def table_text(entry: KnownFailure, names: Sequence[str], shared: Sequence[str] = SHARED) -> str:
+    """Return the table of some ids and the other fields of an entry, without the `shared` ones."""
+    texts = {"kind": entry.kind, "class": entry.cls, "reason": entry.reason, "owner": entry.owner,
+             PATH: entry.path, "issue": entry.issue, "fault": entry.fault}  # fmt: skip
+    lines = [f"id = {_ids_text(names)}"]
+    lines += [f"{name} = {_quoted(text)}" for name, text in texts.items() if text and name not in shared]
+    lines += [] if "expires" in shared else [f"expires = {entry.expires.isoformat()}"]
+    lines += [f"{mark} = true" for mark in MARKS if getattr(entry, mark)]
     return "\n".join(("[[known-failure]]", *lines, ""))
+
+
+def _ids_text(names: Sequence[str]) -> str:
+    """Return one id as a text, several as a list with as many on a line as fit."""
+    if len(names) == 1:
+        return _quoted(names[0])
+    words = textwrap.wrap(
+        ", ".join(map(_quoted, names)), LINE, break_long_words=False, break_on_hyphens=False,
+        initial_indent="    ", subsequent_indent="    ",
+    )  # fmt: skip
+    return "\n".join(("[", *words, "]"))
 
 
 def _quoted(text: str) -> str:
@@ -211,22 +253,22 @@ def fix(text: str, stream: EventStream, today: date) -> str:
         raise BaselineError(
             "a baseline is rewritten from a whole run only: this one is filtered or incomplete"
         )
-    known_failures = parse_baseline(text)
-    applied = apply(stream, known_failures, today)
+    tables = parse_tables(text)
+    applied = apply(stream, [entry for table in tables for entry in table], today)
     head, blocks = _blocks(text)
-    if len(blocks) != len(known_failures):
+    if len(blocks) != len(tables):
         raise BaselineError(
             "the baseline has entries in a form that cannot be rewritten; use [[known-failure]] tables"
         )
-    return head + "".join(_kept(known_failures, blocks, applied, stream))
+    return head + "".join(_kept(tables, blocks, applied, stream))
 
 
 @frozen
 class _EntryText:
-    """An entry as text of the file.
+    """A table as text of the file.
 
     Attributes:
-        lead: the comments right above it, which belong to it and to the following entries without comments.
+        lead: the comments right above it, which belong to it and to the following tables without comments.
         entry: from its `[[known-failure]]` to its last line.
         tail: blank lines, and separate comments.
     """
@@ -264,31 +306,54 @@ def _cut(lead: Sequence[str], rest: Sequence[str]) -> _EntryText:
 
 
 def _kept(
-    known_failures: Sequence[KnownFailure],
+    tables: Sequence[Sequence[KnownFailure]],
     blocks: Sequence[_EntryText],
     applied: AppliedBaseline,
     stream: EventStream,
 ) -> Iterator[str]:
-    """Yield the entries that stay. A comment is removed with the last entry that it belongs to."""
+    """Yield the tables that stay. A comment is removed with the last table that it belongs to."""
     waiting = ""
-    for entry, block in zip(known_failures, blocks, strict=True):
+    stale = frozenset(applied.stale)
+    for table, block in zip(tables, blocks, strict=True):
         lead = block.lead or waiting
-        if entry in applied.stale:
+        kept = [entry for entry in table if entry not in stale]
+        if not kept:
             waiting = "" if block.ends_group else lead
             yield block.tail.lstrip("\r\n")
             continue
         waiting = ""
-        yield lead + _fixed(entry, block.entry, applied, stream) + block.tail
+        text = block.entry if len(kept) == len(table) else _with_ids(block.entry, kept)
+        yield lead + "\n".join(_fixed(kept, text, applied, stream)) + block.tail
 
 
-def _fixed(entry: KnownFailure, text: str, applied: AppliedBaseline, stream: EventStream) -> str:
-    if entry not in applied.changed or entry.prefix:
-        return text
-    event = next(event for event in stream.cases if event.id == entry.id)
-    return _with(_with(text, "kind", event.label), "class", event.cls)
+def _fixed(
+    table: Sequence[KnownFailure], text: str, applied: AppliedBaseline, stream: EventStream
+) -> Iterator[str]:
+    """Yield the text of a table; entries that fail in another way now get tables of their own."""
+    changed = {entry for entry in table if entry in applied.changed and not entry.prefix}
+    ways: dict[tuple[str, str], list[KnownFailure]] = {}
+    for event in stream.cases:
+        for entry in changed:
+            if entry.id == event.id:
+                ways.setdefault((event.label, event.cls), []).append(entry)
+    same = [entry for entry in table if entry not in changed]
+    if same:
+        yield _with_ids(text, same) if changed else text
+    for (kind, cls), entries in ways.items():
+        yield _with(_with(_with_ids(text, entries) if len(table) > 1 else text, "kind", kind), "class", cls)
+
+
+def _with_ids(block: str, entries: Sequence[KnownFailure]) -> str:
+    """Return the table with other ids."""
+    names = _ids_text([entry.id for entry in entries])
+    was = re.compile(r"^id\s*=\s*(\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
+    return was.sub(lambda _: f"id = {names}", block, count=1)
 
 
 def _with(block: str, name: str, value: str) -> str:
-    """Return the entry with one of its lines rewritten; a comment at the end of the line stays."""
+    """Return the table with one of its lines rewritten; a comment at the end of the line stays."""
     was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
-    return was.sub(lambda _: f"{name} = {_quoted(value)}", block, count=1)
+    line = f"{name} = {_quoted(value)}"
+    if not was.search(block):  # only a class may be missing
+        return re.sub(r"^kind\b.*", lambda kind: f"{kind[0]}\n{line}", block, count=1, flags=re.MULTILINE)
+    return was.sub(lambda _: line, block, count=1)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wireproof.runner.baseline import AppliedBaseline, Overlay
-from wireproof.runner.events import CaseEvent, EventStream, fails_run
+from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import ROWS
 
@@ -45,6 +45,20 @@ def examples_line(stream: EventStream) -> str:
     found = sum(event.is_property for event in stream.cases)
     each = f"{drawn.count} of each format and op"
     return f"generated examples: {found:,}, {each}, of seed {drawn.seed}, by Hypothesis {drawn.hypothesis}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 case`, `1,200 cases`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def large_line(run: Run) -> str:
+    """Say how many large cases a run left out; empty if none."""
+    if not run.left_out:
+        return ""
+    count, must = len(run.left_out), sum(level == "must" for level in run.left_out.values())
+    which = f"of which {must} must" if must < count else "all must"
+    return f"{counted(count, 'large case')} left out, {which}: add --large"
 
 
 def exit_code(
@@ -141,6 +155,8 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = N
         title = f"shard {stream.run.shard} of {title}"  # the others may fail
     if not failures:
         good = f"meets {title}" if title else "conforms"
-        return good + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")
+        large = len(stream.run.left_out)
+        good += f", but for {counted(known, 'known failure')}" if known else ""
+        return good + (f"; {counted(large, 'large case')} left out" if large else "")
     bad = f"does not meet {title}" if title else "does not conform"
     return f"{bad}: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")

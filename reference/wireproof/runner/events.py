@@ -93,6 +93,7 @@ class Run:
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
         requirements: the requirement set; None for a run on its own choice of cases.
         examples: the generated examples; None for a run without any.
+        left_out: the large cases that only `--large` runs, with their levels.
     """
 
     suite: str
@@ -111,6 +112,7 @@ class Run:
     started: str = ""
     requirements: Requirements | None = None
     examples: Examples | None = None
+    left_out: Mapping[str, Level] = field(factory=dict)
     schema: int = SCHEMA
 
 

@@ -1,16 +1,18 @@
 """Known failures, and the file that lists them: a baseline.
 
 A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
-date. An entry that no longer applies ends a run with exit code 3:
+date. A table has those that differ in nothing but the case. An entry that no longer applies ends a run with
+exit code 3:
 
-    # a comment stays with the entry below it
-    [[known-failure]]
-    id = "kafka.batch/v2/crc/flipped-bit"
-    kind = "fail:wrong-accept"
-    class = "crc-mismatch"
-    reason = "the library checks sums only on request"
-    owner = "somebody"
+    owner = "somebody"        # of every table that names no other; the day too
     expires = 2027-06-30
+
+    # a comment stays with the table below it
+    [[known-failure]]
+    id = ["kafka.batch/v2/crc/flipped-bit", "kafka.batch/v2/crc/zero"]
+    kind = "fail:wrong-accept"
+    class = "crc-mismatch"    # where there is one
+    reason = "the library checks sums only on request"
     issue = "https://…"       # optional
     fault = "https://…#L10"   # optional: the lines of the implementation that are at fault
 
@@ -36,10 +38,11 @@ explains: such an entry is not stale if its case passes.
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
@@ -64,7 +67,7 @@ fixture_pattern: Final = lru_cache(compile_pattern)
 
 @frozen(cache_hash=True)
 class KnownFailure:
-    """One known failure, as the file has it."""
+    """One known failure: a table of the file with one of its ids."""
 
     id: str
     kind: str
@@ -132,6 +135,9 @@ def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
 
 
 FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
+SHARED: Final = ("owner", "expires")
+"""Fields that may stand above all tables."""
+
 LINKS: Final = ("issue", "fault")
 """Links of an entry, each of which may be missing."""
 
@@ -145,25 +151,35 @@ MARKS: Final = ("flaky", "exact")
 
 def parse_baseline(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
     """Return the known failures of a file; raises `BaselineError`."""
+    return tuple(entry for table in parse_tables(text, name) for entry in table)
+
+
+def parse_tables(text: str, name: str = "baseline") -> tuple[tuple[KnownFailure, ...], ...]:
+    """Return the known failures of each table of a file; raises `BaselineError`."""
     try:
         rows = parse_toml(text)
     except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
-    entries = rows.pop("known-failure", [])
-    if rows or not isinstance(entries, list):
+    tables = rows.pop("known-failure", [])
+    shared: dict[str, object] = {part: rows.pop(part) for part in SHARED if part in rows}
+    if rows or not isinstance(tables, list):
+        unexpected = ", ".join(rows) or "entry = …"
         raise BaselineError(
-            f"{name}: holds [[known-failure]] entries and nothing else, not {', '.join(rows) or 'entry = …'}"
+            f"{name}: holds {' and '.join(SHARED)}, [[known-failure]] tables and nothing else: "
+            f"look at {unexpected}"
         )
-    known_failures = tuple(
-        _known_failure(row, f"{name}: known failure {number}") for number, row in enumerate(entries, 1)
+    found = tuple(
+        tuple(_known_failures(row, shared, f"{name}: known failure {number}"))
+        for number, row in enumerate(tables, 1)
     )
+    known_failures = [entry for table in found for entry in table]
     written = Counter(
         (entry.id, *((*entry.failure, entry.path) if entry.broad else ())) for entry in known_failures
     )
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
-    return known_failures
+    return found
 
 
 def read_baseline(path: Path) -> tuple[KnownFailure, ...]:
@@ -179,10 +195,13 @@ def baseline_text(path: Path) -> str:
         raise BaselineError(f"{path}: {error}") from None
 
 
-def _known_failure(row: object, where: str) -> KnownFailure:
+def _known_failures(row: object, shared: Mapping[str, object], where: str) -> Iterator[KnownFailure]:
+    """Yield the known failures of a table, one for each id; raises `BaselineError`."""
     if not isinstance(row, dict):
         raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
-    optional = {*LINKS, *MARKS, *([PATH] if str(row.get("id")).endswith("~*") else ())}
+    row = {"class": "", **shared, **row}
+    ids: list[Any] = row["id"] if isinstance(row.get("id"), list) and row["id"] else [row.get("id")]
+    optional = {*LINKS, *MARKS, *([PATH] if all(str(name).endswith("~*") for name in ids) else ())}
     if unexpected := set(row) - optional ^ set(FIELDS):
         raise BaselineError(
             f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))}"
@@ -190,22 +209,29 @@ def _known_failure(row: object, where: str) -> KnownFailure:
     for mark in MARKS:
         if row.get(mark, True) is not True:
             raise BaselineError(f"{where}: {mark} is true, or not there")
-    texts = {name: row[name] for name in row if name not in {"expires", *MARKS}}
+    texts = {name: row[name] for name in row if name not in {"id", "expires", *MARKS}}
     empty = [
-        name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
+        name for name, value in texts.items() if not isinstance(value, str) or not (value or name == "class")
     ]
+    empty += ["id" for name in ids if not isinstance(name, str) or not name]
     if empty or type(row["expires"]) is not date:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if not row.get("fault", _SECURE).startswith(_SECURE):
         raise BaselineError(f"{where}: fault is a link, {_SECURE}…")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
-    if error := bracket_error(row["id"].partition("~")[0]):
+    first = KnownFailure("", *(row.get(name, "") for name in (*FIELDS[1:], *LINKS)))
+    marked = evolve(first, flaky="flaky" in row, exact="exact" in row, path=row.get(PATH, ""))
+    for name in ids:
+        _check_id(name, where)
+        yield evolve(marked, id=name)
+
+
+def _check_id(name: str, where: str) -> None:
+    if error := bracket_error(name.partition("~")[0]):
         raise BaselineError(f"{where}: {error}")
-    if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*|[^~]+/property/\w[\w-]*~\*", row["id"]):
+    if "*" in name and not re.fullmatch(r"[^~]+~[^*~]+:\*|[^~]+/property/\w[\w-]*~\*", name):
         raise BaselineError(
             f"{where}: a pattern ends in ~<family>:*, or in /property/<op>~* for generated examples; "
             "golden cases are named one by one"
         )
-    entry = KnownFailure(*(row.get(name, "") for name in (*FIELDS, *LINKS)))
-    return evolve(entry, flaky="flaky" in row, exact="exact" in row, path=row.get(PATH, ""))

@@ -16,7 +16,7 @@ from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Op, Steps, Value
-from wireproof.cases.made_case import is_large, made_input
+from wireproof.cases.made_case import made_input, needs_digest
 from wireproof.cases.outcome import Unsupported
 from wireproof.cases.steps import SEQUENCE, step_request
 from wireproof.cases.wrap_as_stream import wrap_case
@@ -93,7 +93,7 @@ def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
 
 def no_digests(case: Case, hello: Hello) -> str:
     """Return why a case of large values is not sent to an adapter without digests; empty if it is sent."""
-    return NO_DIGESTS if is_large(case) and not hello.digests else ""
+    return NO_DIGESTS if needs_digest(case) and not hello.digests else ""
 
 
 def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:

@@ -1,7 +1,8 @@
 """One run: the selected cases and their families on one adapter, judged, as events in the order of the plan.
 
-Golden cases run first, after their twins. A family is derived only from a case that the adapter accepts, so
-that one bug is reported once and not a thousand times. See architecture.md#cases.
+Golden cases run first, after their twins; then derived ones; then the large golden ones, which take most of
+the time. A case is derived only from one that the adapter accepts, so that one bug is reported once and not a
+thousand times. See architecture.md#cases.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from attrs import evolve, frozen
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.made_case import is_large
 from wireproof.cases.outcome import Outcome, Refused, Unsupported
 from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
@@ -35,21 +37,28 @@ class Selection:
         by_id: every fixture, for the twins that a selection leaves out.
         families: whether the derived cases run too.
         keep: selects derived cases; all of them unless a token of one is replayed.
+        large: fixtures that run last.
     """
 
     golden: Sequence[Case]
     by_id: Mapping[str, Case]
     families: bool = True
     keep: Callable[[Case], bool] = lambda _: True
+    large: Sequence[Case] = ()
 
     @classmethod
     def of(cls, hello: Hello, cases: Sequence[Case], suite: Suite, *, families: bool = True) -> "Selection":
         """Return the plan for one adapter, without the cases of formats that it does not claim."""
-        mine = [case for case in cases if _concerns(hello, case)]
-        return cls(mine, suite.by_id, families)
+        return cls([case for case in cases if concerns(hello, case)], suite.by_id, families)
+
+    def large_last(self) -> "Selection":
+        """Return the same plan with the large cases at its end."""
+        large = [case for case in self.golden if is_large(case)]
+        return evolve(self, golden=[case for case in self.golden if not is_large(case)], large=large)
 
 
-def _concerns(hello: Hello, case: Case) -> bool:
+def concerns(hello: Hello, case: Case) -> bool:
+    """Return whether a case is of a format that the adapter claims, or of one whose stream it claims."""
     if not hello.revisions or case.format_id in hello.revisions:
         return True
     row = FORMATS.get(case.format_id)
@@ -66,12 +75,18 @@ def run(engine: Engine, plan: Selection, families: Families | None = None) -> It
         families: derives the families; a store shares them with the other adapters of a run.
     """
     verdicts: dict[str, Verdict] = {}
-    yield from _golden(engine, plan, verdicts)
+    seq = -1
+    for event in _golden(engine, plan, plan.golden, verdicts, 0):
+        seq = event.seq
+        yield event
+    if plan.families:
+        for event in _families(engine, plan, verdicts, families or Families()):
+            seq = event.seq
+            yield event
+    yield from _golden(engine, plan, plan.large, verdicts, seq + 1)
     left_out = sum(verdict.text == NO_DIGESTS for verdict in verdicts.values())
     if left_out:
         engine.notes.append(f"{left_out} cases of larger values were not asked: the adapter {NO_DIGESTS}")
-    if plan.families:
-        yield from _families(engine, plan, verdicts, families or Families())
 
 
 # --- golden cases ---
@@ -92,8 +107,13 @@ class _GoldenResult:
     outcome: Outcome | None = None
 
 
-def _golden(engine: Engine, plan: Selection, verdicts: dict[str, Verdict]) -> Iterator[CaseEvent]:
-    """Judge each answer as it arrives, and yield the events in plan order as soon as that is possible."""
+def _golden(
+    engine: Engine, plan: Selection, cases: Sequence[Case], verdicts: dict[str, Verdict], first: int
+) -> Iterator[CaseEvent]:
+    """Judge each answer as it arrives, and yield the events in order as soon as that is possible.
+
+    The first case has the place `first` in the plan.
+    """
 
     def keep(case: Case, outcome: Outcome, ns: int) -> _GoldenResult:
         twin = verdicts.get(case.twin or "")
@@ -103,35 +123,40 @@ def _golden(engine: Engine, plan: Selection, verdicts: dict[str, Verdict]) -> It
         verdicts[case.id] = verdict = judge(case, outcome, hello=engine.hello, twin=twin)
         return _GoldenResult(case, verdict, ns)
 
-    places = {case.id: place for place, case in enumerate(plan.golden)}
+    places = {case.id: place for place, case in enumerate(cases)}
     waiting: dict[int, CaseEvent] = {}
     next_place = 0
-    for result in engine.run_with(_twins_first(plan), keep, GOLDEN_BLOCK):
+    for result in engine.run_with(_twins_first(cases, plan.by_id, verdicts), keep, GOLDEN_BLOCK):
         case = result.case
         if result.outcome is not None:
             twin = verdicts.get(case.twin or "")
             verdicts[case.id] = judge(case, result.outcome, hello=engine.hello, twin=twin)
         if case.id in places:
             place = places[case.id]
-            waiting[place] = _golden_event(place, plan, case, verdicts[case.id], result.ns)
+            waiting[place] = _golden_event(
+                first + place, cases[place], plan, case, verdicts[case.id], result.ns
+            )
         while next_place in waiting:
             yield waiting.pop(next_place)
             next_place += 1
 
 
-def _golden_event(place: int, plan: Selection, sent: Case, verdict: Verdict, ns: int) -> CaseEvent:
+def _golden_event(
+    seq: int, golden: Case, plan: Selection, sent: Case, verdict: Verdict, ns: int
+) -> CaseEvent:
     """Make the event of a golden case under the format of its fixture, even if it was wrapped as a stream."""
-    golden = plan.golden[place]
     case = evolve(sent, format=golden.format, revision=golden.revision)
-    return case_event(place, case, verdict, ns, "" if case.id in plan.by_id else _token(golden, verdict))
+    return case_event(seq, case, verdict, ns, "" if case.id in plan.by_id else _token(golden, verdict))
 
 
-def _twins_first(plan: Selection) -> Iterator[Case]:
-    """Yield each golden case after its twin, even if the twin is not selected."""
-    selected = {case.id: case for case in plan.golden}
-    yielded: set[str] = set()
-    for case in plan.golden:
-        twin = selected.get(case.twin or "") or plan.by_id.get(case.twin or "")
+def _twins_first(
+    cases: Sequence[Case], by_id: Mapping[str, Case], judged: Mapping[str, Verdict]
+) -> Iterator[Case]:
+    """Yield each golden case after its twin, even if the twin is not selected, unless that was judged."""
+    selected = {case.id: case for case in cases}
+    yielded: set[str] = set(judged)
+    for case in cases:
+        twin = selected.get(case.twin or "") or by_id.get(case.twin or "")
         for one in (twin, case):
             if one is not None and one.id not in yielded:
                 yielded.add(one.id)

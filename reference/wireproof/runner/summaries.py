@@ -23,6 +23,9 @@ NoAnswer: TypeAlias = Unsupported | Stalled | Crashed | TimedOut | Exhausted | F
 MAX_TEXT: Final = 120
 """Maximum characters of one answer in a report."""
 
+SHOWN_TEXT: Final = 64
+"""Characters of a long text that are shown from a difference on."""
+
 MAX_OUTPUT: Final = 400
 """Maximum characters of the last output of a dead process or its adapter."""
 
@@ -93,6 +96,18 @@ def short_value(value: object) -> str:
 
 
 def short_field(found: ValueDifference) -> tuple[str, str]:
-    """Return both sides of a difference as `name = value`."""
+    """Return both sides of a difference as `name = value`; long texts from the place where they differ."""
     name = found.path or "value"
-    return f"{name} = {short_value(found.want)}", f"{name} = {short_value(found.got)}"
+    want, got = found.want, found.got
+    if isinstance(want, str) and isinstance(got, str) and max(len(want), len(got)) + len(name) > MAX_TEXT:
+        return _from_difference(name, want, got), _from_difference(name, got, want)
+    return f"{name} = {short_value(want)}", f"{name} = {short_value(got)}"
+
+
+def _from_difference(name: str, text: str, other: str) -> str:
+    """Return a text in hex from the first byte on in which it differs from another, with the place of it."""
+    pairs = enumerate(zip(text, other, strict=False))
+    start = next((at for at, (one, two) in pairs if one != two), min(len(text), len(other))) // 2
+    rest, size = text[2 * start :], len(text) // 2
+    shown = f'"{rest[:SHOWN_TEXT]}{"…" if len(rest) > SHOWN_TEXT else ""}"' if rest else "(end)"
+    return f"{name} from byte {start:,} of {size:,} = {shown}"

@@ -31,6 +31,10 @@ LONGEST_PATH: Final = 300
 """Maximum characters of a path; its last step may be a name that an adapter made up."""
 
 
+UNREADABLE: Final = "unreadable"
+"""The field in which the answer of a live server says why a consumer refuses what it delivers."""
+
+
 class _Missing:
     """Marks a field that does not exist; null is a value."""
 
@@ -77,7 +81,7 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
     while pending:
         path, left, right = pending.pop()
         if isinstance(left, dict) and isinstance(right, dict):
-            keys = left if masked else {**left, **right}
+            keys = left if masked else {**_causes(path, right), **left, **right}
             pairs = [(_join(path, key), left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
             pending.extend(reversed(pairs))
         elif isinstance(left, list) and isinstance(right, list):
@@ -90,6 +94,11 @@ def differences(want: Json, got: Json, *, masked: bool = False) -> Iterator[Valu
                 pending.extend(reversed(list(_unequal(path, left, right))))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
             yield ValueDifference(one_line(path, LONGEST_PATH), left, right)
+
+
+def _causes(path: str, got: dict[str, Json]) -> dict[str, Json]:
+    """Return the field of a whole answer that says why what was read is incomplete: all others follow."""
+    return {UNREADABLE: got[UNREADABLE]} if not path and UNREADABLE in got else {}
 
 
 def _join(path: str, key: str) -> str:

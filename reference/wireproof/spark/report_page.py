@@ -6,7 +6,7 @@ the smallest sample of the answer that needs the most attention.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,9 +15,10 @@ from attrs import frozen
 
 from wireproof.cases import token
 from wireproof.cases.case import Case, Op
-from wireproof.report.html import Board, Column, Page, render_board
-from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow, MatrixTopic
-from wireproof.runner.events import CaseEvent, Run
+from wireproof.report.html import Board, render_board
+from wireproof.report.matrix import QUIET, Column, MatrixCell, MatrixRow, MatrixTopic, Page
+from wireproof.report.overview import findings, tally
+from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.verdicts import ROWS, VerdictName
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
@@ -98,9 +99,26 @@ def render_page(folder: Path) -> str:
     lines = [_Line.of(job, number, row) for number, row in enumerate(job.tables["matrix"])]
     cases = {event.seq: line.case for line in lines if line.case for event in line.events}
     columns = [_column(job, number, lines) for number in range(len(job.implementations))]
-    topics = tuple(_topics(lines))
-    board = Board(columns, topics, job.description, unit=job.unit)
+    counts = {event.seq: line.count for line in lines for event in line.events}
+    weight = partial(_weight, counts)
+    streams = [
+        EventStream(column.run, tuple(line.events[number] for line in lines if number < len(line.events)))
+        for number, column in enumerate(columns)
+    ]
+    judged = slice(int(job.is_scan), None)  # what the reference says of a log is no verdict on a codec
+    board = Board(
+        columns,
+        tuple(_topics(lines)),
+        job.description,
+        unit=job.unit,
+        sums=[tally(stream.cases, stream.run, weight=weight) for stream in streams],
+        found=findings(streams[judged], [column.name for column in columns[judged]], weight=weight),
+    )
     return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
+
+
+def _weight(counts: Mapping[int, int], event: CaseEvent) -> int:
+    return counts[event.seq]
 
 
 # --- rows of the matrix ---

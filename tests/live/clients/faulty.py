@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 from attrs import evolve
 
 from tests.live.clients.plain_client import SECONDS, PlainConsumer, Row, put, row_of
-from tests.live.mock_broker.batch_edits import with_right_crc
 from wireproof.kafka.family.client_program.regroup_records import split_log
+from wireproof.kafka.family.loopback_broker.faults import with_right_crc
 from wireproof.kafka.family.loopback_broker.served_log import END
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.json_values import json_of

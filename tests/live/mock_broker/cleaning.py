@@ -1,86 +1,15 @@
-"""A partition that cleans a compacted topic when a segment ends, after Kafka's Cleaner, and its faults."""
+"""Faults in the cleaning of a compacted topic. Each class overrides one step of it."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from attrs import evolve
-
-from wireproof.kafka.attribute_bits import TRANSACTIONAL
-from wireproof.kafka.family.loopback_broker.append_rules import Form, batches_of, finished, written_records
-from wireproof.kafka.family.loopback_broker.partition import Aborted, ServedPartition, StoredEntry
-from wireproof.kafka.values import Record, RecordBatch
-
-
-class CleaningPartition(ServedPartition):
-    """Cleans all batches before the one that begins a segment, if the topic says how long that is.
-
-    Records without a value are left.
-    """
-
-    def keep(self, form: Form, data: bytes) -> None:
-        """Clean the segment that ends with a batch."""
-        super().keep(form, data)
-        first, last, time = self.stored[0], self.stored[-1], self.settings.segment_ms
-        if self.settings.compacted and time is not None and last.max_timestamp - first.max_timestamp > time:
-            self.stored = [*self.cleaned(self.stored[:-1]), last]
-
-    def cleaned(self, entries: list[StoredEntry]) -> list[StoredEntry]:
-        """Return what is left: for each key the last record that is not aborted; markers; last sequences."""
-        kept = self.kept(entries)
-        lasts = {batch.producer_id: one.last_offset for one, batch in _data(entries)}
-        return [
-            left
-            for one in entries
-            if (left := one if one.is_marker else _left(one, kept)) is not None
-            and (left.is_marker or _records(left) or _keeps_sequence(left, lasts))
-        ]
-
-    def kept(self, entries: list[StoredEntry]) -> set[int]:
-        """Return the offsets of the records that are left."""
-        rows = [
-            record
-            for one, batch in _data(entries)
-            if not self.is_aborted(one, batch)
-            for record in batch.records
-        ]
-        return set({record.key: record.offset for record in rows}.values())
-
-    def is_aborted(self, entry: StoredEntry, batch: RecordBatch) -> bool:
-        """Report whether a batch belongs to an aborted transaction."""
-        return bool(batch.attributes & TRANSACTIONAL) and any(
-            one.producer == batch.producer_id and one.first <= entry.base_offset < one.last
-            for one in self.aborted
-        )
-
-
-def _batch(entry: StoredEntry) -> RecordBatch:
-    (batch,) = batches_of(entry.data)
-    return batch
-
-
-def _records(entry: StoredEntry) -> tuple[Record, ...]:
-    return _batch(entry).records
-
-
-def _data(entries: list[StoredEntry]) -> Iterator[tuple[StoredEntry, RecordBatch]]:
-    return ((one, _batch(one)) for one in entries if not one.is_marker)
-
-
-def _keeps_sequence(entry: StoredEntry, lasts: dict[int, int]) -> bool:
-    producer = _batch(entry).producer_id
-    return producer >= 0 and lasts[producer] == entry.last_offset
-
-
-def _left(entry: StoredEntry, kept: set[int]) -> StoredEntry:
-    """Return a batch with the records that are left; its base is the time of the first of them."""
-    batch = _batch(entry)
-    records = [one for one in batch.records if one.offset in kept]
-    if len(records) == len(batch.records):
-        return entry
-    base = records[0].timestamp if records else batch.base_timestamp
-    written = tuple(evolve(one, timestamp_delta=one.timestamp - base) for one in records)
-    header = evolve(batch, base_timestamp=base, records=written)
-    return evolve(entry, data=finished(Form(header, written_records(header))))
+from wireproof.kafka.family.loopback_broker.cleaning import (
+    CleaningPartition,
+    batch_in,
+    data_in,
+    records_in,
+)
+from wireproof.kafka.family.loopback_broker.partition import Aborted, StoredEntry
+from wireproof.kafka.values import Record
 
 
 class CleansMarkers(CleaningPartition):
@@ -88,7 +17,7 @@ class CleansMarkers(CleaningPartition):
 
     def cleaned(self, entries: list[StoredEntry]) -> list[StoredEntry]:
         """Leave the last marker of each key."""
-        last = {_records(one)[0].key: one.base_offset for one in entries if one.is_marker}
+        last = {records_in(one)[0].key: one.base_offset for one in entries if one.is_marker}
         return [
             one for one in super().cleaned(entries) if not one.is_marker or one.base_offset in last.values()
         ]
@@ -99,11 +28,11 @@ class CleansMarkersOfOthers(CleaningPartition):
 
     def cleaned(self, entries: list[StoredEntry]) -> list[StoredEntry]:
         """Leave those of one producer."""
-        producers = [_batch(one).producer_id for one in entries if one.is_marker]
+        producers = [batch_in(one).producer_id for one in entries if one.is_marker]
         return [
             one
             for one in super().cleaned(entries)
-            if not one.is_marker or _batch(one).producer_id == producers[-1]
+            if not one.is_marker or batch_in(one).producer_id == producers[-1]
         ]
 
 
@@ -112,7 +41,7 @@ class CleansNewerRecords(CleaningPartition):
 
     def kept(self, entries: list[StoredEntry]) -> set[int]:
         """Begin at the end."""
-        rows = [record for _, batch in _data(entries) for record in batch.records]
+        rows = [record for _, batch in data_in(entries) for record in batch.records]
         return set({record.key: record.offset for record in reversed(rows)}.values())
 
 
@@ -139,7 +68,7 @@ class CleaningKeepsTimes(CleaningPartition):
 
     def cleaned(self, entries: list[StoredEntry]) -> list[StoredEntry]:
         """Keep what was there."""
-        self._before = [record for _, batch in _data(entries) for record in batch.records]
+        self._before = [record for _, batch in data_in(entries) for record in batch.records]
         return super().cleaned(entries)
 
     def first_after(self, timestamp: int) -> Record | None:

@@ -1,6 +1,7 @@
 """Brokers with one fault each: `FAULTS`, by name. Each class overrides one step of an append.
 
 The faults are those that brokers had, or that a rule of kafka.md §1.7 forbids and one careless line makes.
+Those of `serve broker` are in the package.
 """
 
 import re
@@ -23,15 +24,12 @@ from tests.live.mock_broker import (
     storage_faults,
     transaction_time_faults,
 )
-from tests.live.mock_broker.batch_edits import (
-    with_numbers,
-)
-from tests.live.mock_broker.cleaning import CleaningPartition
 from tests.live.mock_broker.restart_faults import RestartingPartition
+from wireproof.kafka.family.loopback_broker import faults as served
 from wireproof.kafka.family.loopback_broker.append_rules import Form
+from wireproof.kafka.family.loopback_broker.cleaning import CleaningPartition
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.family.loopback_broker.server import Die, Hang
-from wireproof.kafka.values import RecordBatch
 
 DAY_MS: Final = 86_400_000
 
@@ -45,23 +43,6 @@ LARGE: Final = 3
 # --- faults in offsets, and in what is answered ---
 
 
-class DropsData(ServedPartition):
-    """Answers success and stores nothing; the high watermark moves."""
-
-    def keep(self, form: Form, _: bytes) -> None:
-        """Drop the bytes."""
-        self.end += form.header.last_offset_delta + 1
-
-
-class StoresTwice(ServedPartition):
-    """Stores each batch twice, with offsets of their own."""
-
-    def keep(self, form: Form, data: bytes) -> None:
-        """Store the batch again."""
-        super().keep(form, data)
-        super().keep(form, with_numbers(data, baseOffset=self.end))
-
-
 class LeavesGap(ServedPartition):
     """Leaves an offset out after each batch."""
 
@@ -69,15 +50,6 @@ class LeavesGap(ServedPartition):
         """Skip an offset."""
         super().keep(form, data)
         self.end += 1
-
-
-class AnswersNextOffset(ServedPartition):
-    """Answers the offset after the batch instead of the first one of it."""
-
-    def answer(self, form: Form, now: int) -> Appended:
-        """Answer the next offset."""
-        answer = super().answer(form, now)
-        return evolve(answer, base_offset=answer.base_offset + form.header.last_offset_delta + 1)
 
 
 class AnswersOtherPartition(ServedPartition):
@@ -114,13 +86,6 @@ class ReadsFromNextBatch(ServedPartition):
         """Leave out the batch that begins before the offset."""
         later = [stored for stored in self.stored if stored.base_offset >= offset]
         return super().read_from(later[0].base_offset, max_bytes, bound) if later else b""
-
-
-class StoresDuplicate(ServedPartition):
-    """Stores the batch of an idempotent producer again when it is sent again."""
-
-    def known_producer(self, batch: RecordBatch) -> None:
-        """Know no producer."""
 
 
 # --- faults of the server ---
@@ -162,7 +127,8 @@ def _named() -> Mapping[str, type[ServedPartition]]:
     )
     found = (member for module in modules for member in getmembers(module, isclass))
     faulty = [(name, one) for name, one in found if issubclass(one, ServedPartition) and one not in RIGHT]
-    return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in faulty}
+    named = {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): one for name, one in faulty}
+    return {**served.FAULTS, **named}
 
 
 FAULTS: Final[Mapping[str, type[ServedPartition]]] = _named()

@@ -4,11 +4,12 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker.batch_edits import first_size, is_sound, with_numbers, with_right_crc
+from tests.live.mock_broker.batch_edits import first_size, is_sound
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL
 from wireproof.kafka.batch import HEADER, peek_header
 from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, AppendRefused, Arrival, ErrorCode, Form
+from wireproof.kafka.family.loopback_broker.faults import with_numbers, with_right_crc
 from wireproof.kafka.family.loopback_broker.partition import Appended, ServedPartition
 from wireproof.kafka.values import Record, RecordBatch
 

@@ -4,23 +4,14 @@ from typing import Final
 
 from attrs import evolve
 
-from tests.live.mock_broker.batch_edits import with_crc, with_records
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.batch import HEADER
 from wireproof.kafka.family.loopback_broker import append_rules
 from wireproof.kafka.family.loopback_broker.append_rules import BODY, Arrival, Form
+from wireproof.kafka.family.loopback_broker.faults import with_crc, with_records
 from wireproof.kafka.family.loopback_broker.partition import ServedPartition
 
 GZIP: Final = 1
-
-
-class StoresWrongCrc(ServedPartition):
-    """Stores each batch with a CRC that is off by one."""
-
-    def finish(self, form: Form, arrival: Arrival) -> bytes:
-        """Change the CRC."""
-        data = super().finish(form, arrival)
-        return with_crc(data, HEADER.peek(data, 0)[4] ^ 1)
 
 
 class AppendTimeWithoutCrc(ServedPartition):
@@ -104,35 +95,6 @@ class IgnoresAppendTime(ServedPartition):
         kept = arrival.batch
         header = evolve(form.header, attributes=kept.attributes, max_timestamp=kept.max_timestamp)
         return super().finish(evolve(form, header=header), arrival)
-
-
-class ShiftsTimestamps(ServedPartition):
-    """Stores the time of the append as baseTimestamp under CreateTime: each record gets another time."""
-
-    def finish(self, form: Form, arrival: Arrival) -> bytes:
-        """Shift by one millisecond."""
-        header = evolve(form.header, base_timestamp=form.header.base_timestamp + 1)
-        return super().finish(evolve(form, header=header), arrival)
-
-
-class DropsHeaders(ServedPartition):
-    """Stores records without their headers."""
-
-    def form(self, arrival: Arrival, now: int) -> Form:
-        """Drop the headers."""
-        form = super().form(arrival, now)
-        return with_records(form, tuple(evolve(record, headers=()) for record in form.header.records))
-
-
-class EmptiesTombstones(ServedPartition):
-    """Stores a null value as an empty one."""
-
-    def form(self, arrival: Arrival, now: int) -> Form:
-        """Fill null values."""
-        form = super().form(arrival, now)
-        return with_records(
-            form, tuple(evolve(record, value=record.value or b"") for record in form.header.records)
-        )
 
 
 class ReordersRecords(ServedPartition):

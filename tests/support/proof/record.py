@@ -147,6 +147,7 @@ def derived(scope: Scope) -> Rows:
 def _verdicts(scope: Scope, what: str, *words: str) -> Rows:
     """Yield the rows of a run of each codec; a run that ended is kept until the part is recorded."""
     only = ("--run", scope.only) if scope.only else ()
+    large = ("--large",) if "--large" in command("wireproof", "check", "--help", cwd=scope.checkout) else ()
     for spec in CODECS:
         name = spec if not spec.startswith("exec:") else "stdio"
         run = scope.begun / f"{what}-{name}.jsonl"
@@ -154,7 +155,7 @@ def _verdicts(scope: Scope, what: str, *words: str) -> Rows:
             new = run.with_suffix(".new")
             printed = command(
                 "wireproof", "check", spec, "--property", "0", "--min-cases", "0", "--out", str(new),
-                *words, *only, codes=(0, 1, 2, 3), cwd=scope.checkout,
+                *words, *only, *large, codes=(0, 1, 2, 3), cwd=scope.checkout,
             )  # fmt: skip
             if not new.exists() or '"event":"footer"' not in new.read_text(encoding="utf-8"):  # 2: no case
                 raise RecordError(f"{spec}: the run has no end: {printed[-300:]}")

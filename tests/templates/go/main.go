@@ -3,7 +3,7 @@
 //	go build -o adapter . && wireproof check 'exec:./adapter' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
-// Put yours in its place: name, version, claims, decode, encode; below "the wire" the type of request.Value.
+// Put yours in its place: name, version, claims, decode, encode. What is below "the wire" can stay as it is.
 package main
 
 import (
@@ -15,17 +15,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"unicode/utf8"
+	"slices"
 )
 
 const name, version = "my-codec", "1.0"
-
-// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
-// May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
-var claims = map[string]object{
-	"iggy.identifier/0.0.30": {"ops": []string{"decode", "encode"}},
-	"iggy.identifier/0.8":    {"ops": []string{"decode", "encode"}},
-}
 
 // "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons.
 const exact = "exact"
@@ -41,6 +34,13 @@ func (r Refused) Error() string { return r.Text }
 
 // --- the codec: yours goes here ---
 
+// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
+// May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
+var claims = map[string]object{
+	"iggy.identifier/0.0.30": {"ops": []string{"decode", "encode"}},
+	"iggy.identifier/0.8":    {"ops": []string{"decode", "encode"}},
+}
+
 // Identifier is a value in the form of its JSON Schema: bytes and text are lower-case hex.
 type Identifier struct {
 	Kind  string `json:"kind"`
@@ -53,8 +53,7 @@ var kinds = []string{"", "numeric", "string"}
 func decode(revision string, data []byte) (value any, consumed int, err error) {
 	if len(data) < 2 && (len(data) == 0 || data[0] == 1 || data[0] == 2) {
 		return nil, 0, Refused{"truncated", len(data), "no kind and length"}
-	}
-	if data[0] == 0 || int(data[0]) >= len(kinds) {
+	} else if data[0] == 0 || int(data[0]) >= len(kinds) {
 		return nil, 0, Refused{"bad-kind", 0, fmt.Sprintf("kind %d", data[0])}
 	}
 	kind, length := kinds[data[0]], int(data[1])
@@ -64,7 +63,7 @@ func decode(revision string, data []byte) (value any, consumed int, err error) {
 		return nil, 0, Refused{"truncated", 2, fmt.Sprintf("%d bytes announced", length)}
 	}
 	content := data[2 : 2+length]
-	if kind == "string" && !utf8.Valid(content) {
+	if kind == "string" && string([]rune(string(content))) != string(content) {
 		return nil, 0, Refused{"bad-utf8", 2, "no UTF-8"}
 	} else if kind == "numeric" && revision == "0.0.30" && binary.LittleEndian.Uint32(content) == 0 {
 		return nil, 0, Refused{"invalid-value", 2, "0 names nothing before 0.8"}
@@ -73,7 +72,9 @@ func decode(revision string, data []byte) (value any, consumed int, err error) {
 }
 
 // encode gives the bytes of a value in the form that decode gives it.
-func encode(revision string, value Identifier) ([]byte, error) {
+func encode(revision string, text json.RawMessage) ([]byte, error) {
+	var value Identifier
+	_ = json.Unmarshal(text, &value) // without a kind it is no value
 	data, _ := hex.DecodeString(value.Value)
 	if len(data) > 255 {
 		return nil, Refused{"invalid-value", 0, fmt.Sprintf("%s of %d bytes", value.Kind, len(data))}
@@ -92,7 +93,7 @@ type object = map[string]any
 type request struct {
 	Hello                    json.RawMessage
 	ID, Op, Format, Revision string
-	Value                    Identifier
+	Value                    json.RawMessage
 	Blob                     int
 }
 
@@ -108,13 +109,12 @@ func answer(r request, blob []byte) (said object, data []byte) {
 	}()
 	said = object{"id": r.ID, "outcome": "accepted"}
 	var err error
-	switch {
-	case claims[r.Format+"/"+r.Revision] != nil && r.Op == "decode":
-		said["value"], said["consumed"], err = decode(r.Revision, blob)
-	case claims[r.Format+"/"+r.Revision] != nil && r.Op == "encode":
-		data, err = encode(r.Revision, r.Value)
-	default:
+	if ops, _ := claims[r.Format+"/"+r.Revision]["ops"].([]string); !slices.Contains(ops, r.Op) {
 		return object{"id": r.ID, "outcome": "unsupported", "text": "no " + r.Op + " of " + r.Format}, nil
+	} else if r.Op == "decode" {
+		said["value"], said["consumed"], err = decode(r.Revision, blob)
+	} else {
+		data, err = encode(r.Revision, r.Value)
 	}
 	if err == nil {
 		return said, data

@@ -4,17 +4,9 @@
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 // Put yours in its place: name, version, claims, decode, encode. What is below "the wire" can stay as it is.
-import { isUtf8 } from 'node:buffer'
-
 const name = 'my-codec'
 const version = '1.0'
 
-// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
-// May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
-const claims = {
-  'iggy.identifier/0.0.30': { ops: ['decode', 'encode'] },
-  'iggy.identifier/0.8': { ops: ['decode', 'encode'] }
-}
 // "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons.
 const errors = 'exact'
 
@@ -27,6 +19,15 @@ class Refused extends Error {
 class Unsupported extends Error {}
 
 // --- the codec: yours goes here ---
+
+import { isUtf8 } from 'node:buffer'
+
+// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
+// May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
+const claims = {
+  'iggy.identifier/0.0.30': { ops: ['decode', 'encode'] },
+  'iggy.identifier/0.8': { ops: ['decode', 'encode'] }
+}
 
 const KINDS = ['', 'numeric', 'string']
 
@@ -63,10 +64,10 @@ function answer (head, blob) {
   if (head.hello) return [{ hello: { protocol: 1, name, version, revisions: claims, errors, window: 64 } }]
   const id = head.id
   try {
-    if (!claims[`${head.format}/${head.revision}`]) throw new Unsupported(`no ${head.format}/${head.revision}`)
+    const claim = claims[`${head.format}/${head.revision}`]
+    if (!claim?.ops.includes(head.op)) throw new Unsupported(`no ${head.op} of ${head.format}/${head.revision}`)
     if (head.op === 'decode') return [{ id, outcome: 'accepted', ...decode(head.revision, blob) }]
-    if (head.op === 'encode') return [{ id, outcome: 'accepted' }, encode(head.revision, head.value)]
-    throw new Unsupported(`no ${head.op}`)
+    return [{ id, outcome: 'accepted' }, encode(head.revision, head.value)]
   } catch (error) {
     const text = String(error.message).slice(0, 300)
     if (error instanceof Unsupported) return [{ id, outcome: 'unsupported', text }]

@@ -15,12 +15,6 @@ from typing import Any
 
 NAME, VERSION = "my-codec", "1.0"
 
-# What the codec can do, by format and revision (`wireproof show` lists them). Only claims are asked.
-# May hold more: "codecs", "profiles", "features", and "observes", the fields that it shows, if not all.
-CLAIMS = {
-    "iggy.identifier/0.0.30": {"ops": ["decode", "encode"]},
-    "iggy.identifier/0.8": {"ops": ["decode", "encode"]},
-}
 # "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons.
 ERRORS = "exact"
 
@@ -34,6 +28,13 @@ class RefusedError(Exception):
 
 
 # --- the codec: yours goes here ---
+
+# What the codec can do, by format and revision (`wireproof show` lists them). Only claims are asked.
+# May hold more: "codecs", "profiles", "features", and "observes", the fields that it shows, if not all.
+CLAIMS = {
+    "iggy.identifier/0.0.30": {"ops": ["decode", "encode"]},
+    "iggy.identifier/0.8": {"ops": ["decode", "encode"]},
+}
 
 
 def decode(revision: str, data: bytes) -> tuple[Any, int]:

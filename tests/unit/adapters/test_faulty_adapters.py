@@ -10,10 +10,10 @@ import pytest
 from attrs import field, frozen
 from folders import SUPPORT
 
-from wireproof.adapters.probe import findings
 from wireproof.cases.case import Accept, Case, Data, Limits
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
+from wireproof.runner.probe import findings, judged
 
 PROGRAM = SUPPORT / "faulty_adapter.py"
 
@@ -99,6 +99,7 @@ def test_an_adapter_that_claims_too_little_is_found_by_the_probe() -> None:
     asked = Case("toy/v1/basic/lz4", "toy", "v1", Data(b"a"), Accept({"hex": "61"}), needs=needs)
     with Engine(spec("claims-too-little")) as engine:
         found = {
-            f"{one.kind}:{one.name}": one.standing for one in findings(engine.hello, engine.ask([asked]))
+            f"{one.kind}:{one.name}": one.standing
+            for one in findings(engine.hello, judged(engine.hello, engine.ask([asked])))
         }
     assert found["codec:lz4"] == "under-claimed"

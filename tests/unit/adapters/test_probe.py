@@ -1,13 +1,15 @@
 """`adapters probe` on templates with one wrong claim each: what it finds, and how that is repaired."""
 
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import Command
 
 from wireproof.adapters.packaged_folders import templates_folder
-from wireproof.adapters.probe import ProbeResult, fix_of, paths
+from wireproof.runner.probe import ProbeResult, fix_of
 
 TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'
@@ -108,6 +110,8 @@ def probed(wireproof: Command, folder: Path, changes: tuple[str, ...]) -> tuple[
 def test_a_template_claims_what_it_does(wireproof: Command, tmp_path: Path) -> None:
     code, lines = probed(wireproof, tmp_path, ())
     assert code == 0
+    assert lines[0].endswith(" cases, 0 findings")
+    assert all(line.startswith("as claimed: ") for line in lines[1:])
     assert not [line for line in lines if "fix:" in line]
 
 
@@ -138,13 +142,82 @@ def test_a_claim_that_declares_too_little_is_reported_and_fails_nothing(
 
 
 def test_what_works_and_is_not_claimed_is_to_be_claimed_but_only_if_all_of_it_works() -> None:
-    half = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, accepted=4)
-    whole = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, accepted=17)
+    half = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, right=4)
+    whole = ProbeResult("f/r", "codec", "gzip", claimed=False, works=True, asked=17, right=17)
     over = ProbeResult("f/r", "op", "scan", claimed=True, works=False)
     assert fix_of(whole).startswith('add "gzip" to "codecs" of f/r')
     assert fix_of(half).startswith("refuse it")
     assert fix_of(over) == 'remove "scan" from "ops" of f/r, or fix the codec'
 
 
-def test_the_leaves_of_a_value_are_named_as_observes_names_them() -> None:
-    assert paths({"a": "1", "b": [{"c": None}, {"d": []}]}) == {"a", "b[].c"}
+BATCHES = """
+from wireproof import formats
+from wireproof.adapters import Accepted, Rejected
+from wireproof.wire.json_values import to_json
+
+V2 = formats.get("kafka.batch", "v2")
+
+
+class Mine:
+    name, version, errors = "mine", "1.0", "exact"
+    revisions = {"kafka.batch/v2": {"ops": ["decode"]}}
+
+    def decode(self, request):
+        read = formats.decode(V2, request.data, request.options)
+        value = to_json(read.value)
+        CHANGE
+        return Accepted(value=value, consumed=read.consumed)
+"""
+"""A codec of batches, with a place for a fault."""
+
+BATCH_CASES = [word for topic in ("batch", "gzip", "lz4") for word in ("--run", f"kafka.batch/v2/{topic}/*")]
+
+
+@pytest.fixture
+def probed_batches(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], tuple[int, list[str]]]:
+    """Run the probe on the codec of batches with a fault."""
+
+    def run(change: str) -> tuple[int, list[str]]:
+        (tmp_path / "faulty_batches.py").write_text(BATCHES.replace("CHANGE", change), encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        done = wireproof("adapters", "probe", "py:faulty_batches:Mine", *BATCH_CASES)
+        return done.code, done.out.splitlines()
+
+    return run
+
+
+def starting(lines: list[str], begin: str) -> list[int]:
+    return [number for number, line in enumerate(lines) if line.startswith(begin)]
+
+
+def test_a_forgotten_field_is_named_first_and_no_claim_is_to_be_withdrawn_for_it(
+    probed_batches: Callable[[str], tuple[int, list[str]]],
+) -> None:
+    code, lines = probed_batches("[one.pop('attributes') for one in value['records']]")
+    assert code == 1
+    assert re.match(r"most failures, \d+ cases: fail:wrong-value at records\[\].attributes, such", lines[1])
+    assert lines[2:4] == [
+        '  want records[0].attributes = "0"',
+        "  got  records[0].attributes = (none)",
+    ]
+    for codec in ("gzip", "lz4"):
+        assert starting(lines, f"claimed and fails: kafka.batch/v2 codec {codec}: 0 of ")
+    assert not starting(lines, "as claimed: kafka.batch/v2 op")
+    assert not [line for line in lines if "remove" in line]
+    fix = "  fix: keep the claim and mend the codec: the cases that need nothing else fail too"
+    assert lines.count(fix) == 1
+
+
+def test_a_codec_that_fails_alone_is_to_be_withdrawn(
+    probed_batches: Callable[[str], tuple[int, list[str]]],
+) -> None:
+    code, lines = probed_batches("if int(value['attributes']) & 7 == 1: raise Rejected('unknown-codec')")
+    assert code == 1
+    assert lines[1].startswith("most failures, ")
+    assert "fail:wrong-reject" in lines[1]
+    (gzip,) = starting(lines, "claimed and fails: kafka.batch/v2 codec gzip: 0 of ")
+    assert lines[gzip + 1] == '  fix: remove "gzip" from "codecs" of kafka.batch/v2, or fix the codec'
+    for codec in ("none", "lz4"):
+        assert starting(lines, f"as claimed: kafka.batch/v2 codec {codec}: ")

@@ -15,8 +15,10 @@ from wireproof.adapters.driver_build import built
 from wireproof.adapters.packaged_folders import templates_folder
 from wireproof.adapters.registry import open_adapter
 from wireproof.adapters.registry_entry import Build
-from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_templates, write
+from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_templates, shape_lines, write
 from wireproof.cases.outcome import Accepted, Refused
+from wireproof.formats import FORMATS
+from wireproof.wire.json_values import json_schema
 
 FAULTS = {
     "python": ("length == 0", "False"),
@@ -24,7 +26,7 @@ FAULTS = {
     "go": ("length == 0", "length < 0"),
     "java": ("length == 0", "length < 0"),
     "rust": ("length == 0", "false"),
-    "c": ("out->length == 0", "0"),
+    "c": ("length == 0", "0"),
 }
 """Changes that let a name have no bytes."""
 
@@ -78,6 +80,9 @@ def test_a_template_conforms_and_a_fault_in_it_is_found(
     folder = home(language, ready, wireproof)
     code, out = checked(wireproof, template.spec(folder))
     assert code == 0, out
+    probed = wireproof("adapters", "probe", template.spec(folder))
+    assert probed.code == 0
+    assert probed.out.splitlines()[0].endswith(": 50 cases, 0 findings")
 
     faulty = tmp_path / "faulty"
     shutil.copytree(folder, faulty)
@@ -86,17 +91,105 @@ def test_a_template_conforms_and_a_fault_in_it_is_found(
     text = source.read_text(encoding="utf-8")
     assert text.count(right) == 1
     source.write_text(text.replace(right, wrong), encoding="utf-8")
-    if template.build:
-        subprocess.run(
-            shlex.split(template.command(template.build, faulty)),
-            check=True,
-            capture_output=True,
-            timeout=300,
-        )
+    build(template, faulty)
     code, out = checked(wireproof, template.spec(faulty))
     assert code == 1
     for name in FOUND:
         assert f"FAIL  {name}" in out
+
+
+ANSWERS = {
+    "python": (
+        '"ops": []',
+        '"ops": ["decode"]',
+        'raise RefusedError("other", 0, "decode is not',
+        "return {}, 61 #",
+    ),
+    "node": (
+        "ops: []",
+        "ops: ['decode']",
+        "throw new Refused('other', 0, 'decode",
+        "return { value: {} } // ('",
+    ),
+    "go": (
+        "[]string{}",
+        '[]string{"decode"}',
+        'nil, 0, Refused{"other", 0, "decode is not written"}',
+        "object{}, 61, nil",
+    ),
+    "java": (
+        "List.of()",
+        'List.of("decode")',
+        'throw new Refused("other", 0, "decode is not written");',
+        "return new Decoded(Map.of(), 61);",
+    ),
+    "rust": (
+        '"ops": []',
+        '"ops": ["decode"]',
+        'refused("other", 0, "decode is not written")',
+        "Ok((json!({}), 61))",
+    ),
+    "c": ('OPS "[]"', 'OPS "[\\"decode\\"]"', 'refuse("other", 0); /*', '*json = strdup("{}"), FINE; /*'),
+}
+"""Changes of a template without a codec: decode is claimed, and answers an empty value."""
+
+
+def build(template: AdapterTemplate, folder: Path) -> None:
+    if template.build:
+        words = shlex.split(template.command(template.build, folder))
+        subprocess.run(words, check=True, capture_output=True, timeout=300)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_template_of_a_format_builds_and_is_right_until_decode_is_written_wrongly(
+    wireproof: Command, tmp_path: Path, language: str
+) -> None:
+    template, folder = TEMPLATES[language], tmp_path / "mine"
+    done = wireproof("adapters", "new", language, folder, "--format", "kafka.batch/v2")
+    assert done.code == 0
+    assert shlex.split(done.out.splitlines()[-2])[-2:] == ["--run", "kafka.batch/v2/**"]
+    source = folder / template.source
+    text = source.read_text(encoding="utf-8")
+    assert "iggy" not in text
+    for shape in ("RecordBatch:", "baseOffset: integer", "headers: list of [bytes, bytes or null]"):
+        assert shape in text
+    build(template, folder)
+    probed = wireproof("adapters", "probe", template.spec(folder))
+    assert probed.code == 0
+    assert probed.out.splitlines()[0].endswith(" cases, 0 findings")
+    assert "as claimed" not in probed.out
+
+    ops, claimed, place, answer = ANSWERS[language]
+    begin, _, end = text.replace(ops, claimed).partition(place)
+    source.write_text(begin + answer + end, encoding="utf-8")
+    build(template, folder)
+    done = wireproof(
+        "check", template.spec(folder), "--run", "kafka.batch/v2/batch/one-record", "--no-families"
+    )
+    assert done.code == 1
+    assert "wrong-value" in done.out
+    assert 'want    baseOffset = "' in done.out
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_the_shape_of_each_format_has_all_fields_of_its_values(format_id: str) -> None:
+    row = FORMATS[format_id]
+    lines = list(shape_lines(row))
+    for node in json_schema(row.value, format_id)["$defs"].values():
+        for name in node["properties"]:
+            assert any(line.startswith(f"  {name}: ") for line in lines)
+    assert not any("None" in line or "{" in line for line in lines)
+
+
+def test_a_format_that_is_none_is_named_with_the_nearest_one(wireproof: Command, tmp_path: Path) -> None:
+    for word, advice in (
+        ("kafka.bach/v2", "did you mean kafka.batch/v2?"),
+        ("kafka.batch", "kafka.batch/v1"),
+    ):
+        done = wireproof("adapters", "new", "c", tmp_path / "mine", "--format", word)
+        assert done.code == 2
+        assert advice in done.one_line()
+    assert not (tmp_path / "mine").exists()
 
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=list(TEMPLATES))

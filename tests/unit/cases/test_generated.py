@@ -27,7 +27,7 @@ from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.generate import compressed
 from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces
 from wireproof.cases.generate.recipe import MAX_ASKED, Recipe, recipe_json
-from wireproof.cases.made_case import GenerateError, generators, is_large, made_case, made_input
+from wireproof.cases.made_case import GenerateError, generators, made_case, made_input, needs_digest
 from wireproof.cases.token import from_token, to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FAMILIES, FORMATS
@@ -244,12 +244,12 @@ def test_other_bytes_than_stated_are_an_error() -> None:
 def test_a_case_that_is_not_generated_stays_as_it_is() -> None:
     plain = case("kafka.batch/v2/batch/one-record")
     assert made_case(plain) is plain
-    assert not is_large(plain)
+    assert not needs_digest(plain)
 
 
 def test_only_values_over_a_mebibyte_and_a_half_are_large() -> None:
-    assert is_large(case(LARGE))
-    assert not is_large(case("kafka.batch/v2/size/zstd-value-1536k"))
+    assert needs_digest(case(LARGE))
+    assert not needs_digest(case("kafka.batch/v2/size/zstd-value-1536k"))
 
 
 def test_in_a_stream_the_value_is_an_element() -> None:

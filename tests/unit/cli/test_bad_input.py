@@ -50,6 +50,11 @@ BAD = (
     (("baseline", "write", "/dev/null", "--owner", "me"), 2, "holds 0 runs"),
     (("serve", "nosuch"), 2, "unknown adapter nosuch"),
     (("adapters", "probe", "nosuch"), 2, "unknown adapter nosuch"),
+    (("check", "reference", "--run", "kafka.batch/v2/crc"), 2, "write 'kafka.batch/v2/crc/*' for the "),
+    (("check", "reference", "--run", "kafka.batch/v2/"), 2, "write 'kafka.batch/v2/**' for the cases in it"),
+    (("check", "reference", "--run", "kafka.batch"), 2, "write 'kafka.batch/**' for the cases in it"),
+    (("check", "reference", "--run", "crc"), 2, "write '**/crc/*' for the cases in it"),
+    (("check", "reference", "--run", "kafka.v2.crc"), 2, "`wireproof show kafka.v2.crc` lists its cases"),
     (("--fixtures", "/no/such/dir", "lint"), 2, "/no/such/dir"),
 )  # fmt: skip
 
@@ -69,6 +74,57 @@ def test_bad_input_is_one_line_and_its_exit_code(
     assert done.code == code
     if words:
         done.one_line()
+
+
+MINE = {
+    "mine.py": "def help(): ...\nclass Mine:\n    name = version = '1'\n    def decode(self, request): ...\n",
+    "needy.py": "import os\n\nimport no_such_library\n",
+    "torn.py": "x = (\n",
+    "sad.py": "class Mine:\n    def __init__(self):\n        raise KeyError('no file')\n",
+    "below/deep.py": "def made(): ...\n",
+}
+"""Files of an author, by name."""
+
+WRITTEN = (
+    ("mine.py", 2, "unknown adapter mine.py: write py:mine:Mine"),
+    ("./mine.py", 2, "write py:mine:Mine"),
+    ("mine", 2, "unknown adapter mine: write py:mine:Mine"),
+    ("below/deep.py", 2, "write py:below.deep:made"),
+    ("torn.py", 2, "write py:torn:NAME"),
+    ("py:mine", 2, "py:mine: write py:mine:Mine"),
+    ("py:mine.py:Mine", 2, "py:mine.py:Mine: write py:mine:Mine"),
+    ("py:mine:Nope", 4, "py:mine:Nope: mine has no Nope: known names: help, Mine"),
+    ("py:mine:mine", 4, "mine has no mine: did you mean Mine?"),
+    (
+        "py:needy:Mine",
+        4,
+        "cannot be imported: needy.py line 3: ModuleNotFoundError: No module named 'no_s",
+    ),
+    ("py:torn:Mine", 4, "cannot be imported: SyntaxError: '(' was never closed (torn.py, line 1)"),
+    ("py:sad:Mine", 4, "cannot be made: sad.py line 3: KeyError: 'no file'"),
+    ("py:nosuch:Mine", 4, "cannot be imported: there is no module nosuch in "),
+)
+
+
+@pytest.mark.parametrize(("spec", "code", "said"), WRITTEN, ids=[row[0] for row in WRITTEN])
+@pytest.mark.parametrize("more", [(), ("--in-process",)], ids=["worker", "in process"])
+def test_an_object_that_is_named_wrongly_is_one_line_that_says_what_to_type(
+    wireproof: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spec: str,
+    code: int,
+    said: str,
+    more: tuple[str, ...],
+) -> None:
+    for name, text in MINE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    done = wireproof("check", spec, "--run", SMALL, *more)
+    assert done.code == code
+    assert said in done.one_line()
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,8 @@ def test_a_finding_of_a_fuzzer_wants_no_packages_of_spark(
 
 
 def test_a_damaged_memory_of_the_last_check_is_one_line(wireproof: Command, tmp_path: Path) -> None:
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "found.json").write_text("[[")
+    wireproof("check", MUTANT, "--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
+    (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
+    stored.write_text("[[")
     done = wireproof("replay", "#1", MUTANT)
-    assert (done.code, "found.json" in done.one_line()) == (Exit.USAGE, True)
+    assert (done.code, "last.json" in done.one_line()) == (Exit.USAGE, True)

@@ -151,11 +151,13 @@ def test_every_view_of_a_run_is_written(wireproof: Command, tmp_path: Path) -> N
         assert again[name].read_bytes() == path.read_bytes(), name
 
 
-def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Command) -> None:
+def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Command, tmp_path: Path) -> None:
     first = {case.format_id: case.id for case in reversed(load().cases)}
     runs = [word for name in first.values() for word in ("--run", name)]
+    out = tmp_path / "run.jsonl"
+    wireproof("check", "reference", LENIENT, "--no-families", "--in-process", *runs, "--out", out)
     for width in (80, 200):
-        done = wireproof("check", "reference", LENIENT, "--no-families", "--in-process", *runs, width=width)
+        done = wireproof("report", out, width=width)
         table = done.out[done.out.rindex("reference 0.") :].partition("\nnext:")[0]
         shown = {line.split()[0] for line in table.splitlines() if "/" in line.partition("  ")[0]}
         assert {case.format_id for case in load().cases} <= shown

@@ -14,8 +14,9 @@ from rich.console import Console
 from small_runs import PASS, RUN, event, stream
 
 from tests.mutants.registry import spec_of
+from wireproof.report import terminal
 from wireproof.report.failure_groups import failure_groups_of
-from wireproof.report.terminal import RunView, print_run, wrap_words
+from wireproof.report.terminal import FindingPrinter, RunView, print_run, wrap_words
 from wireproof.runner.events import CaseEvent, EventStream
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
@@ -72,11 +73,28 @@ def test_all_lifts_the_limit_of_check_and_of_report(
 ) -> None:
     monkeypatch.setenv("LINES", "24")
     out = tmp_path / "run.jsonl"
+    monkeypatch.setattr(terminal, "MAX_FINDINGS", 1)
     few = wireproof(*CHECK, "--out", out).out
+    assert (few.count("\n  replay"), few.count("\nFAIL ")) == (1, 4)
+    few = wireproof("report", out).out
     assert (few.count("\n  replay"), "4 kinds of failure, 1 shown" in few) == (1, True)
     for words in ((*CHECK, "--all"), ("report", out, "--all")):
         text = wireproof(*words).out
-        assert (text.count("\n  replay"), "4 kinds of failure\n" in text) == (4, True)
+        assert (text.count("\n  replay"), "4 kinds of failure" in text) == (4, True)
+
+
+def test_a_severe_failure_is_printed_whole_however_many_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "MAX_FINDINGS", 1)
+    file = io.StringIO()
+    printer = FindingPrinter(Console(file=file, width=100), RunView())
+    printer.add(RUN, [*failing(2), event(30, "topic/c30", "crash"), event(31, "topic/c31", "crash")])
+    assert [line for line in file.getvalue().splitlines() if re.match("FAIL|CRASH|  replay", line)] == [
+        "FAIL  toy.frame/v1/topic/c10  wrong-value  must reader  #1",
+        "  replay  wireproof replay toy.frame/v1/topic/c10 py:some:thing",
+        "FAIL  toy.frame/v1/topic/c11  wrong-value  must reader  #2",
+        "CRASH toy.frame/v1/topic/c30  must reader  #3",
+        "  replay  wireproof replay toy.frame/v1/topic/c30 py:some:thing",
+    ]
 
 
 VERDICTS = ("pass", "pass-unclassified", "undocumented", "lenient", "info", "fail", "crash", "timeout",
@@ -113,10 +131,9 @@ def test_lines_are_broken_between_words_only() -> None:
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     done = _run(*CHECK)
-    assert "4 kinds of failure\nexit code 1: does not conform: " + MUTANT + "\n" in done
-    assert (
-        "iggy-identifier-unchecked · iggy.identifier/0.0.30 · decode · fail:wrong-accept · bad-length" in done
-    )
+    assert f"\n\nexit code 1: does not conform: {MUTANT}\n" in done
+    signature = "iggy-identifier-unchecked · iggy.identifier/0.0.30 · decode · fail:wrong-accept · bad-length"
+    assert signature in _run("report", "last")
 
 
 def _run(*words: str) -> str:

@@ -69,5 +69,5 @@ def test_the_fields_of_a_known_failure_are_those_of_the_file() -> None:
     shown = [word for row in tables(PAGE, "Known failures")[0] for word in words(row[0])]
     assert sorted(shown) == sorted([*FIELDS, *LINKS, *MARKS, PATH])
     entry = "".join(f'{name} = "x"\n' for name in FIELDS if name != "expires") + "expires = 2030-01-01\n"
-    (heading,) = re.findall(r"one table `([^`]+)`", PAGE)
+    (heading,) = re.findall(r"a table `([^`]+)`", PAGE)
     assert len(parse_baseline(f"{heading}\n{entry}".replace('kind = "x"', 'kind = "fail"'))) == 1

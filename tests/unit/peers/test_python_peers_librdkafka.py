@@ -1,7 +1,9 @@
 """librdkafka as a client of the loopback broker, on the bytes of the format documents: kafka.md §6, §8.1."""
 
+import sys
 from collections.abc import Iterator
 from struct import pack
+from time import sleep
 from typing import Any
 
 import pytest
@@ -58,6 +60,29 @@ def test_librdkafka_delivers_the_records_of_each_entry(client: Any) -> None:
     log = W01 + moved(W01, 7)
     later = KV | {"offset": "7"}
     assert decoded(client, log) == Accepted(value=log_of(KV, later, then=8))
+
+
+class SlowConsumer:
+    """A consumer whose events are taken late: its client fetches the end of the log meanwhile."""
+
+    def __init__(self, consumer: Any) -> None:
+        self.consumer = consumer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.consumer, name)
+
+    def poll(self, seconds: float) -> Any:
+        sleep(0.3)
+        return self.consumer.poll(seconds)
+
+
+def test_a_client_that_waits_at_the_end_while_its_records_are_taken_has_not_stalled(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[type(client).__module__], "MOST_FETCHES", 20)
+    of_isolation = client._consumer
+    monkeypatch.setattr(client, "_consumer", lambda isolation: SlowConsumer(of_isolation(isolation)))
+    assert decoded(client, W01) == Accepted(value=log_of(KV, then=1))
 
 
 def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:

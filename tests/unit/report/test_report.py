@@ -244,6 +244,23 @@ def test_junit_counts_each_suite_and_agrees_with_the_exit_code() -> None:
     assert (got["tests"], got["failures"], got["errors"], got["skipped"]) == ("2", "0", "0", "2")
 
 
+def test_junit_has_one_case_for_all_derived_cases_of_a_family() -> None:
+    flips = [
+        evolve(FAIL if n % 3 else PASS, id=f"{PASS.id}~flip:{n}", seq=n, ns=1_000_000) for n in range(2, 9)
+    ]
+    cuts = [evolve(PASS, id=f"{PASS.id}~cut:{n}", seq=n) for n in range(9, 12)]
+    known = AppliedBaseline({one.id: "expected" for one in flips})
+    for applied, tags in ((AppliedBaseline({}), ["failure"]), (known, ["skipped"])):
+        root = ET.fromstring(junit([stream(PASS, *flips, *cuts)], [applied]))
+        cases = {case.get("name"): case for case in root.iter("testcase")}
+        assert list(cases) == [PASS.id, f"{PASS.id}~flip", f"{PASS.id}~cut"]
+        flip = cases[f"{PASS.id}~flip"]
+        assert ([child.tag for child in flip], flip.get("time")) == (tags, "0.007000")
+        assert [child.tag for child in cases[f"{PASS.id}~cut"]] == []
+        assert root.find(".//testsuite").get("tests") == "3"
+    assert "; and 4 more" in junit([stream(PASS, *flips)]).decode()
+
+
 def test_a_case_that_was_not_run_is_an_error_of_junit_for_it_ends_the_run_with_1_or_4() -> None:
     for kind in ("start", "spent"):
         root = ET.fromstring(junit([stream(PASS, evolve(FAIL, verdict="not-run", kind=kind, cls=""))]))
@@ -343,7 +360,8 @@ def test_html_takes_nothing_from_the_network_and_runs_no_text() -> None:
     text = html([stream(PASS, NASTY)], Page(HOSTILE, lookup))
     page = parsed(text)
     assert [tag for tag, _ in page.seen].count("script") == 2, "the data and what draws it"
-    assert not [attrs for _, attrs in page.seen if "src" in attrs or "href" in attrs or "onload" in attrs]
+    assert not [attrs for _, attrs in page.seen if "src" in attrs or "onload" in attrs]
+    assert all(attrs["href"].startswith("#") for _, attrs in page.seen if "href" in attrs)
     assert "http://" not in text
     assert "https://" not in text
     assert "<script>alert" not in text

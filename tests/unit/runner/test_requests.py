@@ -6,12 +6,12 @@ import pytest
 from attrs import evolve
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.probe import ProbeResult, findings
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
 from wireproof.formats import FORMATS, Format
 from wireproof.runner import requests
 from wireproof.runner.pending_cases import MAX_FAULTS, MAX_SIGNATURES, FailureBudget
+from wireproof.runner.probe import ProbeResult, findings, judged
 from wireproof.runner.requests import DerivedSample, SeededOrder, blocks, prepare_case, request_for
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -226,25 +226,26 @@ YES, NO, NAY = Accepted(), Refused(), Unsupported()
 
 def standings(claim: Claim, **outcomes: Outcome) -> dict[str, str]:
     runner = Answers(hello(f_r=claim), **outcomes)
-    return {f"{one.kind}:{one.name}": one.standing for one in findings(runner.hello, runner.ask(CASES))}
+    rows = judged(runner.hello, runner.ask(CASES))
+    return {f"{one.kind}:{one.name}": one.standing for one in findings(runner.hello, rows)}
 
 
 def test_claims_and_behaviour_are_held_against_each_other() -> None:
     claim = Claim(("decode",), ("none", "zstd"), None, (), ())
     assert standings(claim, plain=YES, lz4=YES, zstd=NAY, txn=NO, junk=NO) == {
-        "op:decode": "agrees",
+        "op:decode": "fails-in-part",
         "codec:none": "agrees",
         "codec:lz4": "under-claimed",
         "codec:zstd": "over-claimed",
-        "feature:txn": "agrees",
-        "profile:reader": "found",
+        "feature:txn": "absent",
+        "profile:reader": "fails-in-part",
     }
 
 
 def test_who_accepts_everything_does_nothing_right() -> None:
     found = standings(Claim(features=("txn",)), plain=YES, lz4=YES, zstd=YES, txn=YES, junk=YES)
     assert found["feature:txn"] == "over-claimed"
-    assert found["codec:lz4"] == "found"
+    assert found["codec:lz4"] == "agrees"
 
 
 def test_what_was_not_run_shows_nothing() -> None:
@@ -253,5 +254,5 @@ def test_what_was_not_run_shows_nothing() -> None:
 
 
 def test_a_finding_says_how_claim_and_behaviour_go_together() -> None:
-    assert ProbeResult("f/r", "op", "scan", claimed=False, works=False).standing == "agrees"
+    assert ProbeResult("f/r", "op", "scan", claimed=False, works=False).standing == "absent"
     assert ProbeResult("f/r", "op", "scan", claimed=None, works=False).standing == "found"

@@ -6,6 +6,7 @@ runs    page p, of 64 KiB, is the byte p modulo 251 repeated; it compresses abou
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final, TypeAlias
 
@@ -44,6 +45,7 @@ def value_pieces(fill: Fill, size: int, record: int = 0) -> list[Piece]:
     return [RepeatedByte(at // PAGE % PAGE_BYTES, min(PAGE, size - at)) for at in range(0, size, PAGE)]
 
 
+@lru_cache(maxsize=1)  # several cases in a row have one large value
 def noise(size: int, record: int = 0) -> bytes:
     """Return `size` bytes that do not compress, different for each record."""
     digests = (sha256(b"wireproof %d %d" % (record, n)).digest() for n in range(-(-size // 32)))

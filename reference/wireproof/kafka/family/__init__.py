@@ -108,6 +108,7 @@ FAMILY: Final = Family(
         "kafka-broker": "wireproof.kafka.family.live_broker.entry:entry_of_broker",
         "kafka-client": "wireproof.kafka.family.client_program.entry:entry_of_client",
     },
+    trial_servers={"broker": "wireproof.kafka.family.loopback_broker.faults:BROKER"},
     client_templates="wireproof.kafka.family.client_templates:TEMPLATES",
     index_files="wireproof.kafka.family.index_files:RULES",
     directories="wireproof.kafka.family.partitions:RULES",

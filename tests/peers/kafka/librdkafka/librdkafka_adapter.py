@@ -163,7 +163,9 @@ def _polled(consumer: Any, served: ServedLog, seconds: float) -> _Events:  # noq
     deadline = time.monotonic() + seconds
     while not events.ended and events.error is None and (left := deadline - time.monotonic()) > 0:
         message = consumer.poll(min(left, POLL_SECONDS))
-        if (message is None and served.repeated >= REPEATS) or served.fetches >= MOST_FETCHES:
+        if message is None and served.repeated >= REPEATS:
+            break
+        if served.fetches >= MOST_FETCHES and (message is None or not served.waits):
             break
         if message is None:
             continue

@@ -15,6 +15,19 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons.
 const ERRORS: &str = "exact";
 
+/// Why there is no answer: bytes or a value that the codec does not take, with a class of the contract, where,
+/// and a text; or a question that it cannot be asked.
+enum No {
+    Refused(&'static str, usize, String),
+    Unsupported(String),
+}
+
+fn refused<T>(class: &'static str, at: usize, text: impl Into<String>) -> Result<T, No> {
+    Err(No::Refused(class, at, text.into()))
+}
+
+// --- the codec: yours goes here ---
+
 /// What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
 /// May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all.
 fn claims() -> Value {
@@ -24,20 +37,7 @@ fn claims() -> Value {
     })
 }
 
-/// Why there is no answer: bytes or a value that the codec does not take, with a class of the contract, where,
-/// and a text; or a question that it cannot be asked.
-enum No {
-    Refused(&'static str, usize, String),
-    Unsupported(String),
-}
-
-// --- the codec: yours goes here ---
-
 const KINDS: [&str; 3] = ["", "numeric", "string"];
-
-fn refused<T>(class: &'static str, at: usize, text: impl Into<String>) -> Result<T, No> {
-    Err(No::Refused(class, at, text.into()))
-}
 
 /// The value that stands at the start of `data`, and how many bytes it takes.
 fn decode(revision: &str, data: &[u8]) -> Result<(Value, usize), No> {
@@ -79,10 +79,12 @@ fn encode(revision: &str, value: &Value) -> Result<Vec<u8>, No> {
 
 // --- the wire: u32 big-endian length, a JSON header of that length, then as many raw bytes as "blob" says ---
 
+#[allow(dead_code)] // a codec need not use it
 fn hex(data: &[u8]) -> String {
     data.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+#[allow(dead_code)]
 fn unhex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).filter_map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()).collect()
 }
@@ -111,11 +113,13 @@ fn answer(head: &Value, blob: &[u8]) -> (Value, Option<Vec<u8>>) {
 
 fn asked(head: &Value, blob: &[u8]) -> Result<(Value, Option<Vec<u8>>), No> {
     let [op, format, revision] = ["op", "format", "revision"].map(|name| head[name].as_str().unwrap_or_default());
+    let ops = &claims()[format!("{format}/{revision}")]["ops"];
     match op {
-        _ if claims()[format!("{format}/{revision}")].is_null() => Err(No::Unsupported(format!("no {format}/{revision}"))),
+        _ if !ops.as_array().is_some_and(|ops| ops.contains(&op.into())) => {
+            Err(No::Unsupported(format!("no {op} of {format}/{revision}")))
+        }
         "decode" => decode(revision, blob).map(|(value, end)| (json!({"value": value, "consumed": end}), None)),
-        "encode" => Ok((json!({}), Some(encode(revision, &head["value"])?))),
-        _ => Err(No::Unsupported(format!("no {op}"))),
+        _ => Ok((json!({}), Some(encode(revision, &head["value"])?))),
     }
 }
 

@@ -171,15 +171,19 @@ class ServedLog(ServedPartition):
 
     def note_fetch(self, offset: int, limit: int) -> None:
         """Choose the answer for an offset."""
-        waits = self.end_at is not None and offset > self.end_at
         moved = self.fetches == 0 or offset != self.offset
         again = not moved and limit <= self.limit
-        self.repeated = self.repeated + 1 if again and not waits else 0
         self.since = time.monotonic() if moved else self.since
         self.fetches += 1
         self.offset, self.limit = offset, limit if moved else max(limit, self.limit)
+        self.repeated = self.repeated + 1 if again and not self.waits else 0
         self._error, self._answer = self._next(offset)
         self._on_fetch(self.repeated, not again)
+
+    @property
+    def waits(self) -> bool:
+        """Return True if the last Fetch waits for records after the last one; it may do so often."""
+        return self.end_at is not None and self.offset > self.end_at
 
     def _next(self, offset: int) -> tuple[ErrorCode, bytes]:
         serving = self.serving

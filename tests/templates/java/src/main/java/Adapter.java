@@ -6,6 +6,7 @@
 // Put yours in its place: NAME, VERSION, CLAIMS, decode, encode. What is below "the wire" can stay as it is.
 
 import com.google.gson.Gson;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.BufferedInputStream;
@@ -28,12 +29,6 @@ public final class Adapter {
   static final String NAME = "my-codec";
   static final String VERSION = "1.0";
 
-  /** What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
-   * May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all. */
-  static final Map<String, Map<String, List<String>>> CLAIMS = Map.of(
-      "iggy.identifier/0.0.30", Map.of("ops", List.of("decode", "encode")),
-      "iggy.identifier/0.8", Map.of("ops", List.of("decode", "encode")));
-
   /** "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons. */
   static final String ERRORS = "exact";
 
@@ -51,12 +46,18 @@ public final class Adapter {
 
   // --- the codec: yours goes here ---
 
+  /** What the codec can do, by format and revision (`wireproof show` lists them). Only what is claimed is asked.
+   * May hold more: codecs, profiles, features, and observes, the fields that it shows, if not all. */
+  static final Map<String, Map<String, List<String>>> CLAIMS = Map.of(
+      "iggy.identifier/0.0.30", Map.of("ops", List.of("decode", "encode")),
+      "iggy.identifier/0.8", Map.of("ops", List.of("decode", "encode")));
+
   static final List<String> KINDS = List.of("", "numeric", "string");
 
   /** A value in the form of its JSON Schema: bytes and text are lower-case hex. */
   record Identifier(String kind, String value) {}
 
-  record Decoded(Identifier value, int consumed) {}
+  record Decoded(Object value, int consumed) {}
 
   /** The value that stands at the start of the data, and how many bytes it takes. */
   static Decoded decode(String revision, byte[] data) throws Refused {
@@ -78,7 +79,8 @@ public final class Adapter {
   }
 
   /** The bytes of a value in the form that decode gives it. */
-  static byte[] encode(String revision, Identifier value) throws Refused {
+  static byte[] encode(String revision, JsonElement json) throws Refused {
+    Identifier value = GSON.fromJson(json, Identifier.class);
     byte[] content = HexFormat.of().parseHex(value.value());
     if (content.length > 255) throw new Refused("invalid-value", 0, content.length + " bytes");
     byte[] wire = ByteBuffer.allocate(2 + content.length).put((byte) KINDS.indexOf(value.kind()))
@@ -118,7 +120,7 @@ public final class Adapter {
         Decoded found = decode(revision, data);
         return Map.of("id", id, "outcome", "accepted", "value", found.value(), "consumed", found.consumed());
       }
-      blob.writeBytes(encode(revision, GSON.fromJson(head.get("value"), Identifier.class)));
+      blob.writeBytes(encode(revision, head.get("value")));
       return Map.of("id", id, "outcome", "accepted", "blob", blob.size());
     } catch (Refused no) {
       return Map.of("id", id, "outcome", "refused", "class", no.cls, "at", no.at, "text", no.getMessage());

@@ -1,7 +1,7 @@
 "use strict";
-// The page of a matrix: unpacks the data (its keys are documented in page_data.py), draws rows as they are scrolled to,
+// The matrix of the page: unpacks its data (matrix.py describes the keys), draws rows as they are scrolled to,
 // filters them, and shows a case with its bytes. All data is set as text, never as markup.
-const CHUNK = 150;
+const CHUNK = 60;
 const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
 const SHORT = { "not-round-trip": "round trip", "undeclared-skip": "skip", "adapter-error": "adapter" };
 const $$ = (name) => document.getElementById(name);
@@ -30,23 +30,22 @@ function opened(data) {
   const names = ["label", "colour", "cls", "path", "got", "text", "replay"];
   const answers = data.answers.map((row) => {
     const one = Object.fromEntries(names.map((name, n) => [name, word(row[n])]));
-    return { ...one, line: row[7], start: row[8], end: row[9], about: row[10] };
+    return { ...one, line: row[7], start: row[8], end: row[9], space: word(row[10]), about: row[11], known: Boolean(row[12]) };
   });
   const rules = data.rules.map((row) => row.map(word));
   const cases = data.cases.map((row) => ({
     id: word(row[0]), title: word(row[1]), why: word(row[2]), level: word(row[3]), flags: word(row[4]),
     rules: row[5].map((n) => rules[n]), source: word(row[6]), ran: word(row[7]), want: word(row[8]), twin: row[9],
     bytes: row[10], size: row[11], text: word(row[12]), tree: row[13], more: row[14],
+    regions: row[15].map(([space, start, end, held, size]) => ({ space: word(space), start, end, bytes: held, size })),
   }));
   const columns = data.columns.map(([name, spec]) => ({ name: word(name), spec: word(spec) }));
   const rows = [];
   for (const [topic, some] of data.topics) {
     for (const [flags, members] of some) {
-      rows.push({
-        topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2),
-        members: members.map(([id, about, count, numbers]) => (
-          { id: word(id), about: cases[about], count, answers: numbers.map((n) => answers[n]) })),
-      });
+      const cases_of = members.map(([id, about, count, numbers]) => (
+        { id: word(id), about: cases[about], count, answers: numbers.map((n) => answers[n]) }));
+      rows.push({ topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2), members: cases_of });
     }
   }
   const bytes = (number) => Uint8Array.from(atob(data.bytes[number] || ""), (sign) => sign.charCodeAt(0));
@@ -54,12 +53,12 @@ function opened(data) {
 }
 
 function words(row) {
-  const some = new Set([row.topic, row.secure ? "security" : ""]);
+  const some = new Set([`${row.topic}/`, row.secure ? "security" : ""]);
   for (const one of row.members) {
     some.add(one.id);
     if (one.about) some.add(one.about.title).add(one.about.flags);
     for (const rule of one.about ? one.about.rules : []) some.add(rule[0]).add(rule[1]);
-    for (const answer of one.answers) if (answer) some.add(answer.label).add(answer.cls);
+    for (const answer of one.answers) if (answer) some.add(answer.label).add(answer.cls).add(answer.known ? "known" : "");
   }
   return [...some].join(" ").toLowerCase();
 }
@@ -76,13 +75,33 @@ function short(name) {
 
 // --- bytes ---
 
-function differing(one, other) {
-  const least = Math.min(one.length, other.length);
-  if (one.length === other.length) return (at) => one[at] !== other[at];
-  let head = 0, tail = 0;
-  while (head < least && one[head] === other[head]) head += 1;
-  while (tail < least - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
-  return (at) => at >= head && at < one.length - tail;
+// The fields of a case in one space, the outer ones first. The space of what byte 61 begins is "61>", that of the wire is "".
+function fieldsOf(book, about, space) {
+  const found = [], path = [];
+  for (const [depth, at, size, name] of about.tree) {
+    path.length = depth;
+    path.push(book.word(name));
+    const place = /^(.*>)?(\d+)$/.exec(book.word(at));
+    if (place && (place[1] || "") === space && size > 0) found.push({ path: path.join("."), start: Number(place[2]), size });
+  }
+  return found;
+}
+
+// Which bytes differ from those of the twin, field by field: a longer field marks itself, and not all that follows it.
+// Compressed bytes are compared where they are unpacked.
+function differing(book, about, twin, part, other) {
+  const own = book.bytes(part.bytes), its = book.bytes(other.bytes);
+  const flags = Array.from(own, (value, at) => value !== its[at]);
+  const theirs = new Map(fieldsOf(book, twin, other.space).map((field) => [field.path, field]));
+  for (const { path, start, size } of fieldsOf(book, about, part.space)) {
+    const field = theirs.get(path);
+    if (!field) continue;
+    for (let at = start; at < start + size; at += 1) flags[at] = field.size !== size || own[at] !== its[field.start + at - start];
+  }
+  about.regions.forEach((region, number) => {
+    if (region.space === `${part.space}${region.start}>` && twin.regions[number]) flags.fill(false, region.start, region.end);
+  });
+  return (at) => flags[at];
 }
 
 function dump(bytes, size, start, end, differs) {
@@ -110,9 +129,10 @@ function tree(book, one, line, choose) {
     const head = `${place.padStart(8)} ${(size < 0 ? "" : String(size)).padStart(5)}  ${"  ".repeat(depth)}${name}`;
     const row = make("div", {}, [head, type, value, cover].filter(Boolean).join("  "));
     if (number === line) row.className = "here";
-    if (/^\d+$/.test(place) && size > 0) {
+    const [, space, start] = /^(.*>)?(\d+)$/.exec(place) || [];
+    if (start && size > 0) {
       row.tabIndex = 0;
-      row.onclick = () => choose(Number(place), Number(place) + size);
+      row.onclick = () => choose(Number(start), Number(start) + size, space || "");
       row.onkeydown = (event) => { if (event.key === "Enter") row.onclick(); };
     }
     box.append(row);
@@ -163,31 +183,40 @@ function answersOf(book, member, column, choose) {
     const label = make("button", { type: "button", className: "id" }, answer.label);
     label.onclick = () => choose(number);
     const extra = answer.got.includes(answer.text) ? "" : answer.text;
-    const text = [answer.cls, answer.path, answer.got, extra].filter((one) => one && one !== answer.label).join(" — ");
+    const text = [answer.known ? "known" : "", answer.cls, answer.path, answer.got, extra].filter((one) => one && one !== answer.label).join(" — ");
     body.append(make("tr", { className: number === column ? "asked" : "" },
       make("th", { scope: "row" }, book.columns[number].name), make("td", { className: `label ${answer.colour}` }, label), make("td", {}, text)));
   });
   return make("table", {}, body);
 }
 
-function bytesOf(book, about, answer) {
-  const box = make("div"), own = book.bytes(about.bytes), twin = book.cases[about.twin];
-  const other = twin ? book.bytes(twin.bytes) : null;
-  const pair = make("div", { className: "pair" });
-  const left = make("div"), right = make("div");
-  const draw = (start, end) => {
-    const bytes = dump(own, about.size, start, end, other ? differing(own, other) : () => false);
-    left.replaceChildren(make("h3", {}, `bytes of ${about.id}`), bytes);
-    setTimeout(() => within(bytes, "mark"));
-  };
-  draw(answer ? answer.start : -1, answer ? answer.end : -1);
-  pair.append(left);
-  if (twin) {
-    right.append(make("h3", {}, `its accepted twin, ${twin.id}`), dump(other, twin.size, -1, -1, differing(other, own)));
-    pair.append(right);
+function partsOf(about) {
+  return [{ space: "", bytes: about.bytes, size: about.size }, ...about.regions];
+}
+
+// The bytes of a case beside those of its twin: as they are on the wire, and each compressed part as it is unpacked.
+function pairOf(book, about, twin, number, marked) {
+  const pair = make("div", { className: "pair" }), part = partsOf(about)[number], other = twin && partsOf(twin)[number];
+  const where = number ? `, unpacked from byte ${part.space.slice(0, -1)}` : "";
+  const [start, end] = marked.space === part.space ? [marked.start, marked.end] : [-1, -1];
+  const bytes = dump(book.bytes(part.bytes), part.size, start, end, other ? differing(book, about, twin, part, other) : () => false);
+  pair.append(make("div", {}, make("h3", {}, `bytes of ${about.id}${where}`), bytes));
+  setTimeout(() => within(bytes, "mark"));
+  if (other) {
+    const right = dump(book.bytes(other.bytes), other.size, -1, -1, differing(book, twin, about, other, part));
+    pair.append(make("div", {}, make("h3", {}, `its accepted twin, ${twin.id}${where}`), right));
   }
+  return pair;
+}
+
+function bytesOf(book, about, answer) {
+  const box = make("div"), dumps = make("div"), twin = book.cases[about.twin];
+  const draw = (start, end, space) => {
+    dumps.replaceChildren(...partsOf(about).map((_, number) => pairOf(book, about, twin, number, { start, end, space })));
+  };
+  draw(answer ? answer.start : -1, answer ? answer.end : -1, answer ? answer.space : "");
   if (about.text) box.append(make("h3", {}, "value to encode"), make("pre", {}, about.text));
-  if (about.size || !about.text) box.append(pair);
+  if (about.size || !about.text) box.append(dumps);
   if (about.tree.length) {
     const fields = tree(book, about, answer ? answer.line : -1, draw);
     box.append(make("h3", {}, "fields: offset, size, name, type, value"), fields);
@@ -236,7 +265,8 @@ function rowOf(row, number) {
   if (row.secure) head.append(make("span", { className: "flag" }, "security"));
   const made = make("tr", { className: "row", "data-row": number }, head);
   row.members[0].answers.forEach((answer, column) => {
-    const cell = answer ? make("td", { className: answer.colour, title: [answer.label, answer.cls].filter(Boolean).join(" ") }, sign(answer)) : make("td");
+    const title = answer ? [answer.label, answer.cls, answer.known ? "known" : ""].filter(Boolean).join(" ") : "";
+    const cell = answer ? make("td", { className: `${answer.colour}${answer.known ? " known" : ""}`, title }, sign(answer)) : make("td");
     cell.tabIndex = -1;
     cell.dataset.column = column;
     if (answer && row.members[0].count > 1) cell.append(make("span", { className: "dim" }, ` ×${row.members[0].count}`));
@@ -269,6 +299,7 @@ class Matrix {
     const answers = row.members[0].answers;
     const some = asked.who === "" ? answers : [answers[Number(asked.who)]];
     if (asked.verdict === "apart") return new Set(answers.filter((one) => one && one.colour !== "dim").map((one) => one.label)).size > 1;
+    if (asked.verdict === "new") return some.some((one) => one && one.colour === "bad" && !one.known);
     if (asked.verdict === "loud") return asked.who === "" ? !row.quiet : some.some((one) => one && one.colour === "bad");
     return some.some((one) => one && (!asked.verdict || one.label === asked.verdict || one.label.startsWith(`${asked.verdict}:`)));
   }
@@ -329,6 +360,16 @@ function moved(event) {
   (next.querySelector("button") || next).focus();
 }
 
+// A number of a heat map shows its cases: those of the topic that the implementation does not pass.
+function narrowed(matrix, button) {
+  $$("filter").value = `${button.dataset.words}/`;
+  $$("who").value = button.dataset.who;
+  $$("verdict").value = /^\d/.test(button.textContent) ? "loud" : "";
+  $$("matrix-fold").open = true;
+  matrix.apply();
+  $$("all").scrollIntoView();
+}
+
 function listen(matrix) {
   const table = $$("matrix");
   const open = (event) => {
@@ -344,14 +385,28 @@ function listen(matrix) {
   for (const name of ["filter", "who", "verdict", "secure", "families"]) $$(name).addEventListener("input", () => matrix.apply());
   document.querySelector("form.bar").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !$$("case").open && event.target.tagName !== "INPUT") { event.preventDefault(); $$("filter").focus(); }
+    if (event.key !== "/" || $$("case").open || event.target.tagName === "INPUT") return;
+    event.preventDefault();
+    $$("matrix-fold").open = true;
+    $$("filter").focus();
   });
+  document.querySelectorAll("button[data-words]").forEach((button) => { button.onclick = () => narrowed(matrix, button); });
   $$("close").onclick = () => $$("case").close();
   $$("before").onclick = () => matrix.step(-1);
   $$("after").onclick = () => matrix.step(1);
   $$("case").addEventListener("click", (event) => { if (event.target === $$("case")) $$("case").close(); });
   $$("case").addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
-  addEventListener("hashchange", () => matrix.named(decodeURI(location.hash.slice(1))));
+  addEventListener("hashchange", () => followed(matrix));
+  addEventListener("beforeprint", () => document.querySelectorAll("#about details").forEach((one) => { one.open = true; }));
+}
+
+// The part of the page or the case that the address names; what it is folded in opens.
+function followed(matrix) {
+  const name = decodeURIComponent(location.hash.slice(1)), part = name && document.getElementById(name);
+  if (!part) return matrix.named(name);
+  const fold = part.closest("details") || part.querySelector(":scope > details");
+  if (fold) fold.open = true;
+  part.scrollIntoView();
 }
 
 async function main() {
@@ -362,7 +417,7 @@ async function main() {
   for (const label of [...labels].sort()) $$("verdict").append(make("option", { value: label }, label));
   listen(matrix);
   matrix.apply();
-  if (location.hash) matrix.named(decodeURI(location.hash.slice(1)));
+  if (location.hash) followed(matrix);
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 

@@ -1,9 +1,8 @@
 """Check of an adapter's claims against its behaviour, and discovery of what it does not claim.
 
 See `adapter-contract.md`. The caller passes small cases; each one tests its operation, its profile and its
-needs. A capability works if the adapter accepts a case that must be accepted, and no case that must be
-refused because of the capability. The judge compares values. Different values are only counted here, because
-an adapter that ignores compression also accepts the case, but returns bytes that it did not decompress.
+needs. The judge decides which answers are right. A capability works if the adapter is right about a case that
+must be accepted, and accepts no case that must be refused because of the capability.
 
 The advice is about all claims: it names what was observed, and the correction.
 """
@@ -17,8 +16,16 @@ from attrs import evolve, frozen
 from wireproof.adapters.claim_check import field_of, unknown_names
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Either, Reject
-from wireproof.cases.observable_fields import EVERY_FIELD, observed_tree
+from wireproof.cases.observable_fields import EVERY_FIELD
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
+from wireproof.cases.reference_answers import reference_answer
+from wireproof.cases.steps import SEQUENCE
+from wireproof.formats import FORMATS
+from wireproof.runner.claims import exclusion_reason
+from wireproof.runner.judge import judge
+from wireproof.runner.requests import DEFAULT_PROFILES
+from wireproof.runner.signature import signature_parts
+from wireproof.runner.verdicts import Verdict
 from wireproof.suggestions import closest
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import field_tree, project
@@ -31,8 +38,9 @@ AGAIN: Final = 200
 
 Asked = tuple[Case, Outcome]
 
-Standing = Literal["agrees", "over-claimed", "under-claimed", "found"]
-"""`over-claimed` is a failure, `under-claimed` is reported, `found` is neither claimed nor denied."""
+Standing = Literal["agrees", "absent", "over-claimed", "fails-in-part", "under-claimed", "found"]
+"""`over-claimed` is a wrong claim; `fails-in-part` is claimed and works in some cases only; `absent` is not
+claimed and does not work; `found` is of a hello without claims."""
 
 
 class CaseRunner(Protocol):
@@ -53,12 +61,13 @@ class ProbeResult:
         format_id: format and revision, such as `kafka.batch/v2`.
         kind: `op`, `codec`, `profile` or `feature`.
         name: such as `decode`, `lz4`, `produce`, `control-batch`.
-        claimed: the claim in the hello; None if there is none.
+        claimed: the claim in the hello; None if the hello has no claims at all.
         works: True if the behaviour shows it.
         asked: number of cases that must be accepted.
-        accepted: number of those that were accepted.
-        differs: ids of accepted cases with a different value.
+        right: number of those that were answered rightly.
         wrongly: ids of cases that must be refused and were accepted.
+        base_works: True if the adapter is right about most base cases: those of the format that it claims and
+            that need no other capability. If they fail, a failure here shows nothing about the claim.
     """
 
     format_id: str
@@ -67,9 +76,9 @@ class ProbeResult:
     claimed: bool | None
     works: bool
     asked: int = 0
-    accepted: int = 0
-    differs: tuple[str, ...] = ()
+    right: int = 0
     wrongly: tuple[str, ...] = ()
+    base_works: bool = True
 
     @property
     def standing(self) -> Standing:
@@ -77,8 +86,12 @@ class ProbeResult:
         match self.claimed, self.works:
             case True, False:
                 return "over-claimed"
+            case True, True if self.right < self.asked:
+                return "fails-in-part"
             case False, True:
                 return "under-claimed"
+            case False, False:
+                return "absent"
             case None, _:
                 return "found"
             case _:
@@ -98,28 +111,19 @@ def things_of(case: Case) -> list[Thing]:
     return things + [(case.format_id, kind, name) for kind, _, name in capabilities]
 
 
-def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[ProbeResult, ...]:
-    """Return the findings for cases that were run already, sorted."""
-    seen: dict[Thing, list[Shown]] = {}
-    for case, outcome in asked:
-        if not isinstance(outcome, NotRun) and not isinstance(case.expect, Either):
-            shown = Shown(case, outcome, _differs(hello, case, outcome))
-            for thing in things_of(case):
-                seen.setdefault(thing, []).append(shown)
-    return tuple(
-        _finding(thing, rows, _claimed(hello, thing))
-        for thing, rows in sorted(seen.items())
-        if any(row.wanted for row in rows)
-    )
-
-
 @frozen
-class Shown:
-    """A case and its outcome; `differs` is True if the answer has a different value."""
+class ProbedCase:
+    """A case that was run.
+
+    Attributes:
+        verdict: what the judge says of the answer, as if the adapter claimed the case.
+        claimed: True if the claims of the hello include the case.
+    """
 
     case: Case
     outcome: Outcome
-    differs: bool
+    verdict: Verdict
+    claimed: bool
 
     @property
     def wanted(self) -> bool:
@@ -127,53 +131,122 @@ class Shown:
         return isinstance(self.case.expect, Accept)
 
     @property
-    def accepted(self) -> bool:
-        """Return True if the case was accepted."""
-        return isinstance(self.outcome, Accepted)
+    def right(self) -> bool:
+        """Return True if the case must be accepted, and is, with the right value."""
+        return self.wanted and isinstance(self.outcome, Accepted) and self.verdict.passing
 
 
-def _finding(thing: Thing, rows: list[Shown], claimed: bool | None) -> ProbeResult:
-    good = [row for row in rows if row.wanted]
-    wrongly = [row for row in rows if row.accepted and not row.wanted]
-    accepted = [row for row in good if row.accepted]
-    blamed = any(f"{thing[1]}:{thing[2]}" in row.case.needs for row in wrongly)
-    nothing_refused = bool(wrongly) and all(row.accepted for row in rows)
-    return ProbeResult(
-        *thing,
-        claimed,
-        works=bool(accepted) and not blamed and not nothing_refused,
-        asked=len(good),
-        accepted=len(accepted),
-        differs=tuple(row.case.id for row in accepted if row.differs),
-        wrongly=tuple(row.case.id for row in wrongly),
+def judged(hello: Hello, asked: Iterable[Asked]) -> list[ProbedCase]:
+    """Return the cases whose answer is not open, with their verdicts."""
+    return [
+        ProbedCase(case, outcome, _verdict(hello, case, outcome), not exclusion_reason(hello, case))
+        for case, outcome in asked
+        if not isinstance(outcome, NotRun) and not isinstance(case.expect, Either)
+    ]
+
+
+def _verdict(hello: Hello, case: Case, outcome: Outcome) -> Verdict:
+    """Return the verdict on an adapter that claims the case; of its claims, only `observes` is kept."""
+    claim = hello.revisions.get(case.format_id) or Claim()
+    whole = Claim(ops=(case.op,), profiles=(case.profile,), observes=claim.observes)
+    known = reference_answer if case.format_id in FORMATS else None
+    return judge(
+        case, outcome, hello=evolve(hello, revisions={case.format_id: whole}, digests=True), reference=known
     )
 
 
-def _differs(hello: Hello, case: Case, outcome: Outcome) -> bool:
-    """Return True if the answer to a decode has a different value in an observed field."""
-    if case.op != "decode" or not isinstance(case.expect, Accept) or not isinstance(outcome, Accepted):
-        return False
-    claim = hello.revisions.get(case.format_id)
-    wanted = observed_tree(case.format_id, claim.observes if claim is not None else ())
-    return project(outcome.value, wanted) != project(case.expect.value, wanted)
+def findings(hello: Hello, rows: Iterable[ProbedCase]) -> tuple[ProbeResult, ...]:
+    """Return what cases show of each capability, sorted."""
+    seen: dict[Thing, list[ProbedCase]] = {}
+    for row in rows:
+        for thing in things_of(row.case):
+            seen.setdefault(thing, []).append(row)
+    base = {
+        thing: [row for row in rows if not row.case.needs and row.case.profile == "reader" and row.claimed]
+        for thing, rows in seen.items()
+        if thing[1] == "op"
+    }
+    return tuple(
+        _finding(thing, rows, _claimed(hello, thing), _base_works(thing, base))
+        for thing, rows in sorted(seen.items())
+        if any(row.wanted for row in rows)
+    )
+
+
+def _base_works(thing: Thing, base: Mapping[Thing, list[ProbedCase]]) -> bool:
+    """Return whether most base cases of the format are right; of an operation, those of the others."""
+    wanted = [
+        row
+        for other, rows in base.items()
+        if other[0] == thing[0] and other != thing
+        for row in rows
+        if row.wanted
+    ]
+    return 2 * sum(row.right for row in wanted) > len(wanted)
+
+
+def _finding(thing: Thing, rows: list[ProbedCase], claimed: bool | None, base_works: bool) -> ProbeResult:
+    """Return what cases show of one capability: of a claimed one, the cases that are claimed as a whole."""
+    rows = [row for row in rows if row.claimed or not claimed]
+    wrongly = [
+        row for row in rows if isinstance(row.outcome, Accepted) and isinstance(row.case.expect, Reject)
+    ]
+    right = sum(row.right for row in rows)
+    blamed = any(f"{thing[1]}:{thing[2]}" in row.case.needs for row in wrongly)
+    nothing_refused = bool(wrongly) and all(isinstance(row.outcome, Accepted) for row in rows)
+    return ProbeResult(
+        *thing,
+        claimed,
+        works=right > 0 and not blamed and not nothing_refused,
+        asked=sum(row.wanted for row in rows),
+        right=right,
+        wrongly=tuple(row.case.id for row in wrongly),
+        base_works=base_works,
+    )
 
 
 def _claimed(hello: Hello, thing: Thing) -> bool | None:
+    """Return whether the hello claims a capability; a part that is missing has the contract's default."""
     format_id, kind, name = thing
     claim = hello.revisions.get(format_id)
     if claim is None:
         return False if hello.revisions else None
-    names = _names(claim, kind)
-    return None if names is None else name in names
+    if claim.ops == ():
+        return False
+    names = {"op": claim.ops, "codec": claim.codecs, "profile": claim.profiles, "feature": claim.features}[
+        kind
+    ]
+    if names is None:
+        return {"op": name != SEQUENCE, "profile": name in DEFAULT_PROFILES}.get(kind, True)
+    return name in names
 
 
-def _names(claim: Claim, kind: str) -> tuple[str, ...] | None:
-    return {
-        "op": claim.ops,
-        "codec": claim.codecs,
-        "profile": claim.profiles,
-        "feature": claim.features,
-    }.get(kind)
+@frozen
+class FailureGroup:
+    """Cases that must be accepted, are claimed, and fail alike.
+
+    Attributes:
+        first: one of them.
+        size: their number.
+    """
+
+    first: ProbedCase
+    size: int
+
+
+def largest_failure(rows: Iterable[ProbedCase]) -> FailureGroup | None:
+    """Return the largest group of failures with the same verdict at the same field; None if none fails."""
+    groups: dict[tuple[str, ...], list[ProbedCase]] = {}
+    for row in rows:
+        if row.wanted and row.claimed and not row.right:
+            verdict = row.verdict
+            key = (
+                row.case.format_id,
+                *signature_parts(verdict.label, verdict.cls, verdict.path, verdict.broken),
+            )
+            groups.setdefault(key, []).append(row)
+    largest = max(groups.values(), key=len, default=None)
+    return FailureGroup(largest[0], len(largest)) if largest else None
 
 
 # --- advice ---
@@ -199,9 +272,11 @@ def fix_of(finding: ProbeResult) -> str:
     field = {"op": "ops", "codec": "codecs", "profile": "profiles", "feature": "features"}[finding.kind]
     where = f'"{field}" of {finding.format_id}'
     match finding.standing:
-        case "over-claimed":
+        case "over-claimed" if finding.base_works:
             return f'remove "{finding.name}" from {where}, or fix the codec'
-        case "under-claimed" if finding.accepted == finding.asked and not finding.differs:
+        case "over-claimed":
+            return "keep the claim and mend the codec: the cases that need nothing else fail too"
+        case "under-claimed" if finding.right == finding.asked:
             return f'add "{finding.name}" to {where}: until then its cases are not run'
         case "under-claimed":
             return f'refuse it, or answer "unsupported"; or make it work, and add "{finding.name}" to {where}'

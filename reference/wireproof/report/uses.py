@@ -1,0 +1,535 @@
+"""What each version of an implementation may be used for, judged by the requirement sets.
+
+A set counts as met only if every `must` case of it was judged and none is wrong: a known failure is a failure
+here, and a case that an implementation does not claim stays open. See releases.md#requirement-sets.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, Literal
+
+from attrs import frozen
+
+from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.registry import resolve
+from wireproof.adapters.registry_entry import Entry
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.requirements import RequirementFile, RequirementSet, read_requirements, requirement_files
+from wireproof.cases.steps import is_refused
+from wireproof.report.diff import runs_by_name, unversioned, version_of
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.conclusion import NO_RESULT
+from wireproof.runner.events import CaseEvent, EventStream, joined
+from wireproof.runner.verdicts import PASSING, TABLE
+
+State = Literal["met", "open", "damaged", "fails", "unknown"]
+Concern = Literal["runaway", "valid", "damaged"]
+
+LEAST_JUDGED: Final = 0.5
+"""The share of a set's `must` cases below which a run without a failure says nothing about the set."""
+
+CONCERNS: Final[Mapping[Concern, str]] = {
+    "runaway": "crashes, hangs or exhausts memory",
+    "valid": "gets valid data wrong",
+    "damaged": "mishandles damaged data",
+}
+"""What a wrong answer means for a user, the worst first."""
+
+LANGUAGES: Final[Mapping[str, str]] = {
+    "c": "C",
+    "csharp": "C#",
+    "go": "Go",
+    "java": "Java",
+    "node": "JavaScript",
+    "python": "Python",
+    "rust": "Rust",
+}
+"""Languages of adapters, as people write them."""
+
+RUNAWAY: Final = frozenset(row.name for row in TABLE if row.gate == "runaway")
+NOT_JUDGED: Final = NO_RESULT | {"blocked", "suite-bug"}
+"""Verdicts that say nothing about a use: of a blocked refusal, the valid twin is what is wrong."""
+
+
+@frozen
+class Use:
+    """A requirement set: what somebody does with an implementation.
+
+    Attributes:
+        id: `2026.12:kafka-consumer-2`.
+        title: `Kafka consumer 2 (2026.12)`.
+        family: of its formats, such as `kafka`.
+        role: the words of its title between the family and the number: `consumer`.
+        name: those words and the number: `consumer 2`.
+        text: what an implementation that meets it can do.
+        action: the same in a few words, such as `Read plain topics`.
+        must: its `must` cases by id.
+        own: the ids of those that no set that it includes has.
+    """
+
+    id: str
+    title: str
+    family: str
+    role: str
+    name: str
+    text: str
+    action: str
+    must: Mapping[str, Case]
+    own: frozenset[str] = frozenset()
+
+    @property
+    def actor(self) -> str:
+        """Return who does it, such as `a Kafka consumer`."""
+        words = f"{self.family.capitalize()} {self.role}".strip()
+        return f"{'an' if words[0] in 'AEIO' else 'a'} {words}"
+
+
+@frozen
+class UseResult:
+    """A version of an implementation against a requirement set.
+
+    Attributes:
+        right: the number of `must` cases with an acceptable answer.
+        wrong: the events of those with another one.
+        own: the number of judged cases that no set that it includes has.
+    """
+
+    use: Use
+    right: int
+    wrong: tuple[CaseEvent, ...]
+    own: int
+
+    @property
+    def judged(self) -> int:
+        """Return the number of its `must` cases that were judged."""
+        return self.right + len(self.wrong)
+
+    @property
+    def security(self) -> int:
+        """Return how many of the wrong answers can be exploited."""
+        return sum(event.is_security for event in self.wrong)
+
+    @cached_property
+    def concerns(self) -> Mapping[Concern, int]:
+        """Return the numbers of wrong answers by what they mean, the worst first."""
+        return {name: len(events) for name, events in by_concern(self.wrong, self.use.must).items()}
+
+    @cached_property
+    def state(self) -> State:
+        """Return the state of the cell.
+
+        `met`; `open` if cases are not judged; `damaged` if valid data is right and damaged data is not;
+        `fails`; `unknown` if too few cases are judged, of all or of those beside the sets that it includes,
+        and none shows a failure on valid data.
+        """
+        own_wrong = any(event.id in self.use.own for event in self.wrong)
+        if not own_wrong and self.own < LEAST_JUDGED * len(self.use.own):
+            return "unknown"
+        if self.concerns.keys() - {"damaged"}:
+            return "fails"
+        if self.judged < LEAST_JUDGED * len(self.use.must):
+            return "unknown"
+        if self.wrong:
+            return "damaged"
+        return "met" if self.judged == len(self.use.must) else "open"
+
+
+@frozen
+class VersionResult:
+    """The last run of one version.
+
+    Attributes:
+        uses: by the id of the set; only those of which at least one case was judged.
+    """
+
+    version: str
+    stream: EventStream
+    uses: Mapping[str, UseResult]
+
+    @property
+    def wrong(self) -> Sequence[CaseEvent]:
+        """Return every wrong answer to a golden `must` case."""
+        return [event for event in self._must if event.verdict not in PASSING]
+
+    @property
+    def judged(self) -> int:
+        """Return the number of golden `must` cases that were judged."""
+        return len(self._must)
+
+    @cached_property
+    def _must(self) -> Sequence[CaseEvent]:
+        return [
+            event
+            for event in self.stream.cases
+            if event.level == "must" and event.verdict not in NOT_JUDGED and "~" not in event.id
+        ]
+
+
+def families_of(streams: Iterable[EventStream]) -> frozenset[str]:
+    """Return the families of the cases of runs, such as `kafka`."""
+    return frozenset(event.format.partition(".")[0] for stream in streams for event in stream.cases)
+
+
+def uses_of(suite: Suite, families: Collection[str]) -> Sequence[Use]:
+    """Return the sets of the newest date in the fixtures of a suite, for some families of formats."""
+    pages = requirement_files(suite.roots)
+    if not pages:
+        return ()
+    page = read_requirements(pages[max(pages)])
+    return [_use(suite, page, one) for one in page.sets if _family(one) in families]
+
+
+def _family(one: RequirementSet) -> str:
+    return one.define[0].formats[0].partition(".")[0]
+
+
+def _use(suite: Suite, page: RequirementFile, one: RequirementSet) -> Use:
+    words = one.title.split()[1:]
+    return Use(
+        f"{page.date}:{one.name}",
+        f"{one.title} ({page.date})",
+        _family(one),
+        " ".join(word for word in words if not word[0].isdecimal()),
+        " ".join(words),
+        one.text,
+        one.use or " ".join(words),
+        _must(suite, page.listed(one)),
+        frozenset(_must(suite, one.cases)),
+    )
+
+
+def _must(suite: Suite, listed: Mapping[str, str]) -> Mapping[str, Case]:
+    cases = (suite.get(name) for name, row in listed.items() if row.startswith("must "))
+    return {case.id: case for case in cases if case is not None}
+
+
+def use_results(uses: Sequence[Use], stream: EventStream) -> Mapping[str, UseResult]:
+    """Return the result of a run for each set of which it judged a case, by the id of the set."""
+    answers = {event.id: event for event in stream.cases if event.verdict not in NOT_JUDGED}
+    results = (_use_result(use, answers) for use in uses)
+    return {one.use.id: one for one in results if one.judged}
+
+
+def _use_result(use: Use, answers: Mapping[str, CaseEvent]) -> UseResult:
+    judged = [answers[name] for name in sorted(use.must) if name in answers]
+    wrong = tuple(event for event in judged if event.verdict not in PASSING)
+    return UseResult(use, len(judged) - len(wrong), wrong, sum(event.id in use.own for event in judged))
+
+
+def by_concern(
+    events: Iterable[CaseEvent], cases: Mapping[str, Case]
+) -> Mapping[Concern, Sequence[CaseEvent]]:
+    """Return wrong answers by what they mean for a user, the worst first."""
+    found: dict[Concern, list[CaseEvent]] = {name: [] for name in CONCERNS}
+    for event in events:
+        found[concern_of(event, cases.get(event.id))].append(event)
+    return {name: some for name, some in found.items() if some}
+
+
+def concern_of(event: CaseEvent, case: Case | None) -> Concern:
+    """Return what a wrong answer to a case means; None stands for a case that the suite does not have."""
+    if event.verdict in RUNAWAY:
+        return "runaway"
+    return "damaged" if case is not None and is_refused(case) else "valid"
+
+
+# --- sentences ---
+#
+# The answer of a run in words, the same at the end of a run in the terminal and at the top of the page.
+
+
+RUNS_AWAY: Final[Mapping[str, str]] = {
+    "crash": "crashes",
+    "timeout": "hangs",
+    "stalled": "hangs",
+    "resource": "exhausts memory",
+}
+"""What a codec does that runs away, by verdict."""
+
+
+@frozen
+class UseSentence:
+    """A sentence about one role of an implementation.
+
+    Attributes:
+        name: of the implementation, with its version; the text begins with it.
+        text: without a final full stop.
+    """
+
+    state: State
+    name: str
+    text: str
+
+
+def use_sentences(
+    suite: Suite, stream: EventStream, overlays: Mapping[str, Overlay] | None = None
+) -> list[str]:
+    """Say what the implementation of a run may be used for, in a sentence for each role with a judgement.
+
+    Such as `aiokafka 0.14.0 is not safe as a Kafka consumer: it crashes on “An inner size of −12”`. If no
+    role was judged, one sentence says so; a run that judged nothing has none.
+
+    Args:
+        suite: the fixtures, with their requirement sets.
+        stream: the run.
+        overlays: the effect of its baseline, whose failures are failures here, and counted as known.
+    """
+    return [one.text for one in sentences_of(uses_of(suite, families_of([stream])), stream, overlays)]
+
+
+def sentences_of(
+    uses: Sequence[Use], stream: EventStream, overlays: Mapping[str, Overlay] | None = None
+) -> Sequence[UseSentence]:
+    """Return the sentences of `use_sentences` with the state of each."""
+    name = f"{stream.run.adapter} {version_of(stream.run)}".strip()
+    results = use_results(uses, stream)
+    roles: dict[str, list[UseResult]] = {}
+    for one in results.values():
+        if one.state != "unknown":
+            roles.setdefault(one.use.actor, []).append(one)
+    found = [_sentence(name, some, overlays or {}) for some in roles.values()]
+    return found or _without_role(name, list(results.values()), stream)
+
+
+def _sentence(name: str, results: Sequence[UseResult], known: Mapping[str, Overlay]) -> UseSentence:
+    """Return the sentence about one role; of its sets, each includes those before it."""
+    widest = results[-1]
+    actor, count = widest.use.actor, f"{widest.judged:,} required cases"
+    match widest.state:
+        case "met":
+            text = f"{name} is safe as {actor}: all {count} are right"
+        case "open":
+            text = (
+                f"{name} shows no fault as {actor}: all {count} that were judged are right, of "
+                f"{len(widest.use.must):,}"
+            )
+        case "damaged":
+            text = f"{name} is safe as {actor} for valid data only: {_faults(widest, known)}"
+        case _:
+            text = f"{name} is not safe as {actor}: {_faults(widest, known)}{_still_safe(results)}"
+    return UseSentence(widest.state, name, text)
+
+
+def _faults(result: UseResult, known: Mapping[str, Overlay]) -> str:
+    """Say what is wrong, the worst first and with an example: `it hangs on 3 inputs, such as “…”, and …`."""
+    parts: list[str] = []
+    for concern, events in by_concern(result.wrong, result.use.must).items():
+        first = _example(events)
+        title = f"“{first.title or first.id}”"
+        noun = "invalid value" if first.op == "encode" else "damaged input"
+        does = " or ".join(dict.fromkeys(RUNS_AWAY.get(event.verdict, "") for event in events))
+        one, some = {
+            "runaway": (f"{does} on {title}", f"{does} on {len(events):,} inputs"),
+            "valid": (f"gets {title} wrong", f"gets {len(events):,} valid inputs wrong"),
+            "damaged": (f"mishandles the {noun} {title}", f"mishandles {len(events):,} {noun}s"),
+        }[concern]
+        example = "" if parts else f", such as {title}"
+        parts.append(one if len(events) == 1 else some + example)
+    *before, last = parts
+    text = f"it {', '.join(before)}{', and ' if before else ''}{last}"
+    return "; ".join([text, *_remarks(result, known)])
+
+
+def _example(events: Sequence[CaseEvent]) -> CaseEvent:
+    """Return the wrong answer to name: one that can be exploited, else one of the rule with the most."""
+    rules = Counter(event.deciding_rules[:1] for event in events)
+    return max(events, key=lambda event: (event.is_security, rules[event.deciding_rules[:1]]))
+
+
+def _remarks(result: UseResult, known: Mapping[str, Overlay]) -> Iterator[str]:
+    """Say how many of the wrong answers can be exploited, and how many the baseline expects."""
+    if result.security:
+        yield f"{_of_these(result.security, result)} can be exploited"
+    expected = sum(known.get(event.id) == "expected" for event in result.wrong)
+    if expected:
+        yield f"{_of_these(expected, result)} {'is' if expected == 1 else 'are'} known"
+
+
+def _of_these(number: int, result: UseResult) -> str:
+    if number < len(result.wrong):
+        return f"{number:,} of these"
+    return "all of these" if number > 1 else "this"
+
+
+def _still_safe(results: Sequence[UseResult]) -> str:
+    """Name the widest set that is met, or has nothing wrong but damaged data."""
+    for one in reversed(results):
+        if one.state != "fails":
+            action = one.use.action[0].lower() + one.use.action[1:]
+            return f"; it is safe to {action}" + (", valid data only" if one.state == "damaged" else "")
+    return ""
+
+
+def _without_role(name: str, results: Sequence[UseResult], stream: EventStream) -> Sequence[UseSentence]:
+    """Return one sentence for a run of too few cases of every set; none for a run that judged nothing."""
+    judged = [event for event in stream.cases if event.verdict not in NOT_JUDGED]
+    if not judged:
+        return ()
+    right = sum(event.verdict in PASSING for event in judged)
+    text = f"{name}: {right:,} of {len(judged):,} judged cases are right"
+    if results:
+        best = max(results, key=lambda one: one.judged / len(one.use.must))
+        text += (
+            f"; too few to say what it is safe for: {best.judged:,} of {len(best.use.must):,} required cases "
+            f"of {best.use.actor}"
+        )
+    return (UseSentence("unknown", name, text),)
+
+
+# --- implementations ---
+#
+# The runs of several implementations and versions, and who can be chosen for which use.
+
+
+Kind = Literal["clients", "codecs", "servers"]
+
+KINDS: Final[Mapping[Kind, str]] = {
+    "clients": "Whole clients, judged as an application uses them: by their public interface, against a "
+    "broker of the suite.",
+    "codecs": "The code that reads and writes the bytes, called directly: more shows than through a client, "
+    "and the client around it may guard against some of it.",
+    "servers": "Running servers, judged by what they store, return and refuse.",
+}
+"""What is judged, in the order of the page."""
+
+
+@frozen
+class Implementation:
+    """The versions of one implementation.
+
+    Attributes:
+        versions: the oldest first.
+        kind: whether it is judged as a client, as a codec or as a server.
+        language: of its adapter; empty if it is not known.
+    """
+
+    name: str
+    versions: tuple[VersionResult, ...]
+    kind: Kind = "codecs"
+    language: str = ""
+
+    @property
+    def newest(self) -> VersionResult:
+        """Return the result of the newest version."""
+        return self.versions[-1]
+
+
+@frozen
+class Section:
+    """Implementations of one kind that are judged by the same sets, as one table.
+
+    Attributes:
+        family: such as `kafka`.
+        kind: of all its implementations.
+        uses: the columns.
+        rows: the best implementation first.
+    """
+
+    family: str
+    kind: Kind
+    uses: tuple[Use, ...]
+    rows: tuple[Implementation, ...]
+
+    @property
+    def id(self) -> str:
+        """Return its place in the page, such as `kafka-clients`."""
+        return f"{self.family}-{self.kind}"
+
+    @property
+    def title(self) -> str:
+        """Return its heading, such as `Kafka clients`."""
+        return f"{self.family.capitalize()} {self.kind}"
+
+    @property
+    def about(self) -> str:
+        """Return what is judged."""
+        return KINDS[self.kind]
+
+    @property
+    def choices(self) -> Sequence["Choice"]:
+        """Return, for each set, who can be chosen for it."""
+        return [self._choice(use) for use in self.uses]
+
+    def _choice(self, use: Use) -> "Choice":
+        found = [(row.name, row.newest.uses.get(use.id)) for row in self.rows]
+        states: dict[State, list[tuple[str, UseResult]]] = {}
+        for name, result in found:
+            if result is not None:
+                states.setdefault(result.state, []).append((name, result))
+        wrong = [
+            (name, len(one.wrong) - one.concerns.get("damaged", 0)) for name, one in states.get("fails", ())
+        ]
+        return Choice(
+            use,
+            tuple(name for state in ("met", "open") for name, _ in states.get(state, ())),
+            tuple(name for name, _ in states.get("damaged", ())),
+            tuple(sorted(wrong, key=lambda row: row[1])),
+        )
+
+
+@frozen
+class Choice:
+    """What somebody who must choose an implementation for a use looks for.
+
+    Attributes:
+        nothing_wrong: names of those without a wrong answer.
+        valid_right: names of those that are wrong on damaged data only.
+        wrong: names of the others, with the number of valid data that they get wrong; the fewest first.
+    """
+
+    use: Use
+    nothing_wrong: tuple[str, ...]
+    valid_right: tuple[str, ...]
+    wrong: tuple[tuple[str, int], ...] = ()
+
+
+def implementations(uses: Sequence[Use], streams: Iterable[EventStream]) -> Sequence[Implementation]:
+    """Return every implementation of the streams, sorted by name; the last run of a version counts."""
+    return [_implementation(uses, name, runs) for name, runs in runs_by_name(joined(streams)).items()]
+
+
+def _implementation(uses: Sequence[Use], name: str, runs: Mapping[str, EventStream]) -> Implementation:
+    versions = tuple(
+        VersionResult(version, stream, use_results(uses, stream)) for version, stream in runs.items()
+    )
+    try:
+        entry = resolve(unversioned(versions[-1].stream.run.spec))
+    except AdapterError:  # the run is of another machine, which had another adapter
+        entry = Entry(name)
+    kind: Kind = "clients" if entry.client else "servers" if entry.relay else "codecs"
+    return Implementation(name, versions, kind, LANGUAGES.get(entry.language, entry.language))
+
+
+def sections(uses: Sequence[Use], some: Sequence[Implementation]) -> Iterator[Section]:
+    """Yield a table for each family and kind of implementations; its columns are the sets of their roles."""
+    for family in dict.fromkeys(use.family for use in uses):
+        for kind in KINDS:
+            rows = [one for one in some if one.kind == kind and _roles(one, family)]
+            if rows:
+                roles = {role for one in rows for role in _roles(one, family)}
+                columns = tuple(use for use in uses if use.family == family and use.role in roles)
+                best_first = sorted(rows, key=lambda one: _rank(one, columns))
+                yield Section(family, kind, columns, tuple(best_first))
+
+
+def _roles(one: Implementation, family: str) -> frozenset[str]:
+    """Return the roles of a family about which the newest version's runs say something."""
+    return frozenset(
+        result.use.role
+        for result in one.newest.uses.values()
+        if result.use.family == family and result.state != "unknown"
+    )
+
+
+def _rank(one: Implementation, uses: Sequence[Use]) -> tuple[object, ...]:
+    """Return the sort key of a row: the share of valid data that is wrong, of damaged data, and the name.
+
+    A set that it does not claim counts for nothing: who only reads is not worse for that.
+    """
+    found = [one.newest.uses.get(use.id) for use in uses]
+    known = [result for result in found if result is not None and result.state != "unknown"]
+    judged = max(sum(result.judged for result in known), 1)
+    damaged = sum(result.concerns.get("damaged", 0) for result in known)
+    return (sum(len(result.wrong) for result in known) - damaged) / judged, damaged / judged, one.name
