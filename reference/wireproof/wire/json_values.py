@@ -352,8 +352,8 @@ def _object_reader(cls: type) -> PartReader:
             values.pop(name, None)
         try:
             return cls(**values)
-        except (Rejected, ValueError) as error:  # of the class itself
-            raise _PartError(str(error)) from None
+        except Rejected as rejected:  # by the class itself
+            raise _PartError(rejected.text) from None
 
     return read
 
