@@ -27,7 +27,7 @@ IMPORTED = """
 import sys
 
 def test_what_is_imported():
-    names = {name for name in sys.modules if name.split(".")[0] in ("wireproof", "attrs", "cattrs", "rich")}
+    names = {name for name in sys.modules if name.split(".")[0] in ("wireproof", "attrs", "rich")}
     assert names == {"wireproof", "wireproof.pytest_plugin"}
 """
 

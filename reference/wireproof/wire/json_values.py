@@ -10,13 +10,31 @@ adapter-contract.md describes this form for the authors of adapters.
 """
 
 import json
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal
+from functools import cache
 from hashlib import blake2b
+from itertools import repeat
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from attrs import NOTHING, Attribute, fields, has
+
+from wireproof.wire.rejection import Rejected
 
 Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
 """A value in JSON form. Only `at`, `consumed` and `length` are JSON integers; no field of a format is one."""
@@ -70,9 +88,7 @@ def json_name(cls: type, name: str) -> str:
 
 def to_json(value: Any, *, with_derived: bool = False) -> Json:  # noqa: ANN401 - any value class
     """Return the JSON form of a value, with its derived fields if `with_derived` is true."""
-    from wireproof.wire.json_converter import COMPLETING, CONVERTER  # noqa: PLC0415 - it takes long
-
-    tree: Json = _with_lists((COMPLETING if with_derived else CONVERTER).unstructure(value))
+    tree: Json = _COMPLETE(value) if with_derived else _PLAIN(value)
     return tree
 
 
@@ -84,30 +100,19 @@ def json_of(value: Any, *, with_derived: bool = False) -> Json:  # noqa: ANN401 
     return tree
 
 
-def _with_lists(tree: Any) -> Any:  # noqa: ANN401 - any output of cattrs
-    """Replace tuples by lists, in the new tree that cattrs made; most parts are leaves, and cost no call."""
-    if isinstance(tree, dict):
-        for key, part in tree.items():
-            if type(part) not in _LEAVES:
-                tree[key] = _with_lists(part)
-        return tree
-    if isinstance(tree, list | tuple):
-        return [part if type(part) in _LEAVES else _with_lists(part) for part in tree]
-    return tree
-
-
-_LEAVES: Final = frozenset({str, bool, int, NoneType})
-
-
 def from_json(cls: type[T], tree: Json) -> T:
     """Return the value of class `cls` with the JSON form `tree`.
 
     Raises:
         Rejected: `invalid-value`, with the path of the first wrong field.
     """
-    from wireproof.wire.json_converter import structure  # noqa: PLC0415 - it takes long
-
-    return structure(cls, tree)
+    try:
+        value: T = _reader(cls)(tree)
+    except _PartError as wrong:
+        raise Rejected("invalid-value", -1, wrong.path.lstrip("."), wrong.text) from None
+    except RecursionError:
+        raise Rejected("invalid-value", -1, "", "nested too deeply") from None
+    return value
 
 
 def canonical_json(tree: Json) -> bytes:
@@ -118,6 +123,239 @@ def canonical_json(tree: Json) -> bytes:
 def json_digest(tree: Json) -> str:
     """Return the canonical digest of a JSON value in hex: blake2b, 16 bytes. Bulk runs compare digests."""
     return blake2b(canonical_json(tree), digest_size=DIGEST_SIZE).hexdigest()
+
+
+# --- values to JSON ---
+
+
+def _writer(*, with_derived: bool) -> Callable[[Any], Any]:
+    """Return the function of a value that returns its JSON form."""
+
+    def write(value: Any) -> Any:  # noqa: ANN401 - a value or a part of one, and JSON
+        kind = type(value)
+        if kind not in writers:
+            writers[kind] = _object_writer(kind, write, with_derived=with_derived)
+        return writers[kind](value)
+
+    def write_all(values: Iterable[Any]) -> list[Any]:
+        return [write(value) for value in values]
+
+    writers: dict[type, Callable[[Any], Any]] = {
+        int: str, bytes: bytes.hex, bool: _same, str: _same, NoneType: _same,
+        tuple: write_all, list: write_all,
+    }  # fmt: skip
+    return write
+
+
+def _same(value: Any) -> Any:  # noqa: ANN401 - a leaf whose JSON it is itself
+    return value
+
+
+def _object_writer(cls: type, write: Callable[[Any], Any], *, with_derived: bool) -> Callable[[Any], Any]:
+    """Return the function of an object of `cls`, compiled from its fields as attrs compiles `__init__`."""
+    kinds, hints = derived_kinds(cls), get_type_hints(cls)
+    parts = [
+        f"{json_name(cls, one.name)!r}: {_expression(hints[one.name], f'value.{one.name}')}"
+        for one in fields(cls)
+        if one.name not in kinds
+    ]
+    lines = ["def write_object(value):", f"    tree = {{{', '.join(parts)}}}"]
+    if with_derived and hasattr(cls, "add_derived"):
+        lines.append("    value.add_derived(tree)")
+    names: dict[str, Any] = {"write": write}
+    exec("\n".join([*lines, "    return tree"]), names)  # noqa: S102 - the names of a class of ours
+    made: Callable[[Any], Any] = names["write_object"]
+    return made
+
+
+def _expression(kind: Any, value: str) -> str:  # noqa: ANN401 - a type
+    """Return the expression of the JSON form of `value`, which has the type `kind`."""
+    if kind is int:
+        return f"str({value})"
+    if kind is bytes:
+        return f"{value}.hex()"
+    if kind is bool or get_origin(kind) is Literal:
+        return value
+    return f"write({value})"
+
+
+_PLAIN: Final = _writer(with_derived=False)
+_COMPLETE: Final = _writer(with_derived=True)
+
+
+# --- JSON to values ---
+
+
+class _PartError(ValueError):
+    """A part is no value of its type; `path` grows from the inside."""
+
+    def __init__(self, text: str, path: str = "") -> None:
+        self.text = text
+        self.path = path
+
+
+PartReader: TypeAlias = Callable[[Any], Any]
+"""A function that makes a part of a value from JSON; it raises `_PartError`."""
+
+
+def _integer(text: object) -> int:
+    if not isinstance(text, str) or len(text) > MAX_DIGITS or not re.fullmatch(DECIMAL_PATTERN, text):
+        raise _PartError("expected an integer as a decimal string")
+    return int(text)
+
+
+def _octets(text: object) -> bytes:
+    if isinstance(text, str):
+        with suppress(ValueError):
+            data = bytes.fromhex(text)
+            if data.hex() == text:  # `fromhex` allows capitals and blanks; a pattern is slow
+                return data
+    raise _PartError("expected bytes as lower-case hex")
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _PartError("expected true or false")
+    return value
+
+
+def _null(value: object) -> None:
+    if value is not None:
+        raise _PartError("expected null")
+
+
+def _number(value: object) -> Decimal:
+    if not isinstance(value, str) or not re.fullmatch(NUMBER_PATTERN, value):
+        raise _PartError("expected a number as a decimal string")
+    return Decimal(value)
+
+
+_READERS: Final[dict[Any, PartReader]] = {
+    int: _integer, bytes: _octets, bool: _boolean, NoneType: _null, Decimal: _number,
+}  # fmt: skip
+
+
+def _reader(kind: Any) -> PartReader:  # noqa: ANN401 - a type
+    """Return the function that makes a value of a type, or a part of one."""
+    if kind not in _READERS:
+        origin, args = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            _READERS[kind] = _literal_reader(args)
+        elif origin is tuple:
+            _READERS[kind] = _tuple_reader(args)
+        elif origin in (Union, UnionType):
+            _READERS[kind] = _union_reader(args)
+        else:
+            _READERS[kind] = _object_reader(kind)
+    return _READERS[kind]
+
+
+def _literal_reader(words: tuple[object, ...]) -> PartReader:
+    def read(value: object) -> object:
+        if value not in words:
+            raise _PartError(f"expected one of {', '.join(map(str, words))}")
+        return value
+
+    return read
+
+
+def _tuple_reader(kinds: tuple[Any, ...]) -> PartReader:
+    def read(tree: object) -> tuple[Any, ...]:
+        if not isinstance(tree, list | tuple):
+            raise _PartError("expected a list")
+        if kinds[-1] is not Ellipsis and len(kinds) != len(tree):
+            raise _PartError(f"expected {len(kinds)} values, got {len(tree)}")
+        own = map(_reader, kinds) if kinds[-1] is not Ellipsis else repeat(_reader(kinds[0]))
+        parts: list[Any] = []
+        try:
+            parts += (read_part(part) for read_part, part in zip(own, tree, strict=False))
+        except _PartError as wrong:
+            wrong.path = f"[{len(parts)}]{wrong.path}"
+            raise
+        return tuple(parts)
+
+    return read
+
+
+def _union_reader(kinds: tuple[Any, ...]) -> PartReader:
+    """Return the reader of several types, of which the JSON itself tells one: by its kind, or its fields."""
+    classes = [kind for kind in kinds if has(kind)]
+    lists = [kind for kind in kinds if get_origin(kind) is tuple]
+    leaves = [kind for kind in kinds if kind not in (*classes, *lists, NoneType, bool)]
+
+    def read(tree: object) -> Any:  # noqa: ANN401 - a part of a value
+        if (tree is None and NoneType in kinds) or (isinstance(tree, bool) and bool in kinds):
+            return tree
+        if classes and (isinstance(tree, dict) or not (leaves or lists)):
+            return _reader(_class_of(tree, classes))(tree)
+        if lists and (isinstance(tree, list | tuple) or not leaves):
+            return _reader(lists[0])(tree)
+        return _reader(leaves[0])(tree)
+
+    return read
+
+
+def _class_of(tree: object, classes: Sequence[type]) -> type:
+    """Return the class that has a field of `tree` which no other class has, or else the one without any."""
+    if len(classes) == 1 or not isinstance(tree, dict):
+        return classes[0]
+    names = Counter(name for cls in classes for name in _names(cls))
+    own = {cls: {name for name in _names(cls) if names[name] == 1} for cls in classes}
+    found = [cls for cls in classes if own[cls] & tree.keys()] or [cls for cls in classes if not own[cls]]
+    if not found:
+        raise _PartError(f"expected the fields of one of {', '.join(cls.__name__ for cls in classes)}")
+    return found[0]
+
+
+@cache
+def _names(cls: type) -> frozenset[str]:
+    """Return the names in JSON of the fields of a class, derived ones too."""
+    names = [*(one.name for one in fields(cls)), *derived_kinds(cls)]
+    return frozenset(json_name(cls, name) for name in names)
+
+
+@cache
+def _rows(cls: type) -> list[tuple[str, str, PartReader, bool]]:
+    """Return name in JSON, name, reader and whether it must be there, of each field and derived field."""
+    hints = get_type_hints(cls)
+    kinds = {name: (kind, False) for name, kind in derived_kinds(cls).items()}
+    kinds |= {one.name: (hints[one.name], one.default is NOTHING) for one in fields(cls)}
+    return [(json_name(cls, name), name, _reader(kind), needed) for name, (kind, needed) in kinds.items()]
+
+
+def _refuse_absence() -> NoReturn:
+    raise _PartError("is missing")
+
+
+def _object_reader(cls: type) -> PartReader:
+    """Return the reader of an object, which checks derived fields and drops those that are not stored."""
+    dropped = derived_kinds(cls).keys() - {one.name for one in fields(cls)}
+    names = _names(cls)
+
+    def read(tree: object) -> object:
+        if not isinstance(tree, dict):
+            raise _PartError("expected an object")
+        values = {}
+        key = ""
+        try:
+            for key, name, read_part, needed in _rows(cls):
+                if key in tree:
+                    values[name] = read_part(tree[key])
+                elif needed:
+                    _refuse_absence()
+        except _PartError as wrong:
+            wrong.path = f".{key}{wrong.path}"
+            raise
+        if unknown := sorted(tree.keys() - names):
+            raise _PartError(f"has no field {unknown[0]}")
+        for name in dropped:
+            values.pop(name, None)
+        try:
+            return cls(**values)
+        except Rejected as rejected:  # by the class itself
+            raise _PartError(rejected.text) from None
+
+    return read
 
 
 # --- JSON Schema ---

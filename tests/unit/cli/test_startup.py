@@ -38,7 +38,7 @@ except SystemExit:
 ELSEWHERE = ("hypothesis", "jinja2", "numba", "numpy", "pandas", "pyarrow", "pyspark", "pytest", "atheris")
 """Packages that a verb imports when it uses them, and not before."""
 
-HEAVY = (*ELSEWHERE, "attr", "cattrs", "importlib.metadata", "multiprocessing", "rich", "subprocess")
+HEAVY = (*ELSEWHERE, "attr", "importlib.metadata", "multiprocessing", "rich", "subprocess")
 """Packages that the command line itself does not import: its classes are few, its output is lines."""
 
 FEW = 15
@@ -142,7 +142,6 @@ def test_explain_of_a_log_imports_no_other_family_and_nothing_about_other_files(
         "wireproof.data_files",
         "wireproof.segment_files",
         "wireproof.runner.data_directory",
-        "cattrs",
     )
 
 
