@@ -45,7 +45,9 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
     own = load() if folders else None
     if own is not None:
         suite = _of_folders(suite, own)
+    table = states.state_table(suite) if own is None and states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite)]
+    problems += states.state_problems(table, suite) if table else ()
     if own is not None:
         problems = [one for one in problems if one.where not in (*own.by_id, *own.rules)]
     if freezing and not problems:
