@@ -114,7 +114,7 @@ def check(
     streams = [one.stream for one in results.judgements]
     write_outputs(streams, views, asked.suite, [one.applied for one in results.judgements])
     if broken_off is not None:
-        return interrupted(broken_off, _stored(streams, str(out or (LAST if receiving.file else ""))))
+        return interrupted(broken_off, _stored(streams, out, own=receiving.file is not None))
     if streams:
         print_end(output, results.judgements, code, out, earlier)
     return code
@@ -205,12 +205,15 @@ class _Results:
         self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
 
 
-def _stored(streams: Sequence[EventStream], name: str) -> str:
-    """Return the number of cases that an interrupted run judged, and how `report` shows them."""
+def _stored(streams: Sequence[EventStream], out: Path | None, *, own: bool) -> str:
+    """Return the number of cases that an interrupted run judged, and where they are: `own` of the project."""
     cases = sum(len(stream.cases) for stream in streams)
     after = f"after {cases:,} cases"
-    if name:
-        return f"{after}: show them with `wireproof report {shlex.quote(name)}`"
+    if out:
+        command = f"wireproof report {shlex.quote(str(out))}"
+        return f"{after}: their events are in {out}; show them with `{command}`"
+    if own:
+        return f"{after}: show them with `wireproof report {LAST}`"
     return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 
