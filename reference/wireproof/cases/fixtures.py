@@ -124,6 +124,8 @@ class Suite(LazyFields):
     @cached_property
     def roots(self) -> Sequence[Path]:
         """Return the folders of fixtures that have cases, in the order in which they were read."""
+        if self.formats is not None:
+            return self.formats.roots
         return tuple(dict.fromkeys(path.parents[2] for path in self.files.values()))
 
     def get(self, name: str) -> Case | None:
@@ -163,6 +165,11 @@ class FixtureFormats:
         self.by_id: Mapping[str, Case] = ReadInParts(
             self.folders, lambda name: [name.partition("/")[0]], self._cases_of
         )
+
+    @property
+    def roots(self) -> Sequence[Path]:
+        """Return the folders that have cases; none of them is read."""
+        return tuple(root for root in self._roots if any(root.glob("*/*/*.json")))
 
     def check(self) -> None:
         """Read the formats of the folders that are checked at once."""
