@@ -77,5 +77,5 @@ def test_a_fault_that_is_the_subject_of_its_case_stays_below_the_level_and_is_na
     with running("loses-producer") as address:
         run = judged([address], tmp_path, "--level", "must", cases=[PRODUCER])
     assert run.code == 0
-    assert "below the level: 6 of kafka.append.producer" in run.output.splitlines()
+    assert "below the level: 6 of kafka.append.producer" in [line.strip() for line in run.output.splitlines()]
     assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[1]).get("broken") is None
