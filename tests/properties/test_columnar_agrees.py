@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subjects import each, nearly, valued, written
 
-from wireproof.cases.case import Case, Chunks, Data
+from wireproof.cases.case import Case
 from wireproof.formats import FORMATS, Format
 from wireproof.kafka import columnar
 from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.report.hexdump import data_of
 from wireproof.wire.compression import compress
 from wireproof.wire.options import Options
 
@@ -94,13 +95,7 @@ def fixtures() -> list[tuple[str, bytes]]:
 
 
 def octets(case: Case) -> bytes:
-    match case.input:
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case _:
-            return b""
+    return data_of(case) or b""
 
 
 def test_every_fixture_is_read_alike_and_the_clean_ones_by_the_kernels() -> None:

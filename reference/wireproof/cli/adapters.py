@@ -33,7 +33,7 @@ from wireproof.formats import FORMATS, Format
 from wireproof.runner.engine import Engine
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.probe import (
-    FailureGroup,
+    ProbeFailures,
     ProbeResult,
     Standing,
     advice,
@@ -303,7 +303,7 @@ def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     ]
 
 
-def _print_failure(group: FailureGroup) -> None:
+def _print_failure(group: ProbeFailures) -> None:
     """Print the largest group of failures: the field that differs first, and one case of it."""
     verdict = group.first.verdict
     cases = f"{group.size} case{'s' * (group.size != 1)}"

@@ -21,7 +21,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
 from wireproof.cases.requirements import RequiredCases
 from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
-from wireproof.cli.last_run import LAST, Finding, LastRun, earlier_runs, own_events, store_last_run
+from wireproof.cli.last_run import LAST, Finding, LastRun, own_events, readable_last_run, store_last_run
 from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
@@ -95,7 +95,7 @@ def check(
     results = _Results(asked, _printer(asked, output, every=every_finding), named, min_cases)
     receiving = ResultCollector(adapters, results.printer.add)
     broken_off: KeyboardInterrupt | None = None
-    earlier = earlier_runs()
+    earlier = readable_last_run().earlier
     processes = jobs or (1 if asked.in_process else core_count())
     with _opened(out) or nullcontext() as receiving.file:
         try:
@@ -104,19 +104,21 @@ def check(
         except KeyboardInterrupt as error:
             broken_off = error
             results.add_rest(receiving.judged)
-    if results.judgements and receiving.file:
-        store_last_run(_last_run(results, receiving.file.path, earlier, kept=out is not None))
+    events = receiving.file.path if receiving.file else None
+    if results.judgements:
+        store_last_run(_last_run(results, events, earlier, kept=out is not None))
     for judgement in results.judgements:
         sentences = use_sentences(asked.suite, judgement.stream, judgement.applied.overlays)
         found, applied = judgement.shown.found, judgement.applied
         print_answer(judgement.stream, output, found, results.printer.numbers, sentences, applied)
     code = deciding_code([*(one.code for one in results.judgements), *results.codes])
     streams = [one.stream for one in results.judgements]
-    write_outputs(streams, views, asked.suite, [one.applied for one in results.judgements])
+    applied_baselines = [one.applied for one in results.judgements]
+    write_outputs(streams, views, asked.suite, applied_baselines, results.printer.numbers)
     if broken_off is not None:
-        return interrupted(broken_off, _stored(streams, out, own=receiving.file is not None))
+        return interrupted(broken_off, _stored(streams, out, own=events is not None))
     if streams:
-        print_end(output, results.judgements, code, out, earlier)
+        print_end(output, results.judgements, code, out, earlier, stored=events is not None)
     return code
 
 
@@ -140,13 +142,13 @@ def _opened(out: Path | None) -> OrderedFile | None:
 
 
 def _last_run(
-    results: "_Results", file: Path, earlier: Mapping[str, tuple[str, str]], *, kept: bool
+    results: "_Results", file: Path | None, earlier: Mapping[str, tuple[str, str]], *, kept: bool
 ) -> LastRun:
     """Return what is stored of a run; the next one overwrites its file unless that is `kept`."""
     findings = tuple(
         Finding(spec, event.token or event.id, kind) for (spec, kind), event in results.printer.found.items()
     )
-    path = str(file.absolute())
+    path = str(file.absolute()) if file else ""
     runs = {one.spec: (path, one.stream.run.version) for one in results.judgements if kept}
     return LastRun(path, findings, {**earlier, **runs})
 

@@ -146,9 +146,10 @@ class CheckTask:
             if asked.requirements
             else Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         )
-        if asked.shard:
-            whole = evolve(whole, golden=asked.shard.part(whole.golden))
-        return whole.large_last()
+        plan = whole.large_last()
+        if not asked.shard:
+            return plan
+        return evolve(plan, golden=asked.shard.part([*plan.golden, *plan.large])).large_last()
 
     def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""

@@ -47,7 +47,7 @@ class LastRun:
     """The last run of a project.
 
     Attributes:
-        file: its events.
+        file: its events; empty if another run wrote to that file meanwhile, or nobody may write it.
         findings: in the order of their numbers.
         earlier: by adapter as the user wrote it, the file of its last run with `--out` and its version.
     """
@@ -95,12 +95,12 @@ def last_run() -> LastRun:
         raise PatternError(f"{path}: {error}; remove it") from None
 
 
-def earlier_runs() -> Mapping[str, tuple[str, str]]:
-    """Return `LastRun.earlier` of the last run; a damaged list counts as an empty one."""
+def readable_last_run() -> LastRun:
+    """Return the last run of the project; one that cannot be read counts as none."""
     try:
-        return last_run().earlier
+        return last_run()
     except PatternError:
-        return {}
+        return LastRun()
 
 
 class RunFile(click.Path):

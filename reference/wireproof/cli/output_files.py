@@ -1,6 +1,6 @@
 """The options for the files that `check` and `report` write."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -8,6 +8,7 @@ import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
+from wireproof.report.failure_groups import Kind
 from wireproof.runner.baseline import AppliedBaseline
 from wireproof.runner.events import EventStream
 
@@ -55,10 +56,11 @@ def write_outputs(
     views: OutputFiles,
     suite: Suite,
     baselines: Sequence[AppliedBaseline] = (),
+    numbers: Mapping[tuple[str, Kind], int] | None = None,
 ) -> None:
-    """Write the views that the options name; write nothing without a run. `baselines` are as of `write`."""
+    """Write the views that the options name; write nothing without a run. The rest is as of `write`."""
     if not streams or views == OutputFiles():
         return
     from wireproof.cli.write_output_files import write  # noqa: PLC0415 - slow to import, and most runs ask for no view
 
-    write(streams, views, suite, baselines)
+    write(streams, views, suite, baselines, numbers or {})

@@ -1,6 +1,6 @@
 """`wireproof report`: the views of streams that `check … --out` wrote, and of the tables of Spark's jobs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,13 @@ from rich.console import Console
 
 from wireproof.cli import fuzz_on_spark, scan
 from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.last_run import RunFile, last_run
+from wireproof.cli.last_run import RunFile, readable_last_run
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
 from wireproof.files import replace_text
 from wireproof.install_hint import install_command
+from wireproof.report.failure_groups import Kind
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
@@ -45,7 +46,9 @@ def command(
     if any(file.is_dir() for file in files):
         _tables(files, output_files_of(more))
         return Exit.CONFORMS
-    last = [str(file.absolute()) for file in files] == [last_run().file]
+    stored = readable_last_run()
+    last = [str(file.absolute()) for file in files] == [stored.file]
+    numbers = stored.numbers if last else {}
     streams = joined([stream for file in files for stream in read_events(file)])
     if not streams:
         raise EventError(
@@ -56,17 +59,21 @@ def command(
     if quiet:
         output.print(summary(streams))
     else:
-        shown = list(_shown(streams, output, CaseLookup(suite), every=every_finding, last=last))
+        shown = list(_shown(streams, output, CaseLookup(suite), every=every_finding, numbers=numbers))
         print_report_end(output, shown, files, last=last)
-    write_outputs(streams, output_files_of(more), suite)
+    write_outputs(streams, output_files_of(more), suite, numbers=numbers)
     return deciding_code([code for stream in streams for code in trust_codes(stream)])
 
 
 def _shown(
-    streams: Sequence[EventStream], output: Console, lookups: CaseLookup, *, every: bool, last: bool
+    streams: Sequence[EventStream],
+    output: Console,
+    lookups: CaseLookup,
+    *,
+    every: bool,
+    numbers: Mapping[tuple[str, Kind], int],
 ) -> Iterator[PrintedRun]:
-    """Print each run; findings of the last `check` have the numbers that it gave them."""
-    numbers = last_run().numbers if last else {}
+    """Print each run; `numbers` are those that `check` gave to its findings."""
     first = 1
     for stream in streams:
         view = RunView(

@@ -35,6 +35,8 @@ def print_end(
     code: Exit,
     out: Path | None = None,
     earlier: Mapping[str, tuple[str, str]] | None = None,
+    *,
+    stored: bool = True,
 ) -> None:
     """Print the last lines of `check`: its exit code, and at most `MAX_COMMANDS` commands that may follow.
 
@@ -44,11 +46,16 @@ def print_end(
         code: the exit code of the command.
         out: the file of the events, if the user named one.
         earlier: see `LastRun.earlier`.
+        stored: whether the events are in a file.
     """
     console.print()
     print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
-    commands = [*_replay(judgements, "#1"), *_diffs(judgements, out, earlier or {}), *_last()]
-    _print_commands(console, commands[:MAX_COMMANDS])
+    commands = [
+        *_replay(judgements, "#1"),
+        *_diffs(judgements, out, earlier or {}),
+        *(_last() if stored else ()),
+    ]
+    _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
 
 
 def _last() -> Iterator[tuple[str, str]]:

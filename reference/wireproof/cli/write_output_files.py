@@ -1,6 +1,6 @@
 """Write the files of `output_files`. Their modules are imported only if a run needs one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -8,6 +8,7 @@ import click
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.output_files import STANDARD_OUTPUT, OutputFiles
 from wireproof.files import replace_bytes
+from wireproof.report.failure_groups import Kind
 from wireproof.report.html import html
 from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
@@ -22,9 +23,10 @@ def write(
     streams: Sequence[EventStream],
     views: OutputFiles,
     suite: Suite,
-    baselines: Sequence[AppliedBaseline] = (),
+    baselines: Sequence[AppliedBaseline],
+    numbers: Mapping[tuple[str, Kind], int],
 ) -> None:
-    """Write the requested views of one or more runs.
+    """Write the requested views of one or more runs; `numbers` are those that `check` gave to its findings.
 
     JUnit, Markdown and annotations decide whether a job of CI is red, so they know the baseline as the exit
     code does. The page marks known failures as known; the badges show what the codec does, known or not.
@@ -42,6 +44,7 @@ def write(
             suite.rules,
             suite.sources,
             uses_of(suite, families_of(streams)),
+            numbers,
         )
         _put(views.html, html(streams, page, known).encode())
     if views.badge:

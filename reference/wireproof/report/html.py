@@ -176,7 +176,7 @@ def html(
         sums=[tally(one.cases, one.run, ids) for one, ids in zip(streams, known, strict=True)],
         sections=tuple(sections(page.uses, versions)),
         sentences=sorted(sentences, key=lambda one: list(STATES).index(one.state)),
-        found=findings(streams, [column.name for column in columns], known),
+        found=findings(streams, [column.name for column in columns], known, numbers=page.numbers),
         versions=tuple(version_lines(versions, page.cases)),
     )
     return render_board(board, page)

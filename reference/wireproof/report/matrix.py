@@ -16,7 +16,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import Sources, cited
 from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, case_view_of
-from wireproof.report.failure_groups import Lookup, no_lookup, replay_command
+from wireproof.report.failure_groups import Kind, Lookup, no_lookup, replay_command
 from wireproof.report.uses import Use
 from wireproof.runner.events import CaseEvent, EventStream, Run
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
@@ -186,6 +186,7 @@ class Page:
         rules: by id.
         sources: the documents that the rules cite.
         uses: the requirement sets that say what an implementation may be used for.
+        numbers: the numbers that findings have already.
     """
 
     title: str = "wireproof"
@@ -194,6 +195,7 @@ class Page:
     rules: Mapping[str, Rule] = field(factory=dict)
     sources: Sources = field(factory=dict)
     uses: Sequence[Use] = ()
+    numbers: Mapping[tuple[str, Kind], int] = field(factory=dict)
 
 
 @frozen

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from attrs import astuple, evolve, frozen
 
 from wireproof.cases.case import Case
-from wireproof.report.failure_groups import FailureGroup, failure_groups_of, severity
+from wireproof.report.failure_groups import FailureGroup, Kind, failure_groups_of, severity
 from wireproof.report.matrix import SECURITY, Column, MatrixTopic, row_name, verdict_class
 from wireproof.report.uses import RUNS_AWAY, Implementation, by_concern
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
@@ -229,6 +229,7 @@ def findings(
     names: Sequence[str],
     known: Sequence[Collection[str]] = (),
     weight: Callable[[CaseEvent], int] = lambda _: 1,
+    numbers: Mapping[tuple[str, Kind], int] | None = None,
 ) -> Sequence[Finding]:
     """Return the kinds of failure of runs: new ones before known ones, the most severe first.
 
@@ -239,7 +240,9 @@ def findings(
         names: of their implementations.
         known: for each run the ids of the failures that its baseline expects; empty without baselines.
         weight: returns how many cases an event stands for.
+        numbers: the numbers that findings have already; the others are counted.
     """
+    given = numbers or {}
     found: dict[tuple[object, ...], list[tuple[FailureGroup, Place]]] = {}
     number = 0
     for stream, name, ids in zip(streams, names, known or [()] * len(streams), strict=True):
@@ -250,7 +253,8 @@ def findings(
                 count = sum(map(weight, (group.first, *group.others)))
                 first = group.first
                 key = (first.title or first.id, first.label, first.cls, first.signature_path, expected)
-                place = Place(name, () if expected else (number,), count)
+                own = given.get((stream.run.spec, group.kind), number)
+                place = Place(name, () if expected else (own,), count)
                 found.setdefault(key, []).append((group, place))
     made = [_finding(parts, known=bool(key[-1])) for key, parts in found.items()]
     return [finding for _, finding in sorted(made, key=lambda one: (one[1].known, one[0]))]

@@ -22,7 +22,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.cases.case import Case, Chunks, Data
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.mutate import seed
 from wireproof.cases.mutate.dictionary import dictionary, dictionary_text
@@ -30,6 +30,7 @@ from wireproof.cases.mutate.encodings import samples
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS, Format
 from wireproof.report.export import SPDX_LINE, licence_text, notice
+from wireproof.report.hexdump import data_of
 
 # --- seed layouts ---
 #
@@ -174,7 +175,7 @@ def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -
     """
     found: dict[bytes, list[str]] = {data: [] for data in (seed(row), *samples(row))}
     for case in cases:
-        data = _input(case) if case.format_id == row.format_id else None
+        data = data_of(case) if case.format_id == row.format_id else None
         if data is not None:
             found.setdefault(data, []).append(case.id)
     kept: list[Seed] = []
@@ -184,17 +185,6 @@ def seeds_of(row: Format, cases: Iterable[Case], most: int = MAX_FORMAT_BYTES) -
             break
         kept.append(Seed(data, tuple(sorted(found[data]))))
     return kept
-
-
-def _input(case: Case) -> bytes | None:
-    """Return the bytes of a decode or a scan; None if the case has no bytes, or makes them from a recipe."""
-    match case.input:
-        case Data(data):
-            return data
-        case Chunks(chunks):
-            return b"".join(chunks)
-        case _:
-            return None
 
 
 def _line(row: Format, one: Seed) -> str:

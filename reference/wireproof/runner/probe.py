@@ -225,7 +225,7 @@ def _claimed(hello: Hello, thing: Thing) -> bool | None:
 
 
 @frozen
-class FailureGroup:
+class ProbeFailures:
     """Cases that must be accepted, are claimed, and fail alike.
 
     Attributes:
@@ -237,7 +237,7 @@ class FailureGroup:
     size: int
 
 
-def largest_failure(rows: Iterable[ProbedCase]) -> FailureGroup | None:
+def largest_failure(rows: Iterable[ProbedCase]) -> ProbeFailures | None:
     """Return the largest group of failures with the same verdict at the same field; None if none fails."""
     groups: dict[tuple[str, ...], list[ProbedCase]] = {}
     for row in rows:
@@ -249,7 +249,7 @@ def largest_failure(rows: Iterable[ProbedCase]) -> FailureGroup | None:
             )
             groups.setdefault(key, []).append(row)
     largest = max(groups.values(), key=len, default=None)
-    return FailureGroup(largest[0], len(largest)) if largest else None
+    return ProbeFailures(largest[0], len(largest)) if largest else None
 
 
 # --- advice ---

@@ -8,6 +8,9 @@ import pytest
 from command_line import Command
 
 from tests.mutants.registry import spec_of
+from wireproof.cli.last_run import own_events
+from wireproof.files import open_locked
+from wireproof.runner.events import merge_shards, read_events
 from wireproof.runner.exit_codes import Exit
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
@@ -57,6 +60,62 @@ def test_findings_are_printed_as_they_are_judged_and_the_answer_counts_them(wire
     assert text.index("FAIL  iggy.identifier") < text.index(f"{name}: does not conform")
     assert "4 kinds of failure in 11 cases:" in text
     assert re.search(r"^    #1 +fail:\S+ +iggy\.identifier/\S+  and \d+ more like it$", text, re.MULTILINE)
+
+
+def test_the_page_names_findings_by_the_numbers_that_check_printed(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = wireproof(*CHECK, "--html", "page.html").out
+    printed = re.findall(r"^    #(\d+)", text, re.MULTILINE)
+    assert sorted(printed) == ["1", "2", "3", "4"]
+    assert printed != sorted(printed), "severe ones first, but numbered as they were judged"
+    wireproof("report", "last", "--html", "again.html")
+    for name in ("page.html", "again.html"):
+        shown = re.findall(r"iggy-identifier-unchecked[^<#]* #(\d+)", (tmp_path / name).read_text())
+        assert shown == printed
+
+
+def test_several_runs_of_one_file_are_one_command_to_compare(wireproof: Command, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    several = ("check", "reference", MUTANT, *CHECK[2:])
+    wireproof(*several, "--out", one)
+    text = wireproof(*several, "--out", two).out
+    assert text.count("wireproof diff") == 1
+    assert "wireproof report last  " in text
+
+
+def test_the_findings_are_those_of_this_run_even_if_another_one_writes_the_events(
+    wireproof: Command,
+) -> None:
+    wireproof("check", MUTANT, "--run", "iggy.identifier/0.8/**", "--no-families", "--in-process")
+    with open_locked(own_events()):
+        text = wireproof(*CHECK).out
+    assert "wireproof report last" not in text
+    name, number = re.findall(r"^FAIL +(\S+) .*#(1)$", text, re.MULTILINE)[0]
+    assert name.startswith("iggy.identifier/0.0.30/")
+    assert name in wireproof("replay", f"#{number}").out
+    assert "no run of this project is stored" in wireproof("report", "last").one_line()
+
+
+def test_a_damaged_memory_does_not_matter_to_a_report_of_a_file(wireproof: Command, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    wireproof(*CHECK, "--out", out)
+    (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
+    stored.write_text("[[")
+    assert wireproof("report", out).code == 0
+
+
+def test_shards_joined_have_the_order_of_the_whole_run(wireproof: Command, tmp_path: Path) -> None:
+    selected = ("check", "columnar", "--in-process", "--no-families", "--large", "--property", "0",
+                "--run", "kafka.batch/v2/size/none-*", "--run", "kafka.batch/v2/crc/*")  # fmt: skip
+    files = [tmp_path / name for name in ("whole", "1", "2")]
+    for file, more in zip(files, ((), ("--shard", "1/2"), ("--shard", "2/2")), strict=True):
+        wireproof(*selected, "--out", file, *more)
+    (whole,) = read_events(files[0])
+    joined_cases = merge_shards([stream for file in files[1:] for stream in read_events(file)]).cases
+    assert [(one.seq, one.id) for one in joined_cases] == [(one.seq, one.id) for one in whole.cases]
+    assert "131071" in whole.cases[-1].id
 
 
 @pytest.mark.parametrize("more", [(), ("--large",)])
