@@ -50,11 +50,8 @@ def print_end(
     """
     console.print()
     print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
-    commands = [
-        *_replay(judgements, "#1"),
-        *_diffs(judgements, out, earlier or {}),
-        *(_last() if stored else ()),
-    ]
+    commands = [*_replay(judgements, "#1"), *_diffs(judgements, out, earlier or {})]
+    commands += _last() if stored else ()
     _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
 
 

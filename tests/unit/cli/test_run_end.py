@@ -82,7 +82,7 @@ def test_several_runs_of_one_file_are_one_command_to_compare(wireproof: Command,
     wireproof(*several, "--out", one)
     text = wireproof(*several, "--out", two).out
     assert text.count("wireproof diff") == 1
-    assert "wireproof report last  " in text
+    assert "wireproof report last" in text
 
 
 def test_the_findings_are_those_of_this_run_even_if_another_one_writes_the_events(
