@@ -10,7 +10,8 @@ from attrs import define
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
-from wireproof.cases.fixtures import FixtureError, Suite, load
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cases.seeded_examples import PropertyError, property_examples
 from wireproof.fuzz import property_run

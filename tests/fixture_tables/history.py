@@ -13,7 +13,8 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text

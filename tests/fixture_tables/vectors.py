@@ -9,8 +9,9 @@ from typing import Any, Final
 from attrs import Factory, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps, Value
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.derived import derived_cases
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.reference_answers import decode_answer

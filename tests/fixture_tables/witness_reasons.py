@@ -11,7 +11,8 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.cases.lint_sources import Problem
 from wireproof.files import read_limited_text

@@ -27,7 +27,8 @@ from wireproof.cases.case import (
     Steps,
     Value,
 )  # fmt: skip
-from wireproof.cases.fixtures import REQUIRED, SCHEMA, Suite
+from wireproof.cases.case_json import REQUIRED, SCHEMA
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.generate.recipe import recipe_json
 from wireproof.cases.steps import step_json
 from wireproof.files import replace_text

@@ -13,7 +13,8 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import Rule
 from wireproof.cases.sources import BASES, Citation, Sources, allows_must, cited, resolve
 from wireproof.files import read_limited_text

@@ -12,7 +12,8 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import ID_COMPONENT
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import MAX_TOML_SIZE, FieldError, parse_toml, structure

@@ -15,7 +15,8 @@ from typing import Final, Literal, TypeAlias
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.lint_sources import Problem
 from wireproof.cases.mutate.layout_facts import computed_fields
 from wireproof.cases.outcome import Accepted

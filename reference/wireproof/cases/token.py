@@ -15,8 +15,8 @@ from typing import Any, Final
 from attrs import evolve
 
 from wireproof.cases.case import Case
+from wireproof.cases.case_json import case_from_json
 from wireproof.cases.fixture_writer import case_json
-from wireproof.cases.fixtures import case_from_json
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import canonical_json

@@ -157,7 +157,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.errors:MessageError": Exit.ADAPTER,
     "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
     "wireproof.adapters.templates:TemplateError": Exit.USAGE,
-    "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
+    "wireproof.cases.case_json:FixtureError": Exit.SUITE,
     "wireproof.cases.id_patterns:PatternError": Exit.USAGE,
     "wireproof.cases.requirements:RequirementError": Exit.USAGE,
     "wireproof.cases.redact:RedactionError": Exit.USAGE,

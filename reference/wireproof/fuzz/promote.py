@@ -16,8 +16,9 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps
 from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.case_json import read
 from wireproof.cases.fixture_writer import fixture_page
-from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders, read
+from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders
 from wireproof.cases.lint import lint
 from wireproof.cases.lint_sources import Problem, backed_level
 from wireproof.cases.made_case import input_bytes

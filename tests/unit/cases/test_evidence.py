@@ -8,7 +8,7 @@ from goldens import load
 
 from tests.fixture_tables.checks import table_problems
 from tests.fixture_tables.vectors import count_line, coverage_problems, expanded, tables_of
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 
 FORM = PLACE.partition("/")[0]
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]

@@ -9,8 +9,9 @@ import pytest
 from fixture_schema import validator
 from goldens import load
 
+from wireproof.cases.case_json import case_from_json, read
 from wireproof.cases.fixture_writer import case_json, fixture_page
-from wireproof.cases.fixtures import case_from_json, fixtures_folder, read
+from wireproof.cases.fixtures import fixtures_folder
 
 FILES = sorted(fixtures_folder().glob("*/*/*.json"))
 

@@ -16,8 +16,8 @@ from goldens import load
 
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
+from wireproof.cases.case_json import FixtureError, case_from_json, read
 from wireproof.cases.fixture_writer import fixture_page
-from wireproof.cases.fixtures import FixtureError, case_from_json, read
 from wireproof.family import Family
 from wireproof.wire.reject_classes import RejectClass
 

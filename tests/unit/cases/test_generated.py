@@ -20,9 +20,9 @@ from wireproof import heka, iggy, kafka
 from wireproof.cases import generate
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
 from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.case_json import case_from_json
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixture_writer import case_json
-from wireproof.cases.fixtures import case_from_json
 from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.generate import compressed
 from wireproof.cases.generate.payload import PAGE, Piece, joined, noise, size_of, value_pieces

@@ -8,7 +8,7 @@ from fixture_folders import GOOD, only, write
 from goldens import load
 
 from tests.fixture_tables.history import HISTORY_FILE, Bug, counts, history_problems, known_bugs, read_history
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 
 GOOD_ID = GOOD["id"]
 CAUGHT = f"""

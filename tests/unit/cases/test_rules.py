@@ -6,7 +6,7 @@ import pytest
 from fixture_folders import GOOD, RULE, write
 from goldens import load
 
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.rules import RULE_KINDS, read_rules
 
 

@@ -10,7 +10,7 @@ from fixture_folders import BAD, GOOD, PAPER, PLACE, RULE, only, problems, write
 from goldens import load
 
 from wireproof.cases.case import Step, Steps
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.lint_sentences import (
     check_sentences,
     count_line,

@@ -9,7 +9,7 @@ from command_line import Command
 from fixture_folders import BAD, GOOD, RULE, only, write
 from goldens import load
 
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.lint_sources import (
     ANSWERS_FILE,
     LibraryAnswers,

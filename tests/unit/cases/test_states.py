@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from goldens import load
 
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.states import (
     NUMBERS,
     STATES_FILE,

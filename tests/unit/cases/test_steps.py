@@ -12,9 +12,11 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.request_json import request_of, request_packet
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Case, Either, Steps
+from wireproof.cases.case_json import FixtureError
+from wireproof.cases.case_json import read as read_file
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixture_writer import case_json
-from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.lint import check_steps
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
@@ -48,7 +50,7 @@ def page(*steps: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 def read(folder: Path, *steps: Mapping[str, Any], **more: Any) -> Case:
     path = folder / "steps.json"
     path.write_text(json.dumps(page(*steps, **more)))
-    (case,) = fixtures.read(path)
+    (case,) = read_file(path)
     return case
 
 
@@ -88,7 +90,7 @@ def test_a_case_without_steps_must_have_input_and_expect(tmp_path: Path) -> None
     del bare["cases"][0]["steps"]
     path.write_text(json.dumps(bare))
     with pytest.raises(FixtureError, match="must have input and expect"):
-        fixtures.read(path)
+        read_file(path)
 
 
 def test_a_token_and_a_file_hold_the_same_case(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.fixture_tables.witness_reasons import (
     reasons_of,
     without_witness,
 )
-from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.case_json import FixtureError
 
 
 def problems(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -19,7 +19,7 @@ from command_line import Command
 from goldens import load
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
-from wireproof.cases import fixtures
+from wireproof.cases import case_json, fixtures
 from wireproof.cases.fixtures import fixtures_folder
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError
@@ -79,7 +79,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
         return noted
 
-    monkeypatch.setattr(fixtures, "read_limited_bytes", noting(fixtures.read_limited_bytes))
+    for module in (fixtures, case_json):
+        monkeypatch.setattr(module, "read_limited_bytes", noting(module.read_limited_bytes))
     monkeypatch.setattr(Path, "read_text", noting(Path.read_text))
     return paths
 

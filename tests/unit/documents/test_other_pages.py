@@ -14,7 +14,7 @@ from wireproof import __version__
 from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.adapters.registry import resolve
-from wireproof.cases import fixtures, token
+from wireproof.cases import case_json, token
 from wireproof.cli import VERBS, group
 from wireproof.runner import events
 from wireproof.runner.known_failures import parse_baseline
@@ -81,7 +81,7 @@ def test_the_versions_of_the_contracts_are_those_of_the_code() -> None:
     assert list(rows.values()) == [
         str(PROTOCOL),
         str(events.SCHEMA),
-        str(fixtures.SCHEMA),
+        str(case_json.SCHEMA),
         token.PREFIX.removeprefix("wp").rstrip(":"),
     ]
 

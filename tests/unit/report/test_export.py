@@ -10,7 +10,7 @@ from command_line import Command
 from folders import TOP
 from goldens import load
 
-from wireproof.cases import fixtures
+from wireproof.cases import case_json
 from wireproof.cases.sentences import sentences_of
 from wireproof.report.export import SPDX_ID, export
 
@@ -40,7 +40,7 @@ def test_every_case_read_back_from_its_line_equals_its_fixture(whole: Path) -> N
         texts = [rule["text"] for rule in row["rules"]]
         row["rules"] = [rule["id"] for rule in row["rules"]]
         assert texts == [suite.rules[name].text for name in row["rules"]]
-        assert fixtures.case_from_json(row, form, revision, None) == case
+        assert case_json.case_from_json(row, form, revision, None) == case
 
 
 def test_every_file_there_is_is_named_and_every_value_fits_its_schema(whole: Path) -> None:

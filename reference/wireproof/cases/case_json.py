@@ -1,0 +1,299 @@
+"""The cases of a fixture file, read from its JSON.
+
+Reading is strict: an unknown key, a wrong type or a missing file is a `FixtureError` of one line that names
+the file, the case and the fault.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+from attrs import evolve, field, fields, frozen
+from msgspec import Raw
+
+from wireproof.cases.case import (
+    Accept,
+    Behaviour,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Generated,
+    Input,
+    Level,
+    Limits,
+    Op,
+    Reject,
+    Source,
+    Steps,
+    Value,
+)  # fmt: skip
+from wireproof.cases.made_case import GenerateError, check_generated
+from wireproof.cases.steps import SEQUENCE, expectation_of, steps_of_json
+from wireproof.files import UnreadableError, read_limited_bytes
+from wireproof.strict_parsing import Reader, parse_json, refuse_repeated_keys
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
+from wireproof.wire.options_json import OPTIONS_IN_CASES
+
+T = TypeVar("T")
+
+SCHEMA: Final = 1
+
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+"""Maximum bytes of one file."""
+
+REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "source")
+"""The fields that every case has in its file, beside input and expect, or steps."""
+
+
+class FixtureError(ValueError):
+    """A fixture file cannot be read; the message names the file, the case and the fault."""
+
+
+@frozen
+class _Page:
+    """A fixture file."""
+
+    schema: int
+    format: str
+    revision: str
+    cases: tuple[Raw, ...]
+
+
+@frozen
+class _CaseFields:
+    """The fields of a case in JSON; format and revision are those of its file."""
+
+    id: str
+    title: str
+    why: str
+    op: Op
+    level: Level
+    rules: tuple[str, ...]
+    source: Raw
+    input: dict[str, Raw] | None = None
+    expect: dict[str, Raw] | None = None
+    steps: Steps | None = None
+    options: Options = DEFAULT_OPTIONS
+    limits: Limits = field(default=Limits())
+    aliases: tuple[str, ...] = ()
+    profile: Profile = "reader"
+    flags: tuple[str, ...] = ()
+    twin: str | None = None
+    needs: tuple[str, ...] = ()
+
+
+_LATER: Final = ("source", "input", "expect", "steps", "options", "limits")
+"""The fields of a case that are read when one of them is asked for."""
+
+_COPIED: Final = tuple(one.name for one in fields(_CaseFields) if one.name not in _LATER)
+_copied: Final = attrgetter(*_COPIED)
+
+
+@frozen
+class _EitherFields:
+    """The expectation of a case whose answer is open."""
+
+    behaviours: tuple[dict[str, Raw], ...]
+
+
+@frozen
+class _InputFile:
+    """An input that lies in a file beside the case."""
+
+    file: str
+    sha256: str
+
+
+@frozen
+class _Row:
+    """A case of a file of which only the head is read.
+
+    Attributes:
+        text: the whole JSON object.
+        here: the folder of its input file; None forbids files, as for a token from an untrusted source.
+        file: its file; None if it is in none.
+    """
+
+    text: Raw
+    here: Path | None
+    file: Path | None = None
+
+    def case(self, head: _CaseFields, form: str, revision: str) -> Case:
+        """Return the case; its other parts are read when one is asked for."""
+        known = dict(zip(_COPIED, _copied(head), strict=True))
+        return Case.unread({**known, "format": form, "revision": revision, **_GOLDEN}, self)
+
+    def __call__(self, case: Case, _: str) -> Mapping[str, object]:
+        """Return the parts that the case does not have yet."""
+        try:
+            read = _READER.decode(self.text, _CaseFields, "case")
+            given, expect = _input_and_expect(read)
+            options, profile = read.options, read.profile
+            parts = {
+                "input": _load(given, self.here) if isinstance(given, _InputFile) else given,
+                "expect": expect,
+                "source": _source(bytes(read.source)),
+                "options": options if options.profile == profile else evolve(options, profile=profile),
+                "limits": read.limits,
+            }
+        except (OSError, ValueError) as error:
+            where = "" if self.file is None else f"{self.file}: {case.id}: "
+            raise FixtureError(f"{where}{error}") from None
+        return parts
+
+
+@lru_cache(maxsize=4096)
+def _source(text: bytes) -> Source:
+    """Return the source of a case; four cases have the same."""
+    return _READER.decode(text, Source, "source", at="source")
+
+
+_GOLDEN: Final = {"parent": None, "family": None}
+
+
+def _input_and_expect(read: _CaseFields) -> tuple["Input | _InputFile", Expect]:
+    """Return input and expectation: those of a sequence are in its steps."""
+    if (read.op == SEQUENCE) != (read.steps is not None):
+        raise ValueError(f"steps belong to the op {SEQUENCE}, and to no other")
+    if read.steps is None:
+        if read.input is None or read.expect is None:
+            raise ValueError("must have input and expect")
+        return _input(read.input), _expect(read.expect)
+    if read.input is not None or read.expect is not None:
+        raise ValueError("a case with steps has neither input nor expect of its own")
+    return read.steps, expectation_of(read.steps.steps)
+
+
+def read(path: Path) -> list[Case]:
+    """Return the cases of one file, read as a whole; raises `FixtureError`."""
+    cases = [*read_heads(path)]
+    try:
+        refuse_repeated_keys(read_limited_bytes(path, MAX_FILE_BYTES))
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    for case in cases:
+        _check_rest(case, f"{path}: {case.id}: ")
+    return cases
+
+
+def _check_rest(case: Case, where: str) -> None:
+    """Read a case to its end, and check that its recipe can be made; `where` begins the text of an error."""
+    try:
+        check_generated(case)
+    except GenerateError as error:
+        raise FixtureError(f"{where}{error}") from None
+
+
+def read_heads(path: Path) -> Iterator[Case]:
+    """Yield the cases of one file; what they expect is read when it is asked for. Raises `FixtureError`."""
+    try:
+        page = _READER.decode(read_limited_bytes(path, MAX_FILE_BYTES), _Page, "the file")
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    if page.schema != SCHEMA:
+        raise FixtureError(f"{path}: must have schema {SCHEMA}")
+    here = path.parent
+    for number, row in enumerate(page.cases, 1):
+        try:
+            head = _HEADS.decode(row, _CaseFields, "case")
+        except ValueError as error:
+            raise FixtureError(f"{path}: {_name_of(row, number)}: {error}") from None
+        yield _Row(row, here, path).case(head, page.format, page.revision)
+
+
+def _name_of(row: Raw, number: int) -> str:
+    """Return the id of a case that cannot be read, or its number in the file."""
+    tree = parse_json(bytes(row))
+    return str(tree.get("id", f"case {number}") if isinstance(tree, dict) else f"case {number}")
+
+
+def case_from_json(row: object, form: str, revision: str, here: Path | None) -> Case:
+    """Return the case of one JSON object; raise ValueError.
+
+    `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
+    """
+    text = Raw(msgspec.json.encode(row))
+    case = _Row(text, here).case(_HEADS.decode(text, _CaseFields, "case"), form, revision)
+    _check_rest(case, "")
+    return case
+
+
+def _load(named: _InputFile, here: Path | None) -> Data:
+    """Return the bytes of an input file."""
+    if here is None:
+        raise ValueError("a token cannot refer to a local file")
+    if Path(named.file).name != named.file:
+        raise ValueError(f"{named.file} is not the name of a file beside the case")
+    try:
+        data = read_limited_bytes(here / named.file, MAX_FILE_BYTES)
+    except UnreadableError as error:
+        raise ValueError(f"{named.file}: {error}") from None
+    if hashlib.sha256(data).hexdigest() != named.sha256:
+        raise ValueError(f"{named.file} has another sha256 than the case says")
+    return Data(data)
+
+
+_INPUTS: Final[Mapping[frozenset[str], type]] = {
+    frozenset({"hex"}): Data,
+    frozenset({"value"}): Value,
+    frozenset({"chunks"}): Chunks,
+    frozenset({"file", "sha256"}): _InputFile,
+    frozenset({"generate", "size", "sha256"}): Generated,
+}
+"""The class of an input, by the names of its fields."""
+
+
+def _input(parts: Mapping[str, Raw]) -> "Input | _InputFile":
+    kind = _INPUTS.get(frozenset(parts))
+    if kind is None:
+        raise ValueError(
+            "input must have exactly one of "
+            "hex, file with sha256, value, chunks, generate with size and sha256"
+        )
+    made: Input | _InputFile = _READER.decode(msgspec.json.encode(parts), kind, "input", at="input")
+    return made
+
+
+def _expect(parts: Mapping[str, Raw]) -> Expect:
+    if parts.keys() == {"either"}:
+        either = _READER.decode(parts["either"], _EitherFields, "expect", at="expect")
+        return Either(tuple(_behaviour(row, number) for number, row in enumerate(either.behaviours)))
+    return _outcome(parts, "expect", "must have exactly one of accept, reject, either")
+
+
+def _behaviour(parts: Mapping[str, Raw], number: int) -> Behaviour:
+    at, wanted = f"expect.behaviours[{number}]", "must have an id, and one of accept, reject"
+    if "id" not in parts:
+        raise ValueError(f"{at} {wanted}")
+    rest = {name: part for name, part in parts.items() if name != "id"}
+    return Behaviour(_READER.decode(parts["id"], str, at, at=f"{at}.id"), _outcome(rest, at, wanted))
+
+
+def _outcome(parts: Mapping[str, Raw], at: str, wanted: str) -> Accept | Reject:
+    kinds: Mapping[str, type[Accept | Reject]] = {"accept": Accept, "reject": Reject}
+    name = next(iter(parts), "")
+    if len(parts) != 1 or name not in kinds:
+        raise ValueError(f"{at} {wanted}")
+    return _READER.decode(parts[name], kinds[name], at, at=at)
+
+
+_READER: Final = Reader(
+    {
+        (Accept, "value"): Any,
+        (Reject, "before"): Any,
+        (Value, "value"): Any,
+        (Generated, "list_name"): None,
+        (_CaseFields, "input"): dict[str, Raw],
+        (_CaseFields, "expect"): dict[str, Raw],
+        (_CaseFields, "steps"): steps_of_json,
+        **OPTIONS_IN_CASES,
+    }
+)
+_HEADS: Final = Reader({(_CaseFields, name): Raw for name in _LATER})
+"""Reads the head of a case: the other fields are there, and nothing more is known of them."""
