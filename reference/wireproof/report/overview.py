@@ -9,7 +9,7 @@ from attrs import astuple, evolve, frozen
 from wireproof.cases.case import Case
 from wireproof.report.failure_groups import FailureGroup, Kind, failure_groups_of, severity
 from wireproof.report.matrix import SECURITY, Column, MatrixTopic, row_name, verdict_class
-from wireproof.report.uses import RUNS_AWAY, Implementation, by_concern
+from wireproof.report.uses import NOT_JUDGED, RUNS_AWAY, Implementation, by_concern
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.verdicts import ROWS
 
@@ -17,8 +17,6 @@ from wireproof.runner.verdicts import ROWS
 
 Standing = Literal["right", "wrong", "below", "open"]
 """What an answer counts as: `below` is a fault below the level of the run, `open` says nothing."""
-
-OPEN: Final = frozenset({"unsupported", "not-run", "blocked", "adapter-error", "suite-bug"})
 
 
 @frozen
@@ -43,7 +41,7 @@ class Tally:
 
 def standing(event: CaseEvent, run: Run) -> Standing:
     """Return what an answer counts as in the sums."""
-    if event.verdict in OPEN:
+    if event.verdict in NOT_JUDGED:
         return "open"
     if verdict_class(event.verdict) != "bad":
         return "right"
