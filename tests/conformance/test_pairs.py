@@ -56,11 +56,15 @@ class Library:
 
 @frozen
 class Difference:
-    """The patterns of cases on which clients may differ from their codec; without `effects` by any."""
+    """The patterns of cases on which clients may differ from their codec; without `effects` by any.
+
+    By `chance` they may also agree: what the library gives depends on what its process did before.
+    """
 
     clients: tuple[str, ...]
     cases: tuple[str, ...]
     effects: tuple[str, ...]
+    chance: bool
 
 
 APART: Final = PAGE["apart"]
@@ -70,7 +74,9 @@ LIBRARIES: Final = [
 ]
 
 DIFFERENCES: Final = [
-    Difference(tuple(row["clients"]), tuple(row["cases"]), tuple(row.get("effects", ())))
+    Difference(
+        tuple(row["clients"]), tuple(row["cases"]), tuple(row.get("effects", ())), row.get("chance", False)
+    )
     for row in PAGE["difference"]
 ]
 
@@ -129,7 +135,7 @@ def differences(client: str, codec: Mapping[str, str], effect: Mapping[str, str]
         reasons = (one for one in allowed if not one.effects or effect[case] in one.effects)
         if not any(matches(pattern, case) for one in reasons for pattern in one.cases):
             yield f"{client}: {case}: {codec[case]} by the codec, {effect[case]} by the client"
-    for pattern in (pattern for one in allowed for pattern in one.cases):
+    for pattern in (pattern for one in allowed if not one.chance for pattern in one.cases):
         if any(matches(pattern, case) for case in common - differing) and not any(
             matches(pattern, case) for case in differing
         ):

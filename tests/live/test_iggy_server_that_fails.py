@@ -121,6 +121,15 @@ def test_a_stream_that_cannot_be_deleted_is_named(
     assert re.search(rf"streams named wireproof-{TOKEN}-… may be left: nothing answers at", line)
 
 
+def test_a_slow_server_does_not_stall() -> None:
+    """The case has a limit of 1000 ms, half of which passes before each answer."""
+    with running() as server:
+        server.delay = 0.6
+        with started_check(server, "iggy.send/0.7/torn/headers-length-huge") as check:
+            output, errors = check.communicate(timeout=60)
+    assert check.returncode == 0, output + errors
+
+
 @contextmanager
 def server_at(port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A mock server in a process of its own, which listens."""

@@ -46,3 +46,30 @@ class Tires(ReferenceCodec):
     def decode(self, request: Request) -> Outcome:
         self.asked += 1
         return super().decode(request) if self.asked <= 10 else Refused("other")
+
+
+class DiesInManyWays(ReferenceCodec):
+    """Ends at every request, with an exit code that depends on its size."""
+
+    name = "dies-in-many-ways"
+    system = "iggy"
+
+    def decode(self, request: Request) -> Outcome:
+        os._exit(len(request.data) % 97 + 1)
+
+
+class StartsOnce(ReferenceCodec):
+    """Does not start while another process of it, which `$STARTS_ONCE` names, is there."""
+
+    name = "starts-once"
+    system = "iggy"
+
+    def __init__(self) -> None:
+        mark = Path(os.environ["STARTS_ONCE"])
+        try:
+            os.kill(int(mark.read_text()), 0)
+        except (FileNotFoundError, ProcessLookupError):
+            mark.write_text(str(os.getpid()))
+        else:
+            raise RuntimeError("another process has the port")
+        super().__init__()

@@ -2,11 +2,10 @@
 
 import shlex
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
 
 import click
 from attrs import define, field
@@ -20,13 +19,15 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
 from wireproof.cases.requirements import RequiredCases
-from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
+from wireproof.cli.check_plan import AdapterRun, CheckPlan
+from wireproof.cli.check_worker import CheckOptions, CheckWork
 from wireproof.cli.last_run import LAST, Finding, LastRun, own_events, readable_last_run, store_last_run
 from wireproof.cli.options import SET, named_set, selection, suite_of
 from wireproof.cli.output_files import output_files_of, write_outputs
 from wireproof.cli.progress import progress_bars
 from wireproof.cli.run_end import PrintedRun, print_end
 from wireproof.cli.standard_output import exit_of, interrupted
+from wireproof.files import open_locked
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import (
@@ -44,16 +45,13 @@ from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventStream, Examples, Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.families import Families, FamilyStore
 from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
-    TaskEnded,
     WorkerDiedError,
     collect_rarely,
     core_count,
-    no_idle_work,
     run_parallel,
     run_serial,
 )
@@ -93,18 +91,20 @@ def check(
     announce_builds(adapters)
     collect_rarely()
     results = _Results(asked, _printer(asked, output, every=every_finding), named, min_cases)
-    receiving = ResultCollector(adapters, results.printer.add)
+    plan = CheckPlan(asked, adapters, results.printer.add)
     broken_off: KeyboardInterrupt | None = None
     earlier = readable_last_run().earlier
     processes = jobs or (1 if asked.in_process else core_count())
-    with _opened(out) or nullcontext() as receiving.file:
+    with ExitStack() as stack:
+        events, plan.file = _opened(stack, out)
+        stack.callback(plan.flush)  # also after an error
         try:
-            for judged in _judged(receiving, asked, processes, output):
-                results.add(judged)
+            for run in _ended(plan, asked, processes, output):
+                results.add(run)
         except KeyboardInterrupt as error:
             broken_off = error
-            results.add_rest(receiving.judged)
-    events = receiving.file.path if receiving.file else None
+            plan.flush()
+            results.add_rest(plan.runs)
     if results.judgements:
         store_last_run(_last_run(results, events, earlier, kept=out is not None))
     for judgement in results.judgements:
@@ -132,13 +132,14 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
     return FindingPrinter(output, view, lambda event: entries.expects(event, today))
 
 
-def _opened(out: Path | None) -> OrderedFile | None:
+def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, IO[str] | None]:
     """Open the file for the events: `out`, else the one of the project if no other run writes it now."""
     if out:
-        return OrderedFile(out)
+        return out, stack.enter_context(open_locked(out))
     with suppress(OSError):
-        return OrderedFile(own_events())
-    return None
+        path = own_events()
+        return path, stack.enter_context(open_locked(path))
+    return None, None
 
 
 def _last_run(
@@ -170,7 +171,7 @@ class _Results:
     judgements: list[PrintedRun] = field(factory=list)
     codes: list[Exit] = field(factory=list)
 
-    def add(self, judged: AdapterResult) -> None:
+    def add(self, judged: AdapterRun) -> None:
         """Add an adapter whose run has ended; raise the error if it is a fault of the suite."""
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
@@ -184,14 +185,14 @@ class _Results:
             click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
             self.codes += [Exit.USAGE] * (judged.spec in self.named)
 
-    def add_rest(self, judged: Sequence[AdapterResult]) -> None:
+    def add_rest(self, judged: Sequence[AdapterRun]) -> None:
         """Add the results so far of the adapters that were interrupted."""
         printed = {one.spec for one in self.judgements}
         for one in judged:
             if one.spec not in printed and one.stream is not None and one.events:
                 self._print(one, one.stream)
 
-    def _print(self, judged: AdapterResult, stream: EventStream) -> None:
+    def _print(self, judged: AdapterRun, stream: EventStream) -> None:
         for note in judged.notes:
             print_line(self.printer.console, f"note: {note}")
         applied = None
@@ -304,51 +305,28 @@ def _ready(asked: CheckOptions) -> Iterator[str]:
             yield entry.name
 
 
-def _judged(
-    receiving: ResultCollector, asked: CheckOptions, jobs: int, output: Console
-) -> Generator[AdapterResult, None, None]:
-    """Yield the result of each adapter, in their order, as soon as it and those before it have ended."""
-    specs = tuple(receiving.specs)
+def _ended(
+    plan: CheckPlan, options: CheckOptions, processes: int, output: Console
+) -> Generator[AdapterRun, None, None]:
+    """Yield the run of each adapter, in their order, as soon as it and those before it have ended."""
+    specs = tuple(plan.specs)
+    work = CheckWork(options, specs)
     with ExitStack() as stack:
-        stack.callback(asked.recording.join, len(specs))
-        messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
-        receiving.bars = stack.enter_context(progress_bars(output, specs))
+        stack.callback(options.recording.join, len(specs))
+        messages = stack.enter_context(
+            closing(
+                run_serial(plan.next_task, work)
+                if processes == 1
+                else run_parallel(plan.next_task, work, processes)
+            )
+        )
+        plan.bars = stack.enter_context(progress_bars(output, specs))
         shown = 0
-        for number, message in messages:
-            if isinstance(message, TaskEnded):
-                receiving.end(number, message.error)
-            else:
-                receiving.receive(number, message)
-            while shown < len(specs) and receiving.judged[shown].ended:
-                yield receiving.judged[shown]
+        for worker, task, message in messages:
+            plan.receive(worker, task, message)
+            while shown < len(specs) and plan.runs[shown].ended:
+                yield plan.runs[shown]
                 shown += 1
-
-
-def _messages(
-    specs: tuple[str, ...], asked: CheckOptions, jobs: int
-) -> Generator[tuple[int, Any], None, None]:
-    """Yield the messages of all adapters with their numbers; families are shared if there is more than one.
-
-    One adapter without families is judged in this process, because there is nothing to do in parallel.
-    """
-    if jobs == 1 or (len(specs) == 1 and not asked.families):
-        with _families(asked, shared=len(specs) > 1 and asked.families) as families:
-            yield from run_serial(len(specs), CheckTask(asked, specs, families))
-        return
-    with _families(asked, shared=asked.families) as families:
-        idle = families.helper().step if isinstance(families, FamilyStore) else no_idle_work
-        workers = jobs if asked.families else min(jobs, len(specs))
-        yield from run_parallel(len(specs), workers, CheckTask(asked, specs, families), idle)
-
-
-@contextmanager
-def _families(asked: CheckOptions, *, shared: bool) -> Iterator[Families]:
-    """Return the object that derives the families, with a folder for the shared ones."""
-    if not shared:
-        yield Families()
-        return
-    with TemporaryDirectory(prefix="wireproof-") as folder:
-        yield FamilyStore(Path(folder), {case.id: case for case in asked.golden_cases})
 
 
 def _lack(stream: EventStream, least: int) -> str:

@@ -1,48 +1,44 @@
-"""The two sides of `check`: a task that judges one adapter, and the collector of the messages of all tasks.
+"""The worker's side of `check`: the tasks of a run, and the adapters that a worker keeps for them.
 
-A message is a `Run`, which begins a stream, `CaseCount`, a tuple of rows of `CaseEvent`, or `EngineNotes`.
+A task is a part of a run: the start of an adapter, some golden cases, the families of some golden cases for
+every adapter that is ready for them, generated examples, or the end of an adapter. What it finds does not
+depend on the worker, nor on the tasks that this one did before: `check_plan` puts the parts together.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from operator import attrgetter
-from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from attrs import define, evolve, field, fields, frozen
+from attrs import field, fields, frozen
 
+from wireproof.adapters.contract import Hello
+from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.recording import Recording
-from wireproof.cases.case import Case, Level
+from wireproof.cases.case import Case, Data, Level
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.progress import ProgressBars
-from wireproof.files import open_locked
+from wireproof.cases.outcome import NotRun
 from wireproof.fuzz import property_run
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import (
-    CaseEvent,
-    EventStream,
-    EventWriter,
-    Examples,
-    Footer,
-    Requirements,
-    Run,
-    run_event,
-)
-from wireproof.runner.families import Families
+from wireproof.runner.events import CaseEvent, Examples, Requirements
 from wireproof.runner.known_failures import KnownFailure
-from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
-from wireproof.runner.run import Selection, concerns, run
-from wireproof.runner.run_manifest import manifest_fields
+from wireproof.runner.pending_cases import FailureBudget
+from wireproof.runner.property_suite import PropertySettings
+from wireproof.runner.requests import DerivedSample
+from wireproof.runner.run import derived_events, golden_events, parents, undigested
 from wireproof.runner.shard import Shard
+from wireproof.runner.verdicts import Verdict
 
 BATCH: Final = 64
 """Events of derived cases that are sent at once; those of golden ones are sent one by one."""
 
 BATCH_SECONDS: Final = 0.1
 """Seconds after which a smaller batch is sent."""
+
+HELD_BYTES: Final = 256 << 10
+"""Bytes of golden cases whose families, some hundred times as large, are held for all adapters."""
 
 Row: TypeAlias = tuple[Any, ...]
 _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
@@ -84,101 +80,290 @@ class CheckOptions:
         return tuple(case for case in self.cases if case.id in known)
 
     @property
+    def by_id(self) -> Mapping[str, Case]:
+        """Return the selected cases by id."""
+        return {case.id: case for case in self.cases}
+
+    @property
     def rows(self) -> frozenset[str]:
         """Return the formats of the selection, whose properties are checked."""
         return frozenset(case.format_id for case in self.cases)
 
 
-@frozen
-class EngineNotes:
-    """The last message of an adapter that was judged: notes for the user that no event contains."""
-
-    lines: tuple[str, ...]
+# --- tasks ---
 
 
 @frozen
-class CaseCount:
-    """The message after the `Run` of an adapter: its number of golden cases, and if it has families too."""
+class Start:
+    """Start the adapter of a number."""
 
-    golden: int
-    families: bool
+    number: int
 
 
 @frozen
-class CheckTask:
-    """Judges the adapter with a number and sends messages about it; a task of `runner.workers`."""
+class Part:
+    """A part of the run of an adapter.
 
-    asked: CheckOptions
+    Attributes:
+        number: of the part, in messages.
+        place: in the run, which decides the order of the cases.
+        hello: what the adapter said at its first start.
+        stopped: why no case is run any more; None if they are run.
+    """
+
+    number: int
+    place: int
+    hello: Hello
+    stopped: NotRun | None = None
+
+
+@frozen
+class Golden:
+    """Judge golden cases, by their ids, of an adapter."""
+
+    number: int
+    part: Part
+    cases: tuple[str, ...]
+
+
+@frozen
+class DerivedPart:
+    """What one adapter is asked of the families of golden cases, with its verdicts on these cases."""
+
+    part: Part
+    verdicts: Mapping[str, Verdict]
+
+
+@frozen
+class Derived:
+    """Judge the families of golden cases, each derived once for all these adapters, by number."""
+
+    cases: tuple[str, ...]
+    adapters: Mapping[int, DerivedPart]
+
+
+@frozen
+class Properties:
+    """Judge generated examples of an adapter."""
+
+    number: int
+    part: Part
+    settings: PropertySettings
+
+
+@frozen
+class End:
+    """End the adapter of a number in this worker."""
+
+    number: int
+
+
+Task: TypeAlias = Start | Golden | Derived | Properties | End
+
+
+# --- messages ---
+
+
+@frozen
+class Started:
+    """The hello of an adapter, and notes for the user."""
+
+    number: int
+    hello: Hello
+    notes: tuple[str, ...]
+
+
+@frozen
+class Judged:
+    """Rows of `CaseEvent` of a part, in which their places begin at 0."""
+
+    number: int
+    part: int
+    rows: tuple[Row, ...]
+
+
+@frozen
+class PartEnded:
+    """The end of a part of a run.
+
+    Attributes:
+        deaths: the failures that ended the adapter.
+        verdicts: on the golden cases whose families are to be run, by id.
+        undigested: the number of cases of large values that were not asked.
+        sample: counts the derived cases of a slow adapter.
+    """
+
+    number: int
+    part: int
+    notes: tuple[str, ...]
+    deaths: FailureBudget
+    verdicts: Mapping[str, Verdict] = field(factory=dict)
+    undigested: int = 0
+    sample: DerivedSample = field(factory=DerivedSample)
+
+
+@frozen
+class Failed:
+    """The error of an adapter that could not be judged; `at_start` if it did not start in this worker."""
+
+    number: int
+    error: Exception
+    at_start: bool
+
+
+@frozen
+class Ended:
+    """The adapter of a number has ended in this worker."""
+
+    number: int
+    notes: tuple[str, ...]
+
+
+Message: TypeAlias = Started | Judged | PartEnded | Failed | Ended
+
+
+# --- worker ---
+
+
+@frozen
+class CheckWork:
+    """Opens a worker of `runner.workers` for the adapters `specs`."""
+
+    options: CheckOptions
     specs: tuple[str, ...]
-    families: Families
 
-    def __call__(self, number: int) -> Iterator[Any]:
-        """Judge the adapter and yield messages; raise `AdapterError` if it does not start."""
-        asked, spec = self.asked, self.specs[number]
-        with (
-            asked.recording.recorder(number, spec) as recorder,
-            Engine(
-                spec,
-                recorder=recorder,
-                in_process=asked.in_process,
-                seed=asked.seed,
-                timeout_scale=asked.scale,
-            ) as engine,
-        ):
-            left_out = {case.id: case.level for case in asked.left_out if concerns(engine.hello, case)}
-            head = run_event(
-                engine.hello, spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
-                filters=asked.filters, requirements=asked.requirements,
-                shard=str(asked.shard or ""), examples=asked.examples, left_out=left_out, **manifest_fields(),
-            )  # fmt: skip
-            yield head
-            plan = self._plan(engine)
-            yield CaseCount(len(plan.golden) + len(plan.large), plan.families)
-            yield from _batches(self._events(engine, head, plan))
-            engine.close()
-            yield EngineNotes(tuple(engine.notes))
-
-    def _plan(self, engine: Engine) -> Selection:
-        """Return the plan or its shard; a requirement set has the cases of unclaimed formats too."""
-        asked = self.asked
-        whole = (
-            Selection(asked.cases, asked.suite.by_id, families=False)
-            if asked.requirements
-            else Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
-        )
-        plan = whole.large_last()
-        if not asked.shard:
-            return plan
-        return evolve(plan, golden=asked.shard.part([*plan.golden, *plan.large])).large_last()
-
-    def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
-        """Yield the events of fixtures and families, then of properties, without those of known failures."""
-        asked = self.asked
-        seen: list[CaseEvent] = []
-        for event in run(engine, plan, self.families):
-            if asked.examples:
-                seen.append(event)
-            yield evolve(event, seq=asked.shard.place(event.seq)) if asked.shard else event
-        if not asked.examples:
-            return
-        today, listed = datetime.now(tz=UTC).date(), asked.known_failures or ()
-        known = property_run.known_signatures(engine.hello, EventStream(head, tuple(seen)), listed, today)
-        ask = PropertySettings(
-            asked.examples.count, asked.examples.seed, asked.rows, known,
-            tuple(entry for entry in listed if entry.of_examples),
-            _most_candidates(engine, asked.examples),
-        )  # fmt: skip
-        yield from property_run.run(engine, ask, len(seen), asked.level)
+    @contextmanager
+    def __call__(self) -> Iterator[Callable[[Task], Iterator[Message]]]:
+        """Open a worker, and close its adapters at the end."""
+        with ExitStack() as stack:
+            worker = _Worker(self.options, self.specs)
+            stack.callback(worker.close)
+            yield worker.messages
 
 
-def _most_candidates(engine: Engine, examples: Examples) -> int:
-    """Return how many candidates may be tried to shrink a failure; a run that asked for none stays short."""
-    if not examples.by_default:
-        return MAX_CANDIDATES
-    return 0 if engine.hello.cost == "slow" else FEW_CANDIDATES
+@frozen
+class _Worker:
+    """A worker, and the adapters that it keeps, by number, each with what is closed after it."""
+
+    options: CheckOptions
+    specs: tuple[str, ...]
+    kept: dict[int, tuple[Engine, ExitStack]] = field(factory=dict)
+
+    def messages(self, task: Task) -> Iterator[Message]:
+        """Do a task and yield messages; the error of an adapter is one, and the last of this adapter."""
+        match task:
+            case Derived():
+                families = self._families(task)
+                for number, asked in task.adapters.items():
+                    yield from self._until_error(number, self._derived(number, asked, families()))
+            case Start(number):
+                yield from self._until_error(number, self._started(number))
+            case Golden(number):
+                yield from self._until_error(number, self._golden(task))
+            case Properties(number):
+                yield from self._until_error(number, self._properties(task))
+            case End(number):
+                yield from self._until_error(number, self._ended(number))
+
+    def close(self) -> None:
+        """Close the adapters that are left."""
+        for _, stack in self.kept.values():
+            stack.close()
+
+    def _until_error(self, number: int, messages: Iterator[Message]) -> Iterator[Message]:
+        try:
+            yield from messages
+        except AdapterError as error:
+            at_start = number not in self.kept
+            if kept := self.kept.pop(number, None):
+                kept[1].close()
+            yield Failed(number, error, at_start)
+
+    def _engine(self, number: int, first: Hello | None = None) -> Engine:
+        """Return the running engine of an adapter; raise `AdapterError`, also if its hello is not `first`."""
+        if number in self.kept:
+            return self.kept[number][0]
+        options, spec = self.options, self.specs[number]
+        with ExitStack() as stack:
+            recorder = stack.enter_context(options.recording.recorder(number, spec))
+            engine = stack.enter_context(
+                Engine(
+                    spec,
+                    recorder=recorder,
+                    in_process=options.in_process,
+                    seed=options.seed,
+                    timeout_scale=options.scale,
+                )
+            )
+            if first is not None:
+                engine.check_same(first, engine.hello)
+                engine.notes.clear()  # the first start has shown them
+            self.kept[number] = engine, stack.pop_all()
+        return engine
+
+    def _started(self, number: int) -> Iterator[Message]:
+        engine = self._engine(number)
+        yield Started(number, engine.hello, _notes(engine))
+
+    def _ended(self, number: int) -> Iterator[Message]:
+        engine, stack = self.kept[number]
+        engine.close()
+        yield Ended(number, _notes(engine))
+        del self.kept[number]
+        stack.close()
+
+    def _begin(self, number: int, part: Part) -> Engine:
+        """Return the engine of an adapter at the beginning of a part."""
+        engine = self._engine(number, part.hello)
+        engine.begin(str(part.place))
+        if part.stopped:
+            engine.deaths.stop(part.stopped.text, part.stopped.cause)
+        return engine
+
+    def _golden(self, task: Golden) -> Iterator[Message]:
+        engine = self._begin(task.number, task.part)
+        by_id, stored = self.options.by_id, self.options.suite.by_id
+        cases = [by_id[name] for name in task.cases]
+        found: dict[str, Verdict] = {}
+        yield from _judged(task.number, task.part, golden_events(engine, stored, cases, found))
+        verdicts = {case.id: found[case.id] for case in cases}
+        accepted = {case.id: verdicts[case.id] for case in parents(cases, verdicts)}
+        left_out = undigested(verdicts)
+        yield PartEnded(task.number, task.part.number, _notes(engine), engine.deaths, accepted, left_out)
+
+    def _families(self, task: Derived) -> Callable[[], Iterable[tuple[Case, Iterable[Case]]]]:
+        """Return a function that gives the families of a task: derived once if they are small."""
+        by_id = self.options.by_id
+        cases = [by_id[name] for name in task.cases]
+        size = sum(len(case.input.data) for case in cases if isinstance(case.input, Data))
+        if len(task.adapters) == 1 or size > HELD_BYTES:
+            return lambda: ((case, derived_cases(case)) for case in cases)
+        held = [(case, tuple(derived_cases(case))) for case in cases]
+        return lambda: held
+
+    def _derived(
+        self, number: int, asked: DerivedPart, families: Iterable[tuple[Case, Iterable[Case]]]
+    ) -> Iterator[Message]:
+        engine, sample = self._begin(number, asked.part), DerivedSample()
+        own = ((case, family) for case, family in families if case.id in asked.verdicts)
+        yield from _judged(number, asked.part, derived_events(engine, own, asked.verdicts, sample))
+        yield PartEnded(number, asked.part.number, _notes(engine), engine.deaths, sample=sample)
+
+    def _properties(self, task: Properties) -> Iterator[Message]:
+        engine = self._begin(task.number, task.part)
+        events = property_run.run(engine, task.settings, 0, self.options.level)
+        yield from _judged(task.number, task.part, events)
+        yield PartEnded(task.number, task.part.number, _notes(engine), engine.deaths)
 
 
-def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:
+def _notes(engine: Engine) -> tuple[str, ...]:
+    """Return the notes since the last call."""
+    notes = tuple(engine.notes)
+    engine.notes.clear()
+    return notes
+
+
+def _judged(number: int, part: Part, events: Iterator[CaseEvent]) -> Iterator[Message]:
     """Yield rows in batches; rows from before an error or an interrupt come first."""
     rows: list[Row] = []
     sent = time.monotonic()
@@ -186,170 +371,11 @@ def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:
         for event in events:
             rows.append(_ROW(event))
             if "~" not in event.id or len(rows) >= BATCH or time.monotonic() - sent > BATCH_SECONDS:
-                yield tuple(rows)
+                yield Judged(number, part.number, tuple(rows))
                 rows, sent = [], time.monotonic()
     except GeneratorExit:  # nobody takes what is left
         raise
     except BaseException:
-        yield tuple(rows)
+        yield Judged(number, part.number, tuple(rows))
         raise
-    yield tuple(rows)
-
-
-# --- the receiving side ---
-
-
-@define
-class AdapterResult:
-    """The results of one adapter so far.
-
-    Attributes:
-        error: the reason why it was not judged, or not completely.
-        ended: True if no more messages follow.
-    """
-
-    spec: str
-    head: Run | None = None
-    events: list[CaseEvent] = field(factory=list)
-    footer: Footer | None = None
-    notes: tuple[str, ...] = ()
-    error: BaseException | None = None
-    ended: bool = False
-    writer: EventWriter | None = None
-
-    @property
-    def stream(self) -> EventStream | None:
-        """Return the run as a stream; None if it never began."""
-        return None if self.head is None else EventStream(self.head, tuple(self.events), self.footer)
-
-
-@define
-class ResultCollector:
-    """Collects the messages of adapters that are judged in parallel, and writes their streams in order.
-
-    Attributes:
-        show: shows events as soon as they are here.
-    """
-
-    specs: Sequence[str]
-    show: Callable[[Run, Sequence[CaseEvent]], None] = lambda _run, _events: None
-    bars: ProgressBars | None = None
-    file: "OrderedFile | None" = None
-    judged: list[AdapterResult] = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        """Make an empty result for every adapter."""
-        self.judged = [AdapterResult(spec) for spec in self.specs]
-
-    def receive(self, number: int, message: Any) -> None:  # noqa: ANN401 - a message, see the module
-        """Store one message of the adapter with a number."""
-        one = self.judged[number]
-        match message:
-            case Run():
-                one.head = message
-                one.writer = EventWriter(self.file.part(number), message) if self.file else None
-            case CaseCount(golden, families):
-                if self.bars:
-                    self.bars.expect(number, golden, families=families)
-            case tuple():
-                self._events(number, one, [CaseEvent(*row) for row in message])
-            case EngineNotes(lines):
-                complete = not any(event.verdict == "not-run" for event in one.events)
-                footer = one.writer.footer(complete=complete) if one.writer else None
-                one.notes, one.footer = lines, footer or Footer({}, complete)
-
-    def end(self, number: int, error: BaseException | None) -> None:
-        """Record that no more messages of an adapter follow."""
-        self.judged[number].ended = True
-        self.judged[number].error = error
-        if self.bars:
-            self.bars.end(number)
-        if self.file:
-            self.file.end(number)
-
-    def _events(self, number: int, one: AdapterResult, events: list[CaseEvent]) -> None:
-        if not events:
-            return
-        assert one.head is not None, "the first message of an adapter is its run"
-        one.events.extend(events)
-        self.show(one.head, events)
-        if self.bars:
-            self.bars.seen(number, events)
-        if one.writer:
-            for event in events:
-                one.writer.case(event)
-
-
-class OrderedFile:
-    """A file of several streams in order, although they are written at the same time.
-
-    The first stream that has not ended is written into the file itself, each later one into a file
-    `<name>.<number>.part` beside it until its turn comes. After a kill, the events are in these files.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Lock and empty the file at `path`; raise `OSError` on failure."""
-        self.path = path
-        self._stack = ExitStack()
-        self._out = self._stack.enter_context(open_locked(path))
-        self._parts: dict[int, _Part] = {}
-        self._ended: set[int] = set()
-        self._turn = 0
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Move the content of the parts into the file, in order, also of an interrupted run."""
-        try:
-            for number in sorted(self._parts):
-                self._parts[number].move(self._out)
-        finally:
-            self._stack.close()
-
-    def part(self, number: int) -> "_Part":
-        """Open the text file for the stream with a number."""
-        beside = self.path.with_name(f"{self.path.name}.{number + 1}.part")
-        part = _Part(self._stack.enter_context(open_locked(beside)), beside)
-        self._parts[number] = part
-        if number == self._turn:
-            part.move(self._out)
-        return part
-
-    def end(self, number: int) -> None:
-        """Write the next stream that has not ended to the file itself from now on."""
-        self._ended.add(number)
-        while self._turn in self._ended:
-            self._turn += 1
-            if self._turn in self._parts:
-                self._parts[self._turn].move(self._out)
-
-
-@define
-class _Part:
-    """The output of one stream; a text file with the methods that `EventWriter` needs."""
-
-    out: IO[str]
-    beside: Path | None
-
-    def write(self, text: str, /) -> int:
-        """Write text."""
-        return self.out.write(text)
-
-    def flush(self) -> None:
-        """Write the buffer to the file."""
-        self.out.flush()
-
-    def move(self, out: IO[str]) -> None:
-        """Copy the content to `out`, and write there from now on."""
-        if self.beside is None:
-            return
-        self.out.close()
-        with self.beside.open(encoding="utf-8") as written:
-            while text := written.read(1 << 20):
-                out.write(text)
-        self.beside.unlink()
-        self.out, self.beside = out, None
+    yield Judged(number, part.number, tuple(rows))

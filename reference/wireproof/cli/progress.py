@@ -1,5 +1,6 @@
 """Progress bars, on a terminal only: a log contains the events."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
@@ -13,6 +14,7 @@ from rich.progress import (
     ProgressColumn,
     SpinnerColumn,
     TaskID,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -24,36 +26,38 @@ from wireproof.runner.verdicts import PASSING
 
 @define
 class ProgressBars:
-    """A line for each adapter that is judged now: its share of the cases, its findings and its topic.
-
-    The number of derived cases is unknown before they are derived. A bar therefore counts each golden case
-    twice: when it is judged, and when its family is reached.
-    """
+    """A line for each adapter: its share of the work, its cases and findings so far, and its topic."""
 
     specs: Sequence[str]
     progress: Progress
     tasks: dict[int, TaskID] = field(factory=dict)
-    states: "dict[int, _State]" = field(factory=dict)
+    cases: Counter[int] = field(factory=Counter)
+    findings: Counter[int] = field(factory=Counter)
 
     def start(self) -> None:
-        """Show a line for each adapter before its first answer: a driver may have to be built."""
+        """Show a line for each adapter before it is started."""
         for number, spec in enumerate(self.specs):
-            self.tasks[number] = self.progress.add_task(spec, total=None, said="waiting for its hello")
+            self.tasks[number] = self.progress.add_task(spec, total=None, said="queued")
 
-    def expect(self, number: int, golden: int, *, families: bool) -> None:
-        """Set the total of an adapter: its golden cases, and as many families."""
-        self.states[number] = _State(golden)
-        self.progress.update(self.tasks[number], total=golden * (1 + families), completed=0)
+    def says(self, number: int, text: str) -> None:
+        """Show what an adapter does that is not judged yet: a driver may have to be built."""
+        self.progress.update(self.tasks[number], said=text)
 
-    def seen(self, number: int, events: Sequence[CaseEvent]) -> None:
-        """Show further events of an adapter."""
-        if number not in self.tasks or number not in self.states:
+    def expect(self, number: int, total: int) -> None:
+        """Set the amount of the work of an adapter."""
+        self.progress.reset(self.tasks[number], total=total)
+
+    def seen(self, number: int, events: Sequence[CaseEvent], done: int) -> None:
+        """Show further events of an adapter, and that so much more of the work is done."""
+        if number not in self.tasks:
             return
-        state = self.states[number]
-        for event in events:
-            state.add(event)
-        text = f"{state.cases} cases, {state.findings} findings, {events[-1].suite}"
-        self.progress.update(self.tasks[number], completed=state.done, said=text)
+        self.progress.advance(self.tasks[number], done)
+        if events:
+            self.cases[number] += len(events)
+            failed = (one.verdict not in PASSING and one.verdict != "unsupported" for one in events)
+            self.findings[number] += sum(failed)
+            text = f"{self.cases[number]:,} cases, {self.findings[number]:,} findings, {events[-1].suite}"
+            self.progress.update(self.tasks[number], said=text)
 
     def end(self, number: int) -> None:
         """Remove the line of an adapter."""
@@ -61,42 +65,18 @@ class ProgressBars:
             self.progress.remove_task(self.tasks.pop(number))
 
 
-@define
-class _State:
-    """The progress of the run of one adapter.
-
-    Attributes:
-        golden: the number of its golden cases.
-        done: golden cases that were judged, and families that were reached.
-    """
-
-    golden: int
-    done: int = 0
-    cases: int = 0
-    findings: int = 0
-    places: dict[str, int] = field(factory=dict)
-
-    def add(self, event: CaseEvent) -> None:
-        """Count an event; golden cases come before all families, which are in order."""
-        self.cases += 1
-        self.findings += event.verdict not in PASSING and event.verdict != "unsupported"
-        parent, _, derived = event.id.partition("~")
-        if derived:
-            self.done = max(self.done, self.golden + self.places.get(parent, 0))
-        elif len(self.places) < self.golden:
-            self.places[event.id] = self.done = len(self.places) + 1
-
-
 @contextmanager
 def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBars]:
     """Show the progress of each adapter, on a terminal."""
-    shown = (
+    columns = (
+        SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
         TextColumn("{task.fields[said]}", markup=False),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
     )
-    columns = (SpinnerColumn(), *shown, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         found = ProgressBars(specs, progress)
         found.start()

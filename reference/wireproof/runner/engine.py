@@ -108,6 +108,7 @@ class Engine:
             open_adapter, spec, in_process=in_process, hello_seconds=hello_seconds * max(timeout_scale, 1.0),
             memory=memory, check=check_claims, recorder=recorder,
         )  # fmt: skip
+        self._seed = seed
         self._draw = SeededOrder(seed)
         self._scale = timeout_scale
         self._spec = spec
@@ -147,6 +148,11 @@ class Engine:
                 f"{self._spec} answered {self._late} after the last request was answered: "
                 "each request has one answer"
             )
+
+    def begin(self, part: str) -> None:
+        """Begin a part of a run: its order and its count of failures do not depend on what ran before it."""
+        self._draw = SeededOrder(f"{self._seed} {part}")
+        self.deaths = FailureBudget()
 
     def run(self, cases: Iterable[Case]) -> Iterator[CaseResult]:
         """Yield the result of each case, in their order.
@@ -212,17 +218,15 @@ class Engine:
             except AdapterStartError as error:
                 self.notes.append(f"started again after: {error}")
                 self._controller = self._open()
-            self._check_same(self._controller.hello)
+            self.check_same(self.hello, self._controller.hello)
         return self._controller
 
-    def _check_same(self, hello: Hello) -> None:
+    def check_same(self, first: Hello, again: Hello) -> None:
         """Raise `AdapterBreachError` if an adapter that was started again is another one."""
-        phrases = (
-            text for part, text in IDENTITY.items() if getattr(hello, part) != getattr(self.hello, part)
-        )
+        phrases = (text for part, text in IDENTITY.items() if getattr(again, part) != getattr(first, part))
         changed = " and ".join(dict.fromkeys(phrases))
         if changed:
-            names = " became ".join(f"{one.name} {one.version}".strip() for one in (self.hello, hello))
+            names = " became ".join(f"{one.name} {one.version}".strip() for one in (first, again))
             raise AdapterBreachError(
                 f"{self._spec} has {changed} after it was started again ({names}): "
                 "its hello must be the same each time"
@@ -280,6 +284,8 @@ class Engine:
 
     def _drain(self, wanted: set[int]) -> None:
         """Run the queue, one window at a time, until nothing in `wanted` is open."""
+        while self._queue and not self._flight and self.deaths.stopped:  # no adapter is started for these
+            self._record(self._queue.popleft(), self.deaths.stopped, 0)
         while wanted and (self._queue or self._flight):
             end = self._exchange_messages(wanted)
             if end is not None:

@@ -111,19 +111,23 @@ class FailureBudget:
 
     Attributes:
         count: the number of failures.
+        signatures, faults, timeouts, consecutive_timeouts: what has a limit.
+        has_answers: whether a case was answered.
+        stopped: why no further case is run; None while cases are run.
     """
 
     def __init__(self) -> None:
         """Start without failures."""
         self.count = 0
         self._in_family: Counter[tuple[str, str]] = Counter()
-        self._signatures: set[str] = set()
+        self.signatures: set[str] = set()
         self._stopped_families: dict[str, str] = {}
         self._first_case: dict[tuple[str, str], str] = {}
-        self._faults = 0
-        self._consecutive_timeouts = 0
-        self._timeouts = 0
-        self._stopped: NotRun | None = None
+        self.faults = 0
+        self.consecutive_timeouts = 0
+        self.has_answers = False
+        self.timeouts = 0
+        self.stopped: NotRun | None = None
 
     def add(self, case: Case, outcome: Outcome, how: str, *, alone: bool = True) -> None:
         """Count a failure of `case`; not `alone`: the case was in flight and does not fail in isolation."""
@@ -132,36 +136,51 @@ class FailureBudget:
         key = (family_of(case), signature)
         self._first_case.setdefault(key, case.id)
         self._in_family[key] += 1
-        self._signatures.add(signature)
+        self.signatures.add(signature)
         if self._in_family[key] >= MAX_PER_FAMILY:
             self._stopped_families[key[0]] = self._first_case[key]
         # A timeout that no case reproduces alone comes from a slow machine, and must not end the run.
-        self._faults += isinstance(outcome, Faulty) or not (alone or isinstance(outcome, TimedOut))
+        self.faults += isinstance(outcome, Faulty) or not (alone or isinstance(outcome, TimedOut))
         if alone and isinstance(outcome, TimedOut):
-            self._consecutive_timeouts += 1
-            self._timeouts += 1
-        if self._consecutive_timeouts >= MAX_CONSECUTIVE_TIMEOUTS:
-            self.stop(
-                f"{MAX_CONSECUTIVE_TIMEOUTS} cases in a row without an answer in time, the last {case.id}"
-            )
-        elif self._timeouts >= MAX_TIMEOUTS:
-            self.stop(f"{MAX_TIMEOUTS} cases without an answer in time, the last {case.id}")
-        elif self._faults >= MAX_FAULTS:
-            self.stop(f"{MAX_FAULTS} faults of the adapter itself, the last at {case.id}", "faulty")
-        elif len(self._signatures) >= MAX_SIGNATURES:
-            self.stop(f"{MAX_SIGNATURES} different ways to die, the last at {case.id}")
+            self.consecutive_timeouts += 1
+            self.timeouts += 1
+        self._check_limits(case.id)
+
+    def merge(self, later: "FailureBudget", last: str) -> None:
+        """Add the failures of a later part of the run, whose last case is `last`."""
+        self.count += later.count
+        self.signatures |= later.signatures
+        self.faults += later.faults
+        self.timeouts += later.timeouts
+        before = 0 if later.has_answers else self.consecutive_timeouts
+        self.consecutive_timeouts = before + later.consecutive_timeouts
+        self.stopped = self.stopped or later.stopped
+        if later.count:
+            self._check_limits(last)
+
+    def _check_limits(self, last: str) -> None:
+        """Run no further case if a limit is reached; `last` is the id of the last case."""
+        if self.consecutive_timeouts >= MAX_CONSECUTIVE_TIMEOUTS:
+            self.stop(f"{MAX_CONSECUTIVE_TIMEOUTS} cases in a row without an answer in time, the last {last}")
+        elif self.timeouts >= MAX_TIMEOUTS:
+            self.stop(f"{MAX_TIMEOUTS} cases without an answer in time, the last {last}")
+        elif self.faults >= MAX_FAULTS:
+            self.stop(f"{MAX_FAULTS} faults of the adapter itself, the last at {last}", "faulty")
+        elif len(self.signatures) >= MAX_SIGNATURES:
+            self.stop(f"{MAX_SIGNATURES} different ways to die, the last at {last}")
 
     def answered(self) -> None:
         """Reset the count of consecutive timeouts, because a case was answered."""
-        self._consecutive_timeouts = 0
+        self.consecutive_timeouts = 0
+        self.has_answers = True
 
     def stop(self, why: str, cause: Cause = "spent") -> None:
         """Run no further case; the first reason is kept."""
-        self._stopped = self._stopped or NotRun(why, cause)
+        self.stopped = self.stopped or NotRun(why, cause)
 
     def verdict(self, case: Case) -> NotRun | None:
         """Return the `NotRun` outcome of a case that must not be run; None if it may be run."""
-        if self._stopped:
-            return self._stopped
+        if self.stopped:
+            return self.stopped
         first = self._stopped_families.get(family_of(case))
         return NotRun(f"same as {first}", "same-as") if first else None

@@ -55,7 +55,7 @@ def blocks(cases: Iterable[T], size: int) -> Iterator[list[T]]:
 class SeededOrder:
     """The seeded source of orders and ids of one run."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | str) -> None:
         """Start; equal seeds give equal orders and ids."""
         self._random = Random(seed)  # noqa: S311 - order, not secrecy
         self._factor = self._random.getrandbits(_ID_BITS) | 1

@@ -5,23 +5,25 @@ the time. A case is derived only from one that the adapter accepts, so that one 
 thousand times. See architecture.md#cases.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Reject
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
 from wireproof.cases.outcome import Outcome, Refused, Unsupported
 from wireproof.cases.token import to_token
+from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, case_event
-from wireproof.runner.families import Families
 from wireproof.runner.judge import awaits_twin, judge
-from wireproof.runner.requests import NO_DIGESTS, DerivedSample, prepare_case
+from wireproof.runner.requests import NO_DIGESTS, DerivedSample, prepare_case, stream_wrapping
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 
 GOLDEN_BLOCK: Final = 64
@@ -66,27 +68,32 @@ def concerns(hello: Hello, case: Case) -> bool:
     return wrapped_by is not None and f"{wrapped_by[0]}/{wrapped_by[1]}" in hello.revisions
 
 
-def run(engine: Engine, plan: Selection, families: Families | None = None) -> Iterator[CaseEvent]:
-    """Yield the events of a run in the order of the plan; the engine must have been entered.
-
-    Args:
-        engine: runs the adapter.
-        plan: the cases.
-        families: derives the families; a store shares them with the other adapters of a run.
-    """
+def run(engine: Engine, plan: Selection) -> Iterator[CaseEvent]:
+    """Yield the events of a run in the order of the plan, by one engine, which must have been entered."""
     verdicts: dict[str, Verdict] = {}
-    seq = -1
-    for event in _golden(engine, plan, plan.golden, verdicts, 0):
-        seq = event.seq
-        yield event
+    sample = DerivedSample()
+    yield from golden_events(engine, plan.by_id, plan.golden, verdicts)
+    count = len(plan.golden)
     if plan.families:
-        for event in _families(engine, plan, verdicts, families or Families()):
-            seq = event.seq
+        families = ((parent, derived_cases(parent)) for parent in parents(plan.golden, verdicts))
+        for event in derived_events(engine, families, verdicts, sample, count, plan.keep):
             yield event
-    yield from _golden(engine, plan, plan.large, verdicts, seq + 1)
-    left_out = sum(verdict.text == NO_DIGESTS for verdict in verdicts.values())
-    if left_out:
-        engine.notes.append(f"{left_out} cases of larger values were not asked: the adapter {NO_DIGESTS}")
+            count += 1
+    yield from golden_events(engine, plan.by_id, plan.large, verdicts, count)
+    engine.notes += left_out_notes(undigested(verdicts), sample)
+
+
+def undigested(verdicts: Mapping[str, Verdict]) -> int:
+    """Return how many cases of large values an adapter without digests was not asked."""
+    return sum(verdict.text == NO_DIGESTS for verdict in verdicts.values())
+
+
+def left_out_notes(undigested: int, sample: DerivedSample) -> Iterator[str]:
+    """Yield a line for the user for each reason why cases were left out."""
+    if sample.seen > sample.kept:
+        yield f"a slow adapter: {sample.kept} of {sample.seen} derived cases were run"
+    if undigested:
+        yield f"{undigested} cases of larger values were not asked: the adapter {NO_DIGESTS}"
 
 
 # --- golden cases ---
@@ -107,12 +114,21 @@ class _GoldenResult:
     outcome: Outcome | None = None
 
 
-def _golden(
-    engine: Engine, plan: Selection, cases: Sequence[Case], verdicts: dict[str, Verdict], first: int
+def golden_events(
+    engine: Engine,
+    by_id: Mapping[str, Case],
+    cases: Sequence[Case],
+    verdicts: dict[str, Verdict],
+    first: int = 0,
 ) -> Iterator[CaseEvent]:
     """Judge each answer as it arrives, and yield the events in order as soon as that is possible.
 
-    The first case has the place `first` in the plan.
+    Args:
+        engine: runs the adapter.
+        by_id: every fixture, for the twins of cases, which are asked before them.
+        cases: the cases, in order.
+        verdicts: those of earlier cases; gets those of these cases and of their twins.
+        first: the place of the first case in the plan.
     """
 
     def keep(case: Case, outcome: Outcome, ns: int) -> _GoldenResult:
@@ -126,7 +142,7 @@ def _golden(
     places = {case.id: place for place, case in enumerate(cases)}
     waiting: dict[int, CaseEvent] = {}
     next_place = 0
-    for result in engine.run_with(_twins_first(cases, plan.by_id, verdicts), keep, GOLDEN_BLOCK):
+    for result in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
         case = result.case
         if result.outcome is not None:
             twin = verdicts.get(case.twin or "")
@@ -134,7 +150,7 @@ def _golden(
         if case.id in places:
             place = places[case.id]
             waiting[place] = _golden_event(
-                first + place, cases[place], plan, case, verdicts[case.id], result.ns
+                first + place, cases[place], case, verdicts[case.id], result.ns, stored=case.id in by_id
             )
         while next_place in waiting:
             yield waiting.pop(next_place)
@@ -142,11 +158,11 @@ def _golden(
 
 
 def _golden_event(
-    seq: int, golden: Case, plan: Selection, sent: Case, verdict: Verdict, ns: int
+    seq: int, golden: Case, sent: Case, verdict: Verdict, ns: int, *, stored: bool
 ) -> CaseEvent:
     """Make the event of a golden case under the format of its fixture, even if it was wrapped as a stream."""
     case = evolve(sent, format=golden.format, revision=golden.revision)
-    return case_event(seq, case, verdict, ns, "" if case.id in plan.by_id else _token(golden, verdict))
+    return case_event(seq, case, verdict, ns, "" if stored else _token(golden, verdict))
 
 
 def _twins_first(
@@ -163,27 +179,54 @@ def _twins_first(
                 yield one
 
 
-# --- families ---
+# --- derived cases ---
 
 
-def _families(
-    engine: Engine, plan: Selection, verdicts: Mapping[str, Verdict], families: Families
+def parents(golden: Iterable[Case], verdicts: Mapping[str, Verdict]) -> Iterator[Case]:
+    """Yield the golden cases whose families are run: those that are accepted, as they should be."""
+    for case in golden:
+        if verdicts[case.id].accepts and not isinstance(case.expect, Reject):
+            yield case
+
+
+def derived_events(
+    engine: Engine,
+    families: Iterable[tuple[Case, Iterable[Case]]],
+    verdicts: Mapping[str, Verdict],
+    sample: DerivedSample,
+    first: int = 0,
+    wanted: Callable[[Case], bool] = lambda _: True,
 ) -> Iterator[CaseEvent]:
+    """Yield the events of families, in order.
+
+    Args:
+        engine: runs the adapter.
+        families: golden cases, each with the cases derived from it.
+        verdicts: by id, those on the golden cases.
+        sample: chooses cases for a slow adapter, and counts them.
+        first: the place of the first case in the plan.
+        wanted: selects derived cases.
+    """
+
     def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, int]:
         verdict = judge(case, outcome, hello=engine.hello, twin=verdicts.get(case.parent or ""))
         return case, verdict, ns
 
-    accepted = [
-        case for case in plan.golden if verdicts[case.id].accepts and not isinstance(case.expect, Reject)
-    ]
-    members = families.of_all(accepted, engine.hello)
-    asked = (case for case in members if plan.keep(case) and _is_within_claims(engine.hello, case))
-    sample = DerivedSample()
-    wanted = sample.of(asked) if engine.hello.cost == "slow" else asked
-    for seq, (case, verdict, ns) in enumerate(engine.run_with(wanted, keep), len(plan.golden)):
+    members = chain.from_iterable(_as_sent(parent, family, engine.hello) for parent, family in families)
+    asked = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
+    chosen = sample.of(asked) if engine.hello.cost == "slow" else asked
+    for seq, (case, verdict, ns) in enumerate(engine.run_with(chosen, keep), first):
         yield case_event(seq, _under_fixture_format(case), verdict, ns, _token(case, verdict))
-    if sample.seen > sample.kept:
-        engine.notes.append(f"a slow adapter: {sample.kept} of {sample.seen} derived cases were run")
+
+
+def _as_sent(parent: Case, family: Iterable[Case], hello: Hello) -> Iterable[Case]:
+    """Return the cases of a family in the form for an adapter: as streams if it claims only these."""
+    unknown = stream_wrapping(parent, hello)
+    return (
+        family
+        if unknown is None
+        else (wrap_case(member, FORMATS[member.format_id], unknown) for member in family)
+    )
 
 
 def _is_within_claims(hello: Hello, case: Case) -> bool:

@@ -1,8 +1,9 @@
-"""Run numbered tasks in parallel worker processes, and yield the messages that they send, as they arrive.
+"""Run tasks in parallel worker processes, and yield the messages that they send, as they arrive.
 
-A worker takes the next task that nobody has started. A worker without a task does idle work until all tasks
-are done. The parent holds the other end of a pipe for each worker. Ending the parent, or leaving the loop
-over the messages, ends the workers, which close their adapters first.
+The parent gives each worker its next task as soon as the one before has ended, so that it can choose by what
+a worker keeps. It holds the other end of a pipe for each worker. Ending the parent, or leaving the loop over
+the messages, ends the workers, which close their adapters first. A pool of `concurrent.futures` would show
+what a task found only at its end, and the death of one process would end all others.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -28,16 +30,16 @@ if TYPE_CHECKING:  # the first one exists only where there is a fork
     from multiprocessing.context import ForkContext, SpawnContext
 
 END_SECONDS: Final = 8.0
-"""Seconds that a worker has to close its adapter before it is killed."""
-
-IDLE_SECONDS: Final = 0.005
-"""Pause of a worker that has neither a task nor idle work."""
+"""Seconds that a worker has to close its adapters before it is killed."""
 
 COLLECT_AFTER: Final = 50_000
 """New objects after which the garbage collector runs; Python's own default is 700."""
 
-Task: TypeAlias = Callable[[int], Iterator[Any]]
-"""Runs the task of a number and yields messages: any objects that can be pickled."""
+Next: TypeAlias = Callable[[int], Any]
+"""Returns the next task for the worker of a number; None if there is none for now."""
+
+Work: TypeAlias = Callable[[], AbstractContextManager[Callable[[Any], Iterator[Any]]]]
+"""Opens what a worker keeps; its value runs one task and yields messages. All of it can be pickled."""
 
 
 @frozen
@@ -47,22 +49,18 @@ class TaskEnded:
     error: BaseException | None = None
 
 
-@frozen
-class _Begun:
-    """The first message of a task; only the parent reads it."""
-
-
 class WorkerDiedError(Exception):
     """The process of a task ended without a message: it was killed."""
 
 
 @define
 class _Worker:
-    """A worker as the parent sees it, and the number of its current task; -1 between tasks."""
+    """A worker as the parent sees it, and its current task; None between tasks."""
 
+    number: int
     process: BaseProcess
     pipe: Connection
-    task: int = -1
+    task: Any = None
 
 
 def core_count() -> int:
@@ -80,47 +78,55 @@ def collect_rarely() -> None:
     gc.set_threshold(COLLECT_AFTER, 20, 100)
 
 
-def no_idle_work() -> bool:
-    """Do nothing; the default idle work."""
-    return False
+def run_serial(next_task: Next, work: Work) -> Generator[tuple[int, Any, Any], None, None]:
+    """Run the tasks in this process, as worker 0, and yield the same messages as `run_parallel`."""
+    with work() as run:
+        while (task := next_task(0)) is not None:
+            error = None
+            try:
+                yield from ((0, task, message) for message in run(task))
+            except Exception as raised:  # noqa: BLE001 - the caller reports it
+                error = raised
+            yield 0, task, TaskEnded(error)
 
 
-def run_serial(count: int, work: Task) -> Iterator[tuple[int, Any]]:
-    """Run the tasks in this process, and yield the same messages as `run_parallel`."""
-    for number in range(count):
-        error = None
-        try:
-            yield from ((number, message) for message in work(number))
-        except Exception as raised:  # noqa: BLE001 - the caller reports it
-            error = raised
-        yield number, TaskEnded(error)
-
-
-def run_parallel(
-    count: int, workers: int, work: Task, idle: Callable[[], bool] = no_idle_work
-) -> Iterator[tuple[int, Any]]:
-    """Run the tasks 0 to `count` - 1 and yield each message with the number of its task, `TaskEnded` last.
+def run_parallel(next_task: Next, work: Work, workers: int) -> Generator[tuple[int, Any, Any], None, None]:
+    """Run tasks until none is left or running; yield the worker, the task and each message, `TaskEnded` last.
 
     Args:
-        count: the number of tasks.
-        workers: the maximum number of processes.
-        work: runs one task; its exception comes as `TaskEnded`.
-        idle: does a small part of work for the others, and returns whether there was any.
+        next_task: chooses a task; it may depend on the messages so far.
+        work: what each worker does; the exception of a task comes as its `TaskEnded`.
+        workers: the maximum number of processes; each is started when there is a task for it.
     """
     context = _context()
-    following = context.Value("i", 0)
-    finished = context.Value("i", 0)
     started: list[_Worker] = []
+    alive: list[_Worker] = []
     try:
-        for _ in range(workers):
-            here, there = context.Pipe(duplex=False)
-            body = _Body(there, count, following, finished, work, idle)
-            process = context.Process(target=body.run, daemon=True)
-            with _sigterm_blocked():
-                process.start()
-            there.close()
-            started.append(_Worker(process, here))
-        yield from _messages(started, count, finished)
+        while True:
+            for worker in alive:
+                if worker.task is None and (task := next_task(worker.number)) is not None:
+                    _give(worker, task)
+            while len(alive) < workers and all(worker.task is not None for worker in alive):
+                if (task := next_task(len(started))) is None:
+                    break
+                worker = _start(context, len(started), work)
+                started.append(worker)
+                alive.append(worker)
+                _give(worker, task)
+            busy = {worker.pipe: worker for worker in alive if worker.task is not None}
+            if not busy:
+                return
+            for pipe in wait(list(busy)):
+                worker = busy[cast("Connection", pipe)]
+                task = worker.task
+                try:
+                    message = pickle.loads(worker.pipe.recv_bytes())  # noqa: S301 - from a process of ours
+                except (EOFError, ConnectionResetError):
+                    alive.remove(worker)
+                    message = _died(worker)
+                if isinstance(message, TaskEnded):
+                    worker.task = None
+                yield worker.number, task, message
     finally:
         _end(started)
 
@@ -131,35 +137,23 @@ def _context() -> "ForkContext | SpawnContext":
     return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
 
 
-def _messages(started: list[_Worker], count: int, finished: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - a shared number
-    pipes = {worker.pipe: worker for worker in started}
-    left = set(range(count))
-    while pipes and left:
-        for pipe in wait(list(pipes)):
-            pipe = cast("Connection", pipe)
-            worker = pipes[pipe]
-            try:
-                worker.task, message = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from a process of ours
-            except EOFError:
-                del pipes[pipe]
-                message = _died(worker, finished)
-            if isinstance(message, TaskEnded):
-                left.discard(worker.task)
-            if worker.task >= 0 and not isinstance(message, _Begun):
-                yield worker.task, message
-            if isinstance(message, TaskEnded):
-                worker.task = -1
-    yield from (
-        (task, TaskEnded(WorkerDiedError("no process was left to judge it"))) for task in sorted(left)
-    )
+def _start(context: "ForkContext | SpawnContext", number: int, work: Work) -> _Worker:
+    here, there = context.Pipe()
+    process = context.Process(target=_Body(there, work).run, daemon=True)
+    with _sigterm_blocked():
+        process.start()
+    there.close()
+    return _Worker(number, process, here)
 
 
-def _died(worker: _Worker, finished: Any) -> TaskEnded:  # noqa: ANN401 - a shared number
-    """Count the task of a dead worker as ended, so that the others do not wait for it."""
+def _give(worker: _Worker, task: Any) -> None:  # noqa: ANN401 - the caller's own
+    worker.task = task
+    with contextlib.suppress(BrokenPipeError):  # it died: reading from it says so
+        worker.pipe.send(task)
+
+
+def _died(worker: _Worker) -> TaskEnded:
     worker.process.join()
-    if worker.task >= 0:
-        with finished.get_lock():
-            finished.value += 1
     code = worker.process.exitcode
     return TaskEnded(WorkerDiedError(f"the process that judged it ended with exit code {code}"))
 
@@ -182,54 +176,32 @@ class _Body:
     """The main function of a worker and its data."""
 
     pipe: Connection
-    count: int
-    following: Any
-    finished: Any
-    work: Task
-    idle: Callable[[], bool]
+    work: Work
 
     def run(self) -> None:
-        """Run tasks while there are any, then idle work until all are done."""
+        """Run the tasks that the parent sends, until it closes the pipe."""
         collect_rarely()
         end_with_parent()  # even if the parent is killed while a case hangs
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
         signal.signal(signal.SIGTERM, _exit_on_signal)
         _mask("SIG_UNBLOCK")
-        with contextlib.suppress(BrokenPipeError):  # the parent is gone
-            while (number := self._next()) < self.count:
-                self._do(number)
-            self._help()
+        with contextlib.suppress(BrokenPipeError, EOFError), self.work() as run:  # the parent is gone
+            while True:
+                self._do(run, self.pipe.recv())
 
-    def _help(self) -> None:
-        """Do idle work until all tasks are done; the process that needs its result meets an error again."""
-        parent = multiprocessing.parent_process()
-        assert parent is not None, "this runs in a worker"
-        with contextlib.suppress(Exception):
-            while self.finished.value < self.count and parent.is_alive():
-                if not self.idle():
-                    time.sleep(IDLE_SECONDS)
-
-    def _next(self) -> int:
-        with self.following.get_lock():
-            self.following.value += 1
-            return int(self.following.value) - 1
-
-    def _do(self, number: int) -> None:
+    def _do(self, run: Callable[[Any], Iterator[Any]], task: Any) -> None:  # noqa: ANN401 - the caller's own
         error: BaseException | None = None
-        self._send(number, _Begun())
         try:
-            for message in self.work(number):
-                self._send(number, message)
+            for message in run(task):
+                self._send(message)
         except BrokenPipeError:
             raise
         except Exception as raised:  # noqa: BLE001 - the parent reports it
             error = _sendable(raised)
-        with self.finished.get_lock():
-            self.finished.value += 1
-        self._send(number, TaskEnded(error))
+        self._send(TaskEnded(error))
 
-    def _send(self, number: int, message: Any) -> None:  # noqa: ANN401 - the task's own
-        self.pipe.send_bytes(pickle.dumps((number, message), protocol=pickle.HIGHEST_PROTOCOL))
+    def _send(self, message: Any) -> None:  # noqa: ANN401 - the caller's own
+        self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 def _sendable(error: Exception) -> Exception:
@@ -258,5 +230,5 @@ def _mask(how: str) -> None:
 
 
 def _exit_on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
-    """Exit through the `with` blocks, which close the adapter."""
+    """Exit through the `with` blocks, which close the adapters."""
     raise SystemExit(128 + number)

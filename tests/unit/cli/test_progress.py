@@ -33,23 +33,20 @@ def test_a_driver_that_has_to_be_built_is_announced(
     )
 
 
-def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
+def test_a_bar_has_a_total_and_reaches_it() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=160)
     with progress_bars(console, ["one", "two"]) as shown:
-        shown.expect(0, 2, families=True)
-        first, second = event(0, "a/one"), event(1, "a/two")
-        reached = []
-        for one in (
-            first,
-            second,
-            evolve(first, id=f"{first.id}~cut:1"),
-            evolve(second, id=f"{second.id}~cut:1"),
-        ):
-            shown.seen(0, [one])
-            reached.append(shown.progress.tasks[0].completed)
-        assert (reached, shown.progress.tasks[0].total) == ([1, 2, 3, 4], 4)
-        assert shown.progress.tasks[1].fields["said"] == "waiting for its hello"
+        assert shown.progress.tasks[0].fields["said"] == "queued"
+        shown.says(0, "waiting for its hello")
+        shown.expect(0, 7)
+        golden = event(0, "a/one")
+        for events, done in (([golden], 2), ([evolve(golden, id="a/one~cut:1")], 0), ([], 5)):
+            shown.seen(0, events, done)
+        task = shown.progress.tasks[0]
+        assert (task.completed, task.total) == (7, 7)
+        assert task.fields["said"].startswith("2 cases, ")
         shown.end(0)
+        assert [one.description for one in shown.progress.tasks] == ["two"]
 
 
 def test_the_steps_of_an_exchange_are_counted() -> None:

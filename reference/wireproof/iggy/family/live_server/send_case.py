@@ -143,7 +143,13 @@ TEXT: Final = 200
 """Characters of the text of an error that are kept."""
 
 WAIT: Final = 0.5
-"""The part of a case's time limit after which a server without an answer waits for more bytes."""
+"""The part of a case's time limit after which a server without an answer is asked again."""
+
+PATIENCE: Final = 8
+"""How many times as long the second attempt waits: a busy machine delays an answer, and ends no stall."""
+
+PING_SECONDS: Final = 8.0
+"""What a ping after a send may take: only a server that is out of step does not answer it."""
 
 ReplyT = TypeVar("ReplyT")
 
@@ -162,11 +168,11 @@ def answered(
 ) -> Sent[ReplyT] | Outcome:
     """Send; return an outcome if the server is gone or waits.
 
-    If the connection ends, raise `ConnectionEndedError`, unless it is the last attempt.
+    If the connection ends or no answer comes, raise `ConnectionEndedError`, unless it is the last attempt.
     """
-    sent = send(seconds)
-    if sent.closed and not last:
-        raise ConnectionEndedError(sent.closed)
+    sent = send(seconds * PATIENCE if last else seconds)
+    if sent.reply is None and not last:
+        raise ConnectionEndedError(sent.closed or "no answer")
     if sent.closed and not server.is_listening():
         return Crashed(f"{GONE}: {sent.closed}")
     if sent.reply is None and not sent.closed:
@@ -333,12 +339,12 @@ class SendCases:
         except OSError as error:
             connection.close()
             return Sent(closed=one_line(str(error), TEXT))
-        return Sent(reply, out_of_step=self._step(connection, seconds))
+        return Sent(reply, out_of_step=self._step(connection))
 
-    def _step(self, connection: Connection, seconds: float) -> str:
+    def _step(self, connection: Connection) -> str:
         """Keep a connection that answers a ping; return what is wrong with one that answers otherwise."""
         try:
-            reply = connection.request(requests.PING, b"", seconds)
+            reply = connection.request(requests.PING, b"", PING_SECONDS)
         except TimeoutError:
             text = "no answer to a ping on the same connection"
         except OSError:
@@ -450,7 +456,7 @@ class HttpSendCases:
                 return Sent()
             except OSError as error:
                 return Sent(closed=one_line(str(error), TEXT))
-            return Sent(reply, out_of_step=_step(connection, seconds))
+            return Sent(reply, out_of_step=_step(connection))
 
     def _refused(self, posted: Sent[HttpReply]) -> Refused | None:
         if posted.reply is None:
@@ -462,10 +468,10 @@ class HttpSendCases:
         return Refused(error.cls, detail=error.name, text=text, untyped=untyped)
 
 
-def _step(connection: HttpConnection, seconds: float) -> str:
+def _step(connection: HttpConnection) -> str:
     """Return what is wrong with the answer to a ping after a post; an end of the connection is no fault."""
     try:
-        reply = connection.request("GET", "/ping", seconds=seconds)
+        reply = connection.request("GET", "/ping", seconds=PING_SECONDS)
     except TimeoutError:
         return "no answer to a ping on the same connection"
     except OSError:
