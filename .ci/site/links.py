@@ -12,7 +12,7 @@ TOP: Final = Path(__file__).parents[2]
 HOME: Final = "reference/docs"
 FIRST: Final = "index.md"
 LINK: Final = re.compile(r"\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]+)?\)")
-RESULTS: Final = '\n\n<a href="matrix.html">The results of all implementations</a>\n'
+RESULTS: Final = '\n\n<a href="page.html">The results of all implementations</a>\n'
 REPOSITORY: Final = os.environ.get("GITHUB_REPOSITORY", "")
 
 

@@ -1,7 +1,7 @@
 """Take the picture of the page that the README shows, from the page of a real run.
 
-    wireproof check kafka-python aiokafka kio --no-families --html matrix.html
-    PYTHONPATH=tests/support .venv/bin/python tests/browser/picture.py matrix.html reference/docs/page.webp
+    wireproof check kafka-python aiokafka kio --no-families --html page.html
+    PYTHONPATH=tests/support .venv/bin/python tests/browser/picture.py page.html reference/docs/page.webp
 
 It is the page down to the end of the table of uses, in a window of 1200 pixels.
 """
