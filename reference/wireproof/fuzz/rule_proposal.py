@@ -95,7 +95,8 @@ def _title_of_rejection(case: Case, expect: Reject) -> str:
     value = _value_at(layout.spans, fault.path)
     right = _value_at(fixed.spans, fault.path) if fixed.rejected is None else None
     if None in (value, right) or value == right:
-        return f"{fault.path}: {fault.text or fault.cls}"
+        leaf, text = _leaf(fault.path), fault.text or fault.cls
+        return fault.path + (text.removeprefix(leaf) if text.startswith(f"{leaf} ") else f": {text}")
     return f"{fault.path} is {value} instead of {right}: {fault.cls}"
 
 

@@ -25,6 +25,7 @@ from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
 from wireproof.fuzz.rule_proposal import Difference, propose_rules
 from wireproof.runner.events import EventWriter
+from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
 
 
@@ -100,7 +101,7 @@ def test_a_refusal_is_named_after_the_field_and_the_value_that_would_be_right(tm
     data = bytearray(_fixture("kafka.batch/v2/headers/five"))
     data[16] = 7
     made = promote(evolve(_found(bytes(data)), title="found by fuzzing"), load(), tmp_path, "magic/seven")
-    assert made.case.title == "magic: magic 7"
+    assert made.case.title == "magic 7"
     assert made.case.rules == ("kafka.v2.magic",)
     assert made.twin is None or made.twin.title == f"{made.case.title}, repaired"
 
@@ -137,6 +138,15 @@ def test_the_verb_names_the_other_rules_and_takes_one(wireproof: Command, tmp_pa
     assert f"rule  {other}" in again.out
     wrong = wireproof(*words, "--name", "crc/third", "--rule", f"{other}x")
     assert (wrong.code, wrong.err) == (2, f"wireproof: there is no rule {other}x: did you mean {other}?\n")
+
+
+def test_a_count_is_named_with_the_value_of_its_repaired_twin(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[57:61] = (-3).to_bytes(4, "big", signed=True)  # recordsCount; the checksum is fixed up
+    data[17:21] = crc32c(bytes(data[21:])).to_bytes(4, "big")
+    case = promote(_found(bytes(data)), load(), tmp_path, "counts/minus-three").case
+    assert case.title == "recordsCount is -3 instead of 0: negative-length"
+    assert "count" in case.rules[0]
 
 
 @pytest.mark.parametrize("like", ["compacted-gaps", "headers", "log-append-time"])
