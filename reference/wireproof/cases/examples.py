@@ -75,6 +75,10 @@ EDITED_VALUES: Final = 3
 """Edited values for each whole value."""
 
 
+FUZZ: Final = "fuzz"
+"""The family of the cases that are made of the bytes of a fuzzer."""
+
+
 def unanswered(fmt: Format, name: str, given: Input, source: str, **more: Any) -> Case:  # noqa: ANN401 - attributes of any type
     """Return a case without an expectation; `more` are further attributes of it."""
     place = Source(ORIGIN_REFERENCE, source)
@@ -148,11 +152,10 @@ class Examples:
             f"{self.fmt.format_id}/fuzz/n{sha}",
             Data(data),
             "found by fuzzing",
-            title="found by fuzzing",
             options=options,
             needs=variant.needs,
             profile=variant.profile,
-            family="fuzz",  # the expectation is computed, so a rejection of any class agrees with it
+            family=FUZZ,  # the expectation is computed, so a rejection of any class agrees with it
         )
 
     def follow_ups(self, case: Case) -> list[Case]:

@@ -33,11 +33,13 @@ MAX_NAMED_FINDINGS: Final = 4
 
 @frozen
 class NamedCase:
-    """A case; for a finding also its adapter and signature."""
+    """A case; for a finding also its adapter and signature, and what the verdict has as want and got."""
 
     case: Case
     adapter: str = ""
     signature: Signature | None = None
+    want: str = ""
+    got: str = ""
 
 
 def find_named(suite: Suite, text: str) -> NamedCase:
@@ -91,7 +93,8 @@ def _of_fuzzing(path: Path, word: str) -> NamedCase:
         raise PatternError(f"{path}: {word or 'nothing'} names {many}: {shown or 'there is none'}")
     (finding, folder) = fitting[0]
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
-    return NamedCase(from_token(token), finding.signature.implementation, finding.signature)
+    sign = finding.signature
+    return NamedCase(from_token(token), sign.implementation, sign, finding.want, finding.got)
 
 
 def _of_tables(text: str) -> NamedCase:

@@ -9,21 +9,32 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 from rich.console import Console
+from rich.console import Group as Renderables
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from wireproof.cases.case import Level
+from wireproof.cli import ARGUMENTS
 from wireproof.cli.check_run import announce_builds
 from wireproof.cli.fuzz_on_spark import DEFAULT_CASES, fuzz_on_spark
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import MINUTES, adapter_names
 from wireproof.cli.spark_options import OUT, on_cluster
+from wireproof.cli.standard_output import interrupted
 from wireproof.formats import matching_ids
-from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
-from wireproof.fuzz.findings import Finding
+from wireproof.fuzz.campaign import Campaign, CampaignProgress, CampaignResult, run_campaign
+from wireproof.fuzz.findings import Finding, update_counts
 from wireproof.fuzz.target import REFERENCE
-from wireproof.fuzz.work_directory import FormatStats, format_stats
+from wireproof.fuzz.work_directory import FormatStats
 from wireproof.runner.exit_codes import Exit
+from wireproof.wire.safe_text import escape_unsafe
+
+POLL_SECONDS: Final = 1.0
+"""Seconds between two looks at the work directory of a running campaign."""
+
+LINE_SECONDS: Final = 30.0
+"""Seconds between two lines of numbers where the output is no terminal."""
 
 GUIDED_ONLY: Final = ("minutes", "max_size", "level")
 """Options of fuzzing that is guided by coverage."""
@@ -94,7 +105,8 @@ def command(
     if len(adapters) > 1:
         raise click.UsageError("name one ADAPTER: several are checked together with --spark alone")
     fixtures = tuple(map(str, folders))
-    return _fuzz(Campaign(adapters[0], formats=matching_ids(patterns), fixtures=fixtures, **more))
+    campaign = Campaign(adapters[0], formats=matching_ids(patterns), fixtures=fixtures, **more)
+    return _fuzz(campaign, ctx.meta.get(ARGUMENTS, ()))
 
 
 def _is_given(ctx: click.Context, name: str) -> bool:
@@ -108,27 +120,105 @@ def _check_given(ctx: click.Context, names: Sequence[str], where: str) -> None:
             raise click.UsageError(f"{param.opts[0]} is an option of fuzzing {where}")
 
 
-def _fuzz(campaign: Campaign) -> int:
+def _fuzz(campaign: Campaign, words: Sequence[str]) -> int:
     console = Console()
-    start = time.time()
     announce_builds((campaign.adapter,))
-    ended = _watched(campaign, console)
-    for effort in format_stats(campaign.work_directory, campaign.adapter, start):
+    display = CampaignDisplay(campaign, console)
+    broken_off = None
+    try:
+        ended = display.run()
+    except KeyboardInterrupt as error:
+        broken_off = error
+        ended = CampaignResult(update_counts(campaign.work_directory.findings(campaign.adapter)))
+    for effort in display.progress.reader.formats():
         console.print(Text(_worked(effort)), soft_wrap=True)
     _told(console, campaign, ended)
+    if broken_off is not None:
+        again = f"wireproof {shlex.join(words)}"
+        return interrupted(broken_off, f"after {display.seconds:.0f} s; to go on from there: {again}")
     return _exit(ended, campaign.level)
 
 
-def _watched(campaign: Campaign, console: Console) -> CampaignResult:
-    """Run the campaign, with a progress bar on a terminal."""
-    if not console.is_terminal:
-        return run_campaign(campaign)
-    left = TextColumn(f"of {campaign.minutes:g} min")
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), left)
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(f"fuzzing {campaign.adapter}", total=campaign.minutes * 60)
-        start = time.monotonic()
-        return run_campaign(campaign, lambda: progress.update(task, completed=time.monotonic() - start))
+class CampaignDisplay:
+    """Shows a campaign while it runs: its executions, edges and failures by kind, and the newest failure.
+
+    A terminal has these lines in one place. Any other output gets a line for each new failure at once, and
+    the numbers now and then.
+
+    Attributes:
+        progress: what the campaign has done.
+    """
+
+    def __init__(self, campaign: Campaign, console: Console) -> None:
+        """Show `campaign`, which begins now, on `console`."""
+        self._campaign, self._console = campaign, console
+        self._begin = self._polled = self._printed = time.monotonic()
+        self._newest_seconds = 0.0
+        self.progress = CampaignProgress(campaign)
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the begin."""
+        return time.monotonic() - self._begin
+
+    def run(self) -> CampaignResult:
+        """Run the campaign; raises as `run_campaign` does."""
+        if not self._console.is_terminal:
+            return run_campaign(self._campaign, self.update)
+        left = TextColumn(f"of {self._campaign.minutes:g} min")
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), left)
+        bar = Progress(*columns, console=self._console)
+        task = bar.add_task(f"fuzzing {self._campaign.adapter}", total=self._campaign.minutes * 60)
+
+        def view() -> Renderables:
+            bar.update(task, completed=self.seconds)
+            lines = [Text(self.numbers()), *map(Text, filter(None, [self.newest()]))]
+            return Renderables(bar, *lines)
+
+        with Live(get_renderable=view, console=self._console, transient=True):
+            return run_campaign(self._campaign, self.update)
+
+    def update(self) -> None:
+        """Read what is new, at most once in `POLL_SECONDS`, and print it if nothing else shows it."""
+        now = time.monotonic()
+        if now - self._polled < POLL_SECONDS:
+            return
+        self._polled = now
+        found = self.progress.poll()
+        if found:
+            self._newest_seconds = self.seconds
+        if self._console.is_terminal:
+            return
+        for finding in found:
+            self._print(f"found after {self.seconds:.0f} s: {finding.signature}")
+        if now - self._printed >= LINE_SECONDS:
+            self._printed = now
+            self._print(f"after {self.seconds:.0f} s: {self.numbers()}")
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(escape_unsafe(line)), soft_wrap=True)
+
+    def numbers(self) -> str:
+        """Return the numbers of the campaign in one line."""
+        now = self.progress
+        if not now.format_id:
+            return "starting"
+        kinds = ", ".join(
+            f"{count:,} {kind.removeprefix('fail:')}" for kind, count in now.kinds.most_common()
+        )
+        edges = (
+            f"{now.edges:,} edges of {now.format_id}" if now.edges else f"reading seeds of {now.format_id}"
+        )
+        failures = f"{now.kinds.total():,} new failures" + (f" ({kinds})" if kinds else "")
+        return (
+            f"{now.executions:,} executions ({now.rate:,.0f}/s), {edges}, {failures}, "
+            f"{now.permitted:,} new permitted differences"
+        )
+
+    def newest(self) -> str:
+        """Return the newest failure in one line; empty if there is none."""
+        newest = self.progress.newest
+        return f"newest, after {self._newest_seconds:.0f} s: {newest.signature}" if newest else ""
 
 
 def _worked(effort: FormatStats) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from wireproof.cli.progress import job_bar
 from wireproof.cli.scan import job_exit_code
+from wireproof.cli.spark_options import SPARK_LOG
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.install_hint import install_command
 
@@ -66,8 +67,8 @@ def _watched(plan: "CampaignPlan", where: "ClusterEnv", tasks: int | None) -> "C
     from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
     with (
-        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as report_progress,
-        command_support.one_line_errors(),
+        command_support.spark_errors(plan.out / SPARK_LOG) as console,
+        job_bar(console, "campaign", MofNCompleteColumn()) as report_progress,
     ):
         return campaign_job.run_campaign(plan, where, report_progress, tasks)
 

@@ -102,7 +102,11 @@ def step_bar(console: Console, name: str) -> Iterator[Callable[[str, int, int], 
 
 
 class Tasks(Protocol):
-    """The numbers of tasks of a job, as a cluster reports them."""
+    """The phase of a job, and the numbers of its tasks as a cluster reports them."""
+
+    @property
+    def phase(self) -> str:
+        """Return what the job does, in a few words."""
 
     @property
     def all(self) -> int:
@@ -149,8 +153,8 @@ def job_bar(
 
 
 def tasks_text(tasks: Tasks) -> str:
-    """Describe the tasks in a few words."""
+    """Describe the tasks in a few words; where none is known, the phase of the job."""
     if not tasks.all:
-        return "waiting for Spark"
+        return tasks.phase
     failed = f", {tasks.failed} failed" if tasks.failed else ""
     return f"{tasks.done} of {tasks.all} tasks, {tasks.running} running{failed}"

@@ -1,17 +1,24 @@
 """`wireproof promote`: a finding becomes a fixture."""
 
 import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from wireproof.adapters.registry import is_registered
-from wireproof.cases.fixtures import fixtures_folder, load
+from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cli.case_names import find_named
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.redaction_check import redact_case
+from wireproof.fuzz.rule_proposal import NO_DIFFERENCE, Difference
 from wireproof.runner.summaries import short_expect
+from wireproof.suggestions import suggestion
 from wireproof.wire.safe_text import escape_unsafe
+
+SHOW_RULES = "`wireproof show CASE` names the rule of a case"
+"""The advice for a name that resembles no rule."""
 
 
 @click.command("promote")
@@ -22,6 +29,8 @@ from wireproof.wire.safe_text import escape_unsafe
     "--name", default="", show_default=False, help="the end of the id: topic/name, or the name alone"
 )
 @click.option("--why", default="", show_default=False, help="the damage that a wrong codec does in practice")
+@click.option("--rule", default="", show_default=False, metavar="RULE",
+              help="the rule; without it a terminal asks where several fit")  # fmt: skip
 @click.option(
     "--redact",
     is_flag=True,
@@ -29,7 +38,7 @@ from wireproof.wire.safe_text import escape_unsafe
 )
 @click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
               help="with --redact: adapter whose verdict must not change (DIR#FINDING names it)")  # fmt: skip
-def command(given: str, to: Path | None, redact: bool, adapter: str, **words: str) -> None:
+def command(given: str, to: Path | None, rule: str, redact: bool, adapter: str, **words: str) -> None:
     """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and its origin.
 
     DIR#FINDING is a finding of `fuzz` or `scan`, by its name or a part of its line; #N is the Nth
@@ -42,13 +51,41 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     if redact:
         signature = found.signature if adapter in {"", found.adapter} else None
         case = redact_case(case, adapter or _trusted(found.adapter, given), signature)
-    promoted = promote(case, suite, target, words["name"], words["why"])
+    sign = found.signature
+    difference = Difference(sign.kind, sign.path, found.want, found.got) if sign else NO_DIFFERENCE
+    promoted = promote(
+        case, suite, target, words["name"], words["why"], difference=difference, choose=_chooser(suite, rule)
+    )
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
+    click.echo(f"title {escape_unsafe(promoted.case.title)}")
     click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")
+    if others := [name for name in promoted.fitting if name not in promoted.case.rules]:
+        click.echo(f"also  {', '.join(others)} fit this place: name one with --rule")
     if promoted.case.twin:
         click.echo(f"twin  {promoted.case.twin}{' (made)' if promoted.twin else ''}")
     for path in promoted.files:
         click.echo(f"wrote {path}")
+
+
+def _chooser(suite: Suite, rule: str) -> Callable[[tuple[str, ...]], str]:
+    """Return the function that chooses a rule: the named one, or what the user answers, or the likeliest.
+
+    Raises `click.UsageError` for a rule that does not exist.
+    """
+    if rule and rule not in suite.rules:
+        raise click.UsageError(f"there is no rule {rule}: {suggestion(rule, suite.rules, SHOW_RULES)}")
+
+    def choose(fitting: tuple[str, ...]) -> str:
+        if rule:
+            return rule
+        if len(fitting) == 1 or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return fitting[0]
+        for number, name in enumerate(fitting, 1):
+            click.echo(f"{number}  {name}: {suite.rules[name].text}")
+        number = click.prompt("Which rule", type=click.IntRange(1, len(fitting)), default=1)
+        return fitting[int(number) - 1]
+
+    return choose
 
 
 def _trusted(spec: str, given: str) -> str:

@@ -10,7 +10,7 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
 from wireproof.cli.progress import job_bar
-from wireproof.cli.spark_options import OUT, on_cluster
+from wireproof.cli.spark_options import OUT, SPARK_LOG, on_cluster
 from wireproof.files import read_limited_text
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
@@ -90,13 +90,14 @@ def command(
     for line in plan.changes:
         click.echo(escape_unsafe(line))
     summary = _watched(plan, where)
+    sound = _not_sound(plan, summary, out)
     rate = _rate(plan, summary)
     print_scan_tables(summary.signatures, summary.files)
     Console().print(
         f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
     )
     beside = _check_index_files(plan, out) if plan.source.kind.index_files else Exit.CONFORMS
-    return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
+    return deciding_code([Exit(job_exit_code(summary.signatures)), sound, beside])
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
@@ -150,8 +151,8 @@ def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
 
     columns = (DownloadColumn(), TransferSpeedColumn())
     with (
-        job_bar(Console(stderr=True), "scan", *columns) as report_progress,
-        command_support.one_line_errors(),
+        command_support.spark_errors(plan.out / SPARK_LOG) as console,
+        job_bar(console, "scan", *columns) as report_progress,
     ):
         return scan_job.run_scan(plan, where, report_progress)
 

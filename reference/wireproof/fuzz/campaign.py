@@ -7,10 +7,13 @@ continue.
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +26,9 @@ from wireproof.cases.case import Level
 from wireproof.formats import FORMATS
 from wireproof.fuzz import worker as worker_process
 from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, minimise, recover
-from wireproof.fuzz.findings import Finding, update_counts
+from wireproof.fuzz.findings import Finding, finding_files, read_finding, update_counts
 from wireproof.fuzz.standalone import write_launcher
-from wireproof.fuzz.work_directory import WorkDirectory
+from wireproof.fuzz.work_directory import StatsReader, WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.install_hint import install_command
 from wireproof.runner.engine import Engine
@@ -33,7 +36,13 @@ from wireproof.runner.requests import claimed_ops
 from wireproof.strict_parsing import to_tree
 
 GRACE_SECONDS: Final = 120.0
-"""Seconds that a worker may take beyond its time: to start, to reproduce a crash, to wait for answers."""
+"""Seconds that a worker may take beyond its time: to reproduce a crash, to wait for answers."""
+
+MINIMISE_SHARE: Final = 0.25
+"""The part of the time that large corpora of earlier runs may take to become smaller, before the fuzzing."""
+
+LEAST_MINIMISE_SECONDS: Final = 30.0
+"""Less time than this is not worth the attempt: a run of libFuzzer over a corpus starts three processes."""
 
 
 @frozen
@@ -44,7 +53,7 @@ class Campaign:
         adapter: name of the adapter, as users write it.
         root: the work directory.
         formats: ids of the formats; empty for all that the adapter claims.
-        minutes: wall-clock time for all formats together.
+        minutes: wall-clock time of the campaign, from its start to its end.
         workers: number of worker processes.
         seed: random seed.
         max_size: largest input in bytes.
@@ -89,6 +98,50 @@ class CampaignResult:
     corpora: dict[str, Minimised] = field(default=Factory(dict))
 
 
+class CampaignProgress:
+    """What a campaign has done so far, read from its work directory while it runs.
+
+    Attributes:
+        executions: number of inputs that were checked.
+        rate: inputs a second, since the fuzzing began.
+        edges: edges of the code that inputs of the present format have reached.
+        format_id: the present format; empty until the first is fuzzed.
+        kinds: numbers of the failures that no earlier run has, by the kind of their verdict.
+        permitted: number of permitted differences that no earlier run has.
+        newest: the newest of the failures.
+        reader: reads the statistics of each format.
+    """
+
+    def __init__(self, campaign: Campaign) -> None:
+        """Follow `campaign`, which begins now; findings that are stored already are of earlier runs."""
+        self._campaign = campaign
+        self._folder = campaign.work_directory.findings(campaign.adapter)
+        self._seen = set(finding_files(self._folder))
+        self.reader = StatsReader(campaign.work_directory, campaign.adapter, time.time())
+        self.executions, self.rate, self.edges, self.permitted = 0, 0.0, 0, 0
+        self.format_id = ""
+        self.kinds: Counter[str] = Counter()
+        self.newest: Finding | None = None
+
+    def poll(self) -> list[Finding]:
+        """Read what is new, and return the new failures; permitted differences are only counted."""
+        stats = self.reader.formats()
+        self.executions = sum(one.executions for one in stats)
+        seconds = sum(one.seconds for one in stats) / self._campaign.workers
+        self.rate = self.executions / max(seconds, 1.0)
+        if self.reader.last is not None:
+            self.format_id = self.reader.last.format_id
+            self.edges = next(one.coverage for one in stats if one.format_id == self.format_id)
+        files = [path for path in finding_files(self._folder) if path not in self._seen]
+        self._seen.update(files)
+        found = sorted((read_finding(path) for path in files), key=lambda finding: finding.first)
+        failures = [finding for finding in found if finding.gates_at(self._campaign.level)]
+        self.permitted += len(found) - len(failures)
+        self.kinds.update(finding.signature.kind for finding in failures)
+        self.newest = failures[-1] if failures else self.newest
+        return failures
+
+
 @frozen
 class _RunningWorker:
     """A worker, its process, and when the process is killed."""
@@ -99,7 +152,9 @@ class _RunningWorker:
 
 
 def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> CampaignResult:
-    """Fuzz until the time is over; `tick` is called a few times a second.
+    """Fuzz until the time is over; `tick` is called a few times a second while workers run.
+
+    The start of the workers belongs to the time, but `LEAST_SECONDS` of fuzzing are left.
 
     Raises:
         AdapterError: the adapter cannot be started or claims none of the formats, or an extra is missing.
@@ -107,11 +162,13 @@ def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) ->
     """
     if importlib.util.find_spec("atheris") is None:
         raise AdapterStartError(f"fuzzing needs a further package: {install_command('fuzz')}")
+    begin = time.monotonic()
     format_ids = _chosen_formats(campaign)
     for format_id in format_ids:
         recover(campaign.work_directory.corpus(campaign.adapter, format_id))
-    worker_errors = list(_run_workers(_worker_configs(campaign, format_ids), tick))
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
+    until = begin + campaign.minutes * 60
+    worker_errors = list(_run_workers(_worker_configs(campaign, format_ids, until), tick))
     return CampaignResult(
         update_counts(campaign.work_directory.findings(campaign.adapter)), worker_errors, corpora
     )
@@ -136,7 +193,7 @@ def _hello(adapter: str) -> Hello:
         return engine.hello
 
 
-def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[WorkerConfig]:
+def _worker_configs(campaign: Campaign, format_ids: Sequence[str], until: float) -> list[WorkerConfig]:
     """Return the configuration of each worker. All have every format, and they begin at different ones."""
     return [
         WorkerConfig(
@@ -152,6 +209,7 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[Worke
             minimal_seeds=campaign.minimal_seeds,
             held_out=campaign.held_out,
             level=campaign.level,
+            until=until,
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]
@@ -168,25 +226,35 @@ def _run_workers(configs: list[WorkerConfig], tick: Callable[[], None]) -> Itera
                     running.remove(worker)
                     yield from _error_lines(worker)
                 elif time.monotonic() > worker.deadline:
-                    worker.process.kill()
+                    _kill(worker)
             tick()
             time.sleep(0.1)
     finally:
         for worker in running:
-            worker.process.kill()
+            _kill(worker)
             worker.process.wait()
 
 
 def _start(config: WorkerConfig) -> _RunningWorker:
-    """Start a worker in a process of its own, with the environment that its adapter needs."""
+    """Start a worker in a session of its own, with the environment that its adapter needs.
+
+    Ctrl-C in a terminal thus reaches this process alone, and no codec in the middle of an input.
+    """
     errors = _error_file(config)
     errors.parent.mkdir(parents=True, exist_ok=True)
     with errors.open("wb") as file:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", worker_process.__name__, _json(config)],
             stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(config.adapter),
+            start_new_session=True,
         )  # fmt: skip
     return _RunningWorker(config, process, time.monotonic() + config.seconds + GRACE_SECONDS)
+
+
+def _kill(worker: _RunningWorker) -> None:
+    """Kill a worker and the process that fuzzes, which may hang; nobody else would end that one."""
+    with suppress(ProcessLookupError):  # it has ended by itself
+        os.killpg(worker.process.pid, signal.SIGKILL)
 
 
 def _error_file(config: WorkerConfig) -> Path:
@@ -221,8 +289,16 @@ def _end_without_output(worker: _RunningWorker) -> str:
 
 
 def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
-    """Minimise the corpora that have grown large; no worker runs now."""
+    """Minimise the corpora that have grown large in earlier runs; no worker runs yet.
+
+    It is done before the fuzzing, so that a campaign ends in time and each of its processes, which reads the
+    whole corpus first, gains from it.
+    """
+    until = time.monotonic() + campaign.minutes * 60 * MINIMISE_SHARE
     for format_id in format_ids:
+        seconds = until - time.monotonic()
+        if seconds < LEAST_MINIMISE_SECONDS:
+            return
         folder = campaign.work_directory.corpus(campaign.adapter, format_id)
         if not folder.is_dir() or sum(1 for _ in folder.iterdir()) < MINIMISE_FROM:
             continue
@@ -231,4 +307,4 @@ def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> It
         config = WorkerConfig(
             campaign.adapter, (format_id,), str(own), "minimise", 0.0, max_size=campaign.max_size
         )
-        yield format_id, minimise(folder, write_launcher(own / "target", _json(config)))
+        yield format_id, minimise(folder, write_launcher(own / "target", _json(config)), seconds)

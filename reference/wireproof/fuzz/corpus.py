@@ -1,9 +1,12 @@
 """The corpus of a campaign: inputs named by their SHA-1, as libFuzzer names them, and how it is minimised."""
 
 import hashlib
+import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -19,7 +22,7 @@ MINIMISE_FROM: Final = 300
 """A corpus with fewer inputs is not minimised."""
 
 LIBFUZZER_TIMEOUT: Final = 600.0
-"""Time limit of one run of libFuzzer over a corpus."""
+"""Time limit in seconds of a minimisation."""
 
 _FEATURES: Final = re.compile(r"INITED cov: (\d+) ft: (\d+)")
 
@@ -87,7 +90,7 @@ class Minimised:
     kept: bool
 
 
-def minimise(folder: Path, launcher: Path) -> Minimised:
+def minimise(folder: Path, launcher: Path, seconds: float = LIBFUZZER_TIMEOUT) -> Minimised:
     """Replace a corpus by a smaller one if that is shown to have as many features.
 
     libFuzzer starts itself again by the name of its program when it merges. If that program cannot be
@@ -96,13 +99,15 @@ def minimise(folder: Path, launcher: Path) -> Minimised:
     Args:
         folder: the corpus; no process may fuzz with it meanwhile.
         launcher: an executable file that runs the target with libFuzzer's own flags.
+        seconds: time limit; a corpus that would take longer is left as it was.
     """
+    until = time.monotonic() + seconds
     smaller = folder.with_name(f".{folder.name}.smaller")
     shutil.rmtree(smaller, ignore_errors=True)
     smaller.mkdir()
-    _run(launcher, "-set_cover_merge=1", str(smaller), str(folder))
+    _run(launcher, until, "-set_cover_merge=1", str(smaller), str(folder))
     inputs = _size(folder), _size(smaller)
-    features = _features(launcher, folder), _features(launcher, smaller)
+    features = _features(launcher, until, folder), _features(launcher, until, smaller)
     kept = 0 < inputs[1] < inputs[0] and 0 < features[0] <= features[1]
     if kept:
         old = folder.with_name(f".{folder.name}.old")
@@ -126,19 +131,26 @@ def _size(folder: Path) -> int:
     return sum(1 for _ in folder.iterdir())
 
 
-def _features(launcher: Path, folder: Path) -> int:
+def _features(launcher: Path, until: float, folder: Path) -> int:
     """Return the features that a fresh process counts in a corpus; 0 if the process does not end well."""
-    found = _FEATURES.findall(_run(launcher, "-runs=0", str(folder)))
+    found = _FEATURES.findall(_run(launcher, until, "-runs=0", str(folder)))
     return int(found[-1][1]) if found else 0
 
 
-def _run(launcher: Path, *arguments: str) -> str:
-    """Return the error output of the launcher; empty if it takes too long."""
-    try:
-        done = subprocess.run(  # noqa: S603 - our own launcher
-            [str(launcher), *arguments],
-            capture_output=True, text=True, errors="replace", timeout=LIBFUZZER_TIMEOUT, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return ""
-    return done.stderr
+def _run(launcher: Path, until: float, *arguments: str) -> str:
+    """Return the error output of the launcher; empty if it does not end before `until`."""
+    with subprocess.Popen(  # noqa: S603 - our own launcher
+        [str(launcher), *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        try:
+            return process.communicate(timeout=max(0.0, until - time.monotonic()))[1]
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)  # and the processes that a merge has started
+            if isinstance(error, subprocess.TimeoutExpired):
+                return ""
+            raise

@@ -144,7 +144,7 @@ class Findings:
         """
         name = finding_name(signature)
         with self._locked():
-            before = _read(self._path(name)) if self._path(name).exists() else None
+            before = read_finding(self._path(name)) if self._path(name).exists() else None
             if before is None or before.size > len(data):
                 finding = _finding(name, signature, verdict, self._token(case), data, before, details)
                 finding = evolve(finding, level=case.level)
@@ -204,7 +204,13 @@ def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None
     replace_text(folder / f"{finding.name}.json", text, durable=durable)
 
 
-def _read(path: Path) -> Finding:
+def finding_files(folder: Path) -> list[Path]:
+    """Return the JSON files of a folder of findings, by name."""
+    return sorted(folder.glob("[0-9a-f]*.json"))
+
+
+def read_finding(path: Path) -> Finding:
+    """Return the finding of a JSON file, with the count of its last change; raises `FindingError`."""
     try:
         page: Any = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
         return structure(page, Finding, "the finding")
@@ -215,7 +221,7 @@ def _read(path: Path) -> Finding:
 def read_findings(folder: Path) -> list[Finding]:
     """Return every finding with its present count, the most frequent first; raises `FindingError`."""
     counts = total_counts(folder)
-    found = [_read(path) for path in sorted(folder.glob("[0-9a-f]*.json"))]
+    found = [read_finding(path) for path in finding_files(folder)]
     counted = [evolve(finding, count=counts[finding.name]) for finding in found]
     return sorted(counted, key=lambda finding: (-finding.count, finding.name))
 

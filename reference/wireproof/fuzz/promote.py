@@ -7,6 +7,7 @@ itself, and `lint` accepts the new fixtures.
 import hashlib
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,6 +18,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Source, Steps
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.case_json import read
+from wireproof.cases.examples import FUZZ
 from wireproof.cases.fixture_writer import fixture_page
 from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, load, own_folders
 from wireproof.cases.lint import lint
@@ -28,7 +30,13 @@ from wireproof.cases.rules import ID_COMPONENT, Rule
 from wireproof.cases.similar_cases import most_similar
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
+from wireproof.fuzz.rule_proposal import (
+    NO_DIFFERENCE,
+    Difference,
+    propose_rules,
+    proposed_title,
+    rule_toml,
+)
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import REFERENCE_HELLO, judge
 from wireproof.wire.rejection import Rejected
@@ -52,16 +60,32 @@ class Promoted:
         case: the fixture.
         twin: the twin that was made for it; None if an existing case is the twin, or if it needs none.
         rules: the new rules.
+        fitting: ids of the rules that fit, the likeliest first; the first is that of the case.
         files: the files that were changed.
     """
 
     case: Case
     twin: Case | None
     rules: tuple[Rule, ...]
+    fitting: tuple[str, ...]
     files: tuple[Path, ...]
 
 
-def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -> Promoted:
+def _first(fitting: tuple[str, ...]) -> str:
+    """Return the likeliest rule."""
+    return fitting[0]
+
+
+def promote(
+    case: Case,
+    suite: Suite,
+    to: Path,
+    name: str = "",
+    why: str = "",
+    *,
+    difference: Difference = NO_DIFFERENCE,
+    choose: Callable[[tuple[str, ...]], str] = _first,
+) -> Promoted:
     """Write `case` into the fixtures under `to`.
 
     Args:
@@ -70,6 +94,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
         to: the folder of fixtures; `<to>/<format>/<revision>/<topic>.json` is written.
         name: `topic/name`, or the last part of the id alone; if empty, it is made of class, field and digest.
         why: what goes wrong in practice; if empty, how the case was found.
+        difference: how an implementation differed on the case.
+        choose: returns the rule; it is called with the rules that fit.
 
     Raises:
         PromotionError: the reference contradicts itself or does not confirm the case, or `lint` reports a
@@ -81,19 +107,24 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
         raise PromotionError(f"{case.id} has steps: only a live server answers it, and the reference cannot")
     case = _with_expectation(case)
     confirm(case)
-    fixture = _named(case, name, why)
+    fixture = _named(case, name, why or _reason(difference))
     if not all(re.fullmatch(ID_COMPONENT, part) for part in fixture.id.split("/")):
         raise PromotionError(f"{fixture.id}: --name has a-z, 0-9, '.', '+' and '-' only")
     if fixture.id in suite.by_id:
         raise PromotionError(f"{fixture.id} exists: ids are never reused, give --name another")
     twin, twin_id = _twin(fixture, suite)
-    rules, new = propose_rules(fixture, suite)
+    if not fixture.title:
+        fixture = evolve(fixture, title=proposed_title(fixture, suite, difference))
+        twin = evolve(twin, title=f"{fixture.title}, repaired") if twin is not None else None
+    fitting, new = propose_rules(fixture, suite, difference)
+    rules = (choose(fitting),)
+    new = tuple(rule for rule in new if rule.id in rules)
     needs = capabilities_of_case(fixture)
     fixture = backed_level(evolve(fixture, twin=twin_id, rules=rules, needs=needs), suite)
     if twin is not None:
         twin = backed_level(evolve(twin, rules=rules, needs=capabilities_of_case(twin)), suite)
     cases = [fixture] if twin is None else [fixture, twin]
-    return Promoted(fixture, twin, new, _write(cases, new, to))
+    return Promoted(fixture, twin, new, fitting, _write(cases, new, to))
 
 
 # --- the answer of the reference ---
@@ -155,8 +186,15 @@ def confirm(case: Case) -> None:
 # --- name and twin ---
 
 
+def _reason(difference: Difference) -> str:
+    """Return what a codec answered and what the format requires; empty if it is not known."""
+    if not difference.got:
+        return ""
+    return f"A codec answered {difference.got}; the format requires {difference.want}."
+
+
 def _named(case: Case, name: str, why: str) -> Case:
-    """Return the case with the id, the title and the origin of a fixture."""
+    """Return the case with the id and the origin of a fixture; a fuzzed case has no title of its own."""
     topic, _, last = name.rpartition("/")
     digest = hashlib.sha256(input_bytes(case)).hexdigest()[:8]
     last = last or f"{_subject(case)}-{digest}"
@@ -164,7 +202,7 @@ def _named(case: Case, name: str, why: str) -> Case:
     return evolve(
         case,
         id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
-        title=case.title or f"{_subject(case).replace('-', ' ')}, {len(input_bytes(case))} bytes",
+        title="" if case.family == FUZZ else case.title,
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
         aliases=(),
@@ -194,7 +232,8 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
         return None, None
     if isinstance(case.input, Data):
         data = repair(FORMATS[case.format_id], case.input.data)
-        twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=f"{case.title}, repaired")
+        title = f"{case.title}, repaired" if case.title else ""
+        twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=title)
         twin = evolve(twin, expect=reference_expectation(twin))
         if isinstance(twin.expect, Accept):
             known = [other for other in suite.cases if _is_same_twin(other, twin)]

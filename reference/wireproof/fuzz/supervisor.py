@@ -31,7 +31,7 @@ from wireproof.runner.verdicts import Verdict
 POLL_SECONDS: Final = 0.05
 """Seconds between two looks at the fuzzing process."""
 
-STATS_SECONDS: Final = 10.0
+STATS_SECONDS: Final = 2.0
 """Seconds between two lines of the statistics."""
 
 MAX_FAILED_STARTS: Final = 3
@@ -54,15 +54,15 @@ class Supervisor:
         line: the statistics of the turn so far.
     """
 
-    def __init__(self, session: FormatSession, seconds: float, parent: int, seed: int = 0) -> None:
-        """Prepare a turn of `seconds` that ends early if the process `parent` ends.
+    def __init__(self, session: FormatSession, until: float, parent: int, seed: int = 0) -> None:
+        """Prepare a turn that ends at `until` on the monotonic clock, or when the process `parent` ends.
 
         `seed` is added to the random seed of the configuration.
         """
         config = session.config
         self._session = session
         self._start = time.monotonic()
-        self._until = self._start + seconds
+        self._until = until
         self._parent = parent
         self._seed = seed
         self._reported = self._start

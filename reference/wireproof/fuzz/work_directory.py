@@ -3,7 +3,7 @@
 corpus/<adapter>/<format>/       inputs, named by their SHA-1; all workers share them while they run
 findings/<adapter>/              one JSON and one binary file for each signature, and the counts
 work/<worker>/                   the files of one worker: its shared input, its log, its seeds
-stats.jsonl                      one line every ten seconds: executions, coverage, memory
+stats.jsonl                      one line every two seconds: executions, coverage, memory
 """
 
 import json
@@ -109,36 +109,54 @@ def append_line(directory: WorkDirectory, line: StatsLine) -> None:
         file.write(json.dumps(asdict(line)) + "\n")
 
 
-def format_stats(directory: WorkDirectory, adapter: str, since: float) -> list[FormatStats]:
-    """Return the statistics of an adapter for each format, from `since` on (seconds since the epoch).
+class StatsReader:
+    """Reads the statistics of an adapter while workers append to them.
 
     A turn has many lines, and the last one counts. A turn ends where the format changes or the seconds fall.
+
+    Attributes:
+        last: the newest line; None before the first one.
     """
-    turns: dict[tuple[str, int], StatsLine] = {}
-    current: dict[str, int] = {}
-    for line in _lines(directory):
-        if line.adapter != adapter or line.at < since:
-            continue
-        key = (line.worker, current.get(line.worker, 0))
-        before = turns.get(key)
+
+    def __init__(self, directory: WorkDirectory, adapter: str, since: float) -> None:
+        """Read the lines of `adapter` from `since` on (seconds since the epoch)."""
+        self._path, self._adapter, self._since = directory.stats, adapter, since
+        self._place = 0
+        self._turns: dict[tuple[str, int], StatsLine] = {}
+        self._current: dict[str, int] = {}
+        self.last: StatsLine | None = None
+
+    def formats(self) -> list[FormatStats]:
+        """Read the lines that are new, and return the statistics of each format."""
+        for line in self._new_lines():
+            if line.adapter == self._adapter and line.at >= self._since:
+                self._add(line)
+        names = dict.fromkeys(line.format_id for line in self._turns.values())
+        turns = self._turns.values()
+        return [_sum(name, [line for line in turns if line.format_id == name]) for name in names]
+
+    def _add(self, line: StatsLine) -> None:
+        key = (line.worker, self._current.get(line.worker, 0))
+        before = self._turns.get(key)
         if before is not None and (line.seconds < before.seconds or line.format_id != before.format_id):
-            current[line.worker] = key[1] + 1
-            key = (line.worker, current[line.worker])
-        turns[key] = line
-    names = dict.fromkeys(line.format_id for line in turns.values())
-    return [_sum(name, [line for line in turns.values() if line.format_id == name]) for name in names]
+            self._current[line.worker] = key[1] + 1
+            key = (line.worker, self._current[line.worker])
+        self._turns[key] = self.last = line
 
-
-def _lines(directory: WorkDirectory) -> Iterator[StatsLine]:
-    """Yield the complete lines; a line that was being written when its process was killed is left out."""
-    if not directory.stats.exists():
-        return
-    for text in directory.stats.read_text("utf-8").split("\n"):
-        try:
-            line = structure(parse_json(text), StatsLine, "the line")
-        except ValueError:
-            continue
-        yield line
+    def _new_lines(self) -> Iterator[StatsLine]:
+        """Yield the complete lines; one that was being written when its process was killed is left out."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            complete, newline, _ = file.read().rpartition(b"\n")
+        self._place += len(complete) + len(newline)
+        for text in complete.splitlines():
+            try:
+                line = structure(parse_json(text), StatsLine, "the line")
+            except ValueError:
+                continue
+            yield line
 
 
 def _sum(name: str, lines: list[StatsLine]) -> FormatStats:

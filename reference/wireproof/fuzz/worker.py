@@ -9,6 +9,7 @@ one fork, not one start of Python.
 import json
 import os
 import sys
+import time
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
@@ -24,8 +25,8 @@ def main(arguments: list[str]) -> int:
     try:
         context = WorkerContext(config)
         sessions = {format_id: FormatSession(context, format_id) for format_id in config.formats}
-        for number, (format_id, seconds) in enumerate(config.turns()):
-            supervisor = Supervisor(sessions[format_id], seconds, parent, number * 1000)
+        for number, (format_id, until) in enumerate(config.turns(time.monotonic())):
+            supervisor = Supervisor(sessions[format_id], until, parent, number * 1000)
             failures += not _run_turn(supervisor, format_id)
             if supervisor.may_stop():
                 break

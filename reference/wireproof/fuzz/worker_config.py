@@ -1,7 +1,7 @@
 """The configuration of one worker process. A campaign passes it to the process as JSON."""
 
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +9,9 @@ from attrs import frozen
 
 from wireproof.cases.case import Level
 from wireproof.fuzz.work_directory import WorkDirectory
+
+LEAST_SECONDS: Final = 5.0
+"""Seconds of fuzzing at least, however long a worker took to start; fewer if the campaign has fewer."""
 
 LONGEST_TURN: Final = 120.0
 """Seconds of one turn of a format at most, so that an interrupted run has reached every format."""
@@ -27,6 +30,7 @@ class WorkerConfig:
         root: work directory of the campaign.
         worker: name of the worker; two workers that run at the same time have different names.
         seconds: time for all formats together.
+        until: when the campaign ends, on the monotonic clock: a worker that took long to start fuzzes less.
         seed: random seed of libFuzzer.
         max_size: largest input in bytes.
         fixtures: folders of further fixtures that serve as seeds.
@@ -50,15 +54,21 @@ class WorkerConfig:
     minimal_seeds: bool = False
     held_out: tuple[str, ...] = ()
     level: Level = "must"
+    until: float = inf
 
     @property
     def work_directory(self) -> WorkDirectory:
         """Return the work directory of the campaign."""
         return WorkDirectory(Path(self.root))
 
-    def turns(self) -> Iterator[tuple[str, float]]:
-        """Yield the format and the seconds of each turn; every format has one turn in each round."""
-        share = self.seconds / len(self.formats)
+    def turns(self, begin: float) -> Iterator[tuple[str, float]]:
+        """Yield the format of each turn and when it ends, on the monotonic clock, if the first begins now.
+
+        Every format has one turn in each round. A turn that begins late is shorter, and the last one ends in
+        time.
+        """
+        seconds = min(self.seconds, max(self.until - begin, LEAST_SECONDS))
+        share = seconds / len(self.formats)
         rounds = ceil(share / (LONGEST_SHORT_TURN if self.stop_at_first else LONGEST_TURN))
-        for _ in range(rounds):
-            yield from ((format_id, share / rounds) for format_id in self.formats)
+        for number, format_id in enumerate(self.formats * rounds, 1):
+            yield format_id, begin + number * share / rounds

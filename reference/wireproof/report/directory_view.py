@@ -22,6 +22,9 @@ from wireproof.wire.safe_text import escape_unsafe
 MAX_FINDINGS: Final = 10
 """Findings that are listed below a file; the others are counted."""
 
+MAX_INDEXES: Final = 20
+"""Index files that have a line at the end of a scan; the others are counted."""
+
 MAX_UNKNOWN: Final = 20
 """Files that nobody knows, which are listed at the end; the others are counted."""
 
@@ -218,9 +221,14 @@ def verdict_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
 
 
 def finding_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
-    """Yield the findings of index files, and once at the end what to do next."""
-    for one in found:
-        yield from map(escape_unsafe, one.lines())
+    """Yield a line for each index file, those that are wrong first, and once at the end what to do next."""
+    ordered = sorted(found, key=lambda one: not one.errors)
+    for one in ordered[:MAX_INDEXES]:
+        others = len(one.findings) - 1
+        more = f"; {others:,} more findings in this file" if others else ""
+        yield escape_unsafe(f"{next(one.lines())}{more}")
+    if len(ordered) > MAX_INDEXES:
+        yield f"… {len(ordered) - MAX_INDEXES} more index files with findings"
     yield from _advice(found)
 
 

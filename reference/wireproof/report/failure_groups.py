@@ -1,5 +1,6 @@
 """Findings grouped by signature, for all views of the failures of a run."""
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -12,8 +13,9 @@ from wireproof.cases.sources import Citation
 from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
-from wireproof.runner.signature import Signature
+from wireproof.runner.signature import Signature, without_indices
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
+from wireproof.runner.value_diff import UNREADABLE
 from wireproof.runner.verdicts import ROWS
 
 SEVEREST: Final = (
@@ -137,6 +139,9 @@ LINES: Final = 12
 MARGIN: Final = 10
 """Characters before the text of a line."""
 
+_UNREADABLE: Final = re.compile(rf'\b{UNREADABLE} = "([a-z-]+)')
+"""The class in the field of a live server's answer that says why a consumer refuses what it delivers."""
+
 _EXACT: Final = frozenset({"bytes", "", "replay", "source"})
 """Rows that must stay as they are: the caret is below its byte; a token or a link must be complete."""
 
@@ -172,11 +177,25 @@ def failure_lines(
 
 
 def heading(event: CaseEvent) -> str:
-    """Return verdict, id, kind or broken rule, level, profile, and the flags that say how much it matters."""
+    """Return verdict, id, kind, cause, level, profile, and the flags that say how much it matters."""
     mark = "".join(f" {flag}" for flag in event.flags if flag in {"security", ROBUSTNESS})
-    named = event.broken if event.verdict == "fail" and event.broken else event.kind
+    own = "" if event.verdict == "fail" and event.broken else event.kind
+    named = " ".join(filter(None, (own, cause_of(event))))
     kind = f"{named}  " if named else ""
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
+
+
+def cause_of(event: CaseEvent) -> str:
+    """Return why a failure is one, as far as it is known; what follows from it stands below the heading.
+
+    It is the broken rule, the class of what cannot be read, the class of the refusal that is missing or
+    wrong, or the first field that differs.
+    """
+    if event.broken or event.verdict != "fail":
+        return event.broken
+    if unreadable := _UNREADABLE.search(event.got):
+        return f"{UNREADABLE}: {unreadable[1]}"
+    return event.cls if event.cls not in ("", "other") else without_indices(event.path)
 
 
 def replay_command(event: CaseEvent, run: Run) -> str:

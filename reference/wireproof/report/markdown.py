@@ -10,7 +10,13 @@ from wireproof.report.closing_lines import (
     provisional_lines,
     uncompared_lines,
 )
-from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of, replay_command
+from wireproof.report.failure_groups import (
+    FailureGroup,
+    cause_of,
+    count_verdicts,
+    failure_groups_of,
+    replay_command,
+)
 from wireproof.report.terminal import total_failure
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
@@ -98,6 +104,6 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
 
 def _finding(group: FailureGroup) -> str:
     event = group.first
-    texts = (event.label, event.profile, event.want, event.got or event.text)
+    texts = (f"{event.label} {cause_of(event)}".rstrip(), event.profile, event.want, event.got or event.text)
     cells = (code(event.id), *map(escape, texts))
     return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

@@ -26,6 +26,7 @@ from wireproof.report.failure_groups import (
     Kind,
     Lookup,
     SourceLookup,
+    cause_of,
     count_verdicts,
     failure_groups_of,
     failure_lines,
@@ -192,7 +193,8 @@ def _kind_lines(
     for group in found[:MAX_KINDS]:
         event, others = group.first, len(group.others)
         like = f"  and {others:,} more like it" if others else ""
-        yield f"  #{numbers[run.spec, group.kind]:<3} {event.label}  {event.id}{like}"
+        kind = f"{event.label} {cause_of(event)}".rstrip()
+        yield f"  #{numbers[run.spec, group.kind]:<3} {kind}  {event.id}{like}"
 
 
 def plain_text(text: str, style: str = "") -> Text:
@@ -306,10 +308,12 @@ def total_failure(stream: EventStream) -> str:
         return ""
     label = max(labels, key=lambda name: labels[name])
     first = next(event for event in stream.cases if event.label == label)
-    cause = "" if first.broken else CAUSES.get(label, "")
-    shown = ", ".join(filter(None, (first.text, first.got))) if first.broken else first.text or first.got
+    if first.broken:
+        count = sum(event.broken == first.broken for event in stream.cases)
+        return f"None of {total} cases passes; {count} break {first.broken}. The first one: {first.got}."
+    shown = first.text or first.got
     detail = f" The first one: {shown}." if shown else ""
-    advice = f" {cause}" if cause else ""
+    advice = f" {CAUSES[label]}" if label in CAUSES else ""
     return f"None of {total} cases passes; {labels[label]} end as {label}.{advice}{detail}"
 
 

@@ -28,12 +28,17 @@ PROGRESS_SECONDS: Final = 0.3
 
 @frozen
 class TaskCounts:
-    """The tasks of a job, from Spark's status tracker; all 0 before the job started."""
+    """The tasks of a job, from Spark's status tracker; all 0 where the phase has none.
+
+    Attributes:
+        phase: what the job does while it has no tasks.
+    """
 
     all: int = 0
     running: int = 0
     done: int = 0
     failed: int = 0
+    phase: str = "starting tasks"
 
 
 Progress = Callable[[int, int, TaskCounts], None]
@@ -153,7 +158,7 @@ def run_on_spark(
 
     target = cluster if isinstance(cluster, ClusterEnv) else ClusterEnv(cluster)
     conf = target.settings()
-    _report(plan, progress, TaskCounts())
+    report_progress(plan, progress, TaskCounts(phase="starting Spark"))
     spark = session(target.master, conf=conf)
     context = spark.sparkContext
     dealt = plan.tasks(tasks or source_settings.TASKS_PER_CORE * context.defaultParallelism)
@@ -172,12 +177,13 @@ def run_on_spark(
     job.start()
     while job.is_alive():
         job.join(PROGRESS_SECONDS)
-        _report(plan, progress, count_tasks(context.statusTracker(), group))
+        report_progress(plan, progress, count_tasks(context.statusTracker(), group))
     if failed:
         raise failed[0]
 
 
-def _report(plan: JobPlan, progress: Progress, tasks: TaskCounts) -> None:
+def report_progress(plan: JobPlan, progress: Progress, tasks: TaskCounts) -> None:
+    """Report how much of a job is committed, and its tasks or its phase."""
     weights = plan.weights
     total = sum(weights.values())
     progress(total - sum(weights[number] for number in remaining_spans(plan)), total, tasks)

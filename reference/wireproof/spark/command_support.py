@@ -2,15 +2,23 @@
 
 import json
 import logging
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
+from rich.console import Console
 
 from wireproof.adapters.contract import Hello
 from wireproof.runner.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
+
+STANDARD_ERROR: Final = 2
+"""The number of the file that every process writes its errors to."""
 
 
 def source_options(paths: Sequence[str], **options: str) -> dict[str, str]:
@@ -29,6 +37,43 @@ def start_adapters(adapters: Sequence[str]) -> list[Hello]:
         with Engine(spec) as engine:
             hellos.append(engine.hello)
     return hellos
+
+
+@contextmanager
+def spark_errors(log: Path) -> Iterator[Console]:
+    """Send Spark's log to a file, and turn the errors of a job into one line for the user that names it.
+
+    Yields:
+        a console of standard error, for a progress bar that no line of the log breaks.
+
+    Raises:
+        SourceError: the job failed.
+        JavaEndedError: Spark's Java process ended.
+    """
+    with _standard_error_in(log) as console:
+        try:
+            with one_line_errors():
+                yield console
+        except (SourceError, JavaEndedError) as error:
+            if log.stat().st_size:
+                raise type(error)(f"{error}; Spark's log: {log}") from error
+            raise
+
+
+@contextmanager
+def _standard_error_in(log: Path) -> Iterator[Console]:
+    """Let processes that start meanwhile, such as Spark's Java process, write their errors to a file.
+
+    Java takes the standard error of the process that starts it, before it reads any setting.
+    """
+    with log.open("ab") as file, os.fdopen(os.dup(STANDARD_ERROR), "w", encoding="utf-8") as terminal:
+        sys.stderr.flush()
+        os.dup2(file.fileno(), STANDARD_ERROR)
+        try:
+            yield Console(file=terminal)
+        finally:
+            sys.stderr.flush()
+            os.dup2(terminal.fileno(), STANDARD_ERROR)
 
 
 @contextmanager

@@ -49,5 +49,6 @@ def run_scan(
     start, remaining = time.monotonic(), plan.remaining
     if remaining:
         checkpointed_job.run_on_spark(plan, partial(scan_span, plan), cluster, progress)
+    checkpointed_job.report_progress(plan, progress, checkpointed_job.TaskCounts(phase="joining the tables"))
     signatures, files = merge_scan(plan)
     return ScanSummary(signatures, files, time.monotonic() - start, len(remaining))

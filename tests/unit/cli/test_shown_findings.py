@@ -89,9 +89,9 @@ def test_a_severe_failure_is_printed_whole_however_many_came_before(monkeypatch:
     printer = FindingPrinter(Console(file=file, width=100), RunView())
     printer.add(RUN, [*failing(2), event(30, "topic/c30", "crash"), event(31, "topic/c31", "crash")])
     assert [line for line in file.getvalue().splitlines() if re.match("FAIL|CRASH|  replay", line)] == [
-        "FAIL  toy.frame/v1/topic/c10  wrong-value  must reader  #1",
+        "FAIL  toy.frame/v1/topic/c10  wrong-value p10  must reader  #1",
         "  replay  wireproof replay toy.frame/v1/topic/c10 py:some:thing",
-        "FAIL  toy.frame/v1/topic/c11  wrong-value  must reader  #2",
+        "FAIL  toy.frame/v1/topic/c11  wrong-value p11  must reader  #2",
         "CRASH toy.frame/v1/topic/c30  must reader  #3",
         "  replay  wireproof replay toy.frame/v1/topic/c30 py:some:thing",
     ]

@@ -233,3 +233,26 @@ def test_without_atheris_one_line_names_the_extra(
     done = wireproof("fuzz", "reference", "--dir", str(tmp_path))
     assert (done.code, done.err.count("\n")) == (4, 1)
     assert install_command("fuzz") in done.err
+
+
+@pytest.mark.campaigns
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_prints_what_was_found_and_how_to_go_on(tmp_path: Path) -> None:
+    words = ["fuzz", MUTANT, "--format", "kafka.batch/v2", "--minutes", "5", "--dir", "kept here"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "wireproof", *words], cwd=tmp_path, env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        first = running.stdout.readline()
+        workers = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert re.match(r"found after \d+ s: crc-skip · kafka.batch/v2 ·", first)
+    assert running.returncode == 130
+    assert "wireproof replay 'kept here#" in out
+    assert re.fullmatch(
+        rf"interrupted after \d+ s; to go on from there: wireproof {re.escape(shlex.join(words))}\n", err
+    )
+    assert workers
+    assert not any(Path(f"/proc/{one}").exists() for one in workers)

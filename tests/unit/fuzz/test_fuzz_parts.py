@@ -2,12 +2,14 @@
 
 import errno
 import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +21,7 @@ from attrs import asdict, evolve
 from folders import TOP
 from goldens import load
 from machine import needs
+from rich.console import Console
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
@@ -31,10 +34,20 @@ from wireproof.cases.option_variants import option_variants
 from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.token import from_token
+from wireproof.cli.fuzz import CampaignDisplay
 from wireproof.formats import FORMATS
-from wireproof.fuzz import campaign
+from wireproof.fuzz import campaign as campaigns
 from wireproof.fuzz import worker as worker_process
-from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
+from wireproof.fuzz.campaign import Campaign, CampaignProgress, run_campaign
+from wireproof.fuzz.corpus import (
+    MINIMISE_FROM,
+    Minimised,
+    add_input,
+    minimise,
+    recover,
+    write_dictionary,
+    write_seeds,
+)
 from wireproof.fuzz.executors import CpuTimer, InProcessExecutor
 from wireproof.fuzz.findings import (
     COUNTER,
@@ -49,7 +62,7 @@ from wireproof.fuzz.findings import (
 )
 from wireproof.fuzz.shared_input import InputState, SharedInput
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
-from wireproof.fuzz.work_directory import WorkDirectory, format_stats
+from wireproof.fuzz.work_directory import StatsReader, WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.runner.judge import judge
 from wireproof.runner.signature import Signature
@@ -309,10 +322,99 @@ def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_pa
         json.dumps(line | {"seconds": s, "executions": e, "format_id": j}) + "\n" for s, e, j in rows
     )
     (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
-    found = format_stats(WorkDirectory(tmp_path), "x", 0.0)
+    reader = StatsReader(WorkDirectory(tmp_path), "x", 0.0)
+    found = reader.formats()
     told = [(one.format_id, one.executions, one.seconds) for one in found]
     assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
-    assert format_stats(WorkDirectory(tmp_path), "x", 9.0) == []
+    assert StatsReader(WorkDirectory(tmp_path), "x", 9.0).formats() == []
+    (tmp_path / "stats.jsonl").write_text(
+        text + json.dumps(line | {"seconds": 12.0, "executions": 9, "format_id": "b/1"}) + "\n"
+    )
+    assert [(one.format_id, one.executions) for one in reader.formats()] == [("a/1", 250), ("b/1", 9)]
+
+
+def test_the_last_turn_ends_with_the_campaign_however_long_the_worker_took_to_start() -> None:
+    config = WorkerConfig("x", ("a/1", "b/1"), "root", "w0", 60.0, until=130.0)
+    assert list(config.turns(100.0)) == [("a/1", 115.0), ("b/1", 130.0)]
+    assert [until for _, until in config.turns(129.0)] == [131.5, 134.0], "five seconds are left"
+    assert [until for _, until in evolve(config, seconds=2.0).turns(129.0)] == [130.0, 131.0]
+    assert len(list(evolve(config, seconds=600.0, until=1000.0).turns(100.0))) == 6
+
+
+@pytest.mark.parametrize(("minutes", "limits"), [(1.0, []), (10.0, [150.0])])
+def test_a_large_corpus_becomes_smaller_before_the_fuzzing_and_only_in_a_part_of_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: float, limits: list[float]
+) -> None:
+    campaign = Campaign("reference", tmp_path, formats=(ROW.format_id,), minutes=minutes)
+    corpus = campaign.work_directory.corpus("reference", ROW.format_id)
+    corpus.mkdir(parents=True)
+    for number in range(MINIMISE_FROM):
+        add_input(corpus, number.to_bytes(2, "big"))
+    steps: list[float | str] = []
+
+    def minimised(_: Path, __: Path, seconds: float) -> Minimised:
+        steps.append(round(seconds))
+        return Minimised((1, 1), (1, 1), kept=False)
+
+    monkeypatch.setattr(campaigns, "minimise", minimised)
+    monkeypatch.setattr(campaigns, "_run_workers", lambda *_: steps.append("fuzzing") or ())
+    run_campaign(campaign)
+    assert steps == [*limits, "fuzzing"]
+
+
+def campaign_of(root: Path) -> Campaign:
+    return Campaign("x", root, formats=(ROW.format_id,))
+
+
+def stats_line(root: Path, **more: object) -> None:
+    line = {
+        "at": time.time() + 60,
+        "worker": "w0",
+        "adapter": "x",
+        "format_id": ROW.format_id,
+        "seconds": 10.0,
+    }
+    with (root / "stats.jsonl").open("a") as file:
+        file.write(json.dumps(line | more) + "\n")
+
+
+def test_a_running_campaign_shows_executions_edges_failures_by_kind_and_the_newest(tmp_path: Path) -> None:
+    findings = Findings(campaign_of(tmp_path).work_directory.findings("x"), "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+    progress = CampaignProgress(campaign_of(tmp_path))
+    assert (progress.poll(), progress.format_id) == ([], "")
+    stats_line(tmp_path, executions=1234, coverage=321)
+    new = [evolve(SIGNATURE, path="other"), evolve(SIGNATURE, kind="crash"), evolve(SIGNATURE, kind="info:x")]
+    for one in new:
+        findings.add(one, VERDICT, case_of(b"\x01"), b"\x01")
+    assert {one.signature for one in progress.poll()} == set(new[:2]), "the known one is of an earlier run"
+    assert progress.poll() == []
+    assert (progress.executions, progress.rate, progress.edges) == (1234, 123.4, 321)
+    assert (progress.kinds, progress.permitted) == ({"fail:wrong-accept": 1, "crash": 1}, 1)
+    assert progress.newest is not None
+
+
+def test_a_pipe_gets_each_failure_at_once_and_the_numbers_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.StringIO()
+    display = CampaignDisplay(campaign_of(tmp_path), Console(file=out, width=60))
+    clock = time.monotonic()
+    monkeypatch.setattr("wireproof.cli.fuzz.time.monotonic", lambda: clock)
+    findings = Findings(campaign_of(tmp_path).work_directory.findings("x"), "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+    stats_line(tmp_path, executions=1234, coverage=321)
+    clock += 2
+    display.update()
+    assert out.getvalue() == f"found after 2 s: {SIGNATURE}\n"
+    display.update()
+    clock += 40
+    display.update()
+    (line,) = out.getvalue().splitlines()[1:]
+    assert line.startswith(
+        f"after 42 s: 1,234 executions (123/s), 321 edges of {ROW.format_id}, 1 new failures"
+    )
+    assert line.endswith("failures (1 wrong-accept), 0 new permitted differences")
 
 
 def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> None:
@@ -360,10 +462,10 @@ def test_a_worker_that_could_not_write_the_reason_was_ended_by_a_full_disk(
     config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
     config.work_directory.worker("w0").mkdir(parents=True)
     (config.work_directory.worker("w0") / "errors").touch()
-    ended = campaign._RunningWorker(config, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
-    assert list(campaign._error_lines(ended)) == ["w0 ended with exit code 1"]
+    ended = campaigns._RunningWorker(config, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
+    assert list(campaigns._error_lines(ended)) == ["w0 ended with exit code 1"]
     monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
-    assert list(campaign._error_lines(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
+    assert list(campaigns._error_lines(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
 
 
 def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(

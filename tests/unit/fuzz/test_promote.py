@@ -23,8 +23,9 @@ from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
-from wireproof.fuzz.rule_proposal import propose_rules
+from wireproof.fuzz.rule_proposal import Difference, propose_rules
 from wireproof.runner.events import EventWriter
+from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
 
 
@@ -96,16 +97,66 @@ def test_an_accepted_finding_keeps_its_value_and_says_what_it_needs(tmp_path: Pa
     assert made.twin is None
 
 
+def test_a_refusal_is_named_after_the_field_and_the_value_that_would_be_right(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[16] = 7
+    made = promote(evolve(_found(bytes(data)), title="found by fuzzing"), load(), tmp_path, "magic/seven")
+    assert made.case.title == "magic 7"
+    assert made.case.rules == ("kafka.v2.magic",)
+    assert made.twin is None or made.twin.title == f"{made.case.title}, repaired"
+
+
+def test_a_value_is_named_after_the_difference_and_is_of_a_rule_that_names_its_field(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[7] = 9
+    field = "batches[0].records[0].offset"
+    found = Difference("fail:wrong-value", "batches[].records[].offset", f'{field} = "9"', f'{field} = "0"')
+    made = promote(_found(bytes(data)), load(), tmp_path, "offsets/nine", difference=found)
+    assert made.case.title == f"{field} is 9, not 0"
+    assert made.case.why == f'A codec answered {field} = "0"; the format requires {field} = "9".'
+    assert "offset" in load().rules[made.case.rules[0]].text
+    assert len(made.fitting) > 1
+    second = {"difference": found, "choose": lambda fitting: fitting[1]}
+    other = promote(_found(bytes(data)), load(), tmp_path, "offsets/also", **second)  # type: ignore[arg-type]
+    assert other.case.rules == made.fitting[1:2]
+
+
+def test_without_a_difference_a_value_is_named_after_its_like(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[7] = 9
+    case = promote(_found(bytes(data)), load(), tmp_path, "mine/nine").case
+    assert case.title == "As kafka.batch/v2/headers/five, with baseOffset 9 and records[0].offset 9 and more"
+
+
+def test_the_verb_names_the_other_rules_and_takes_one(wireproof: Command, tmp_path: Path) -> None:
+    token = to_token(_found(_broken()))
+    words = ("promote", token, "--to", tmp_path)
+    said = wireproof(*words, "--name", "crc/first")
+    (also,) = [line for line in said.out.splitlines() if line.startswith("also")]
+    other = also.split()[1].rstrip(",")
+    again = wireproof(*words, "--name", "crc/second", "--rule", other)
+    assert f"rule  {other}" in again.out
+    wrong = wireproof(*words, "--name", "crc/third", "--rule", f"{other}x")
+    assert (wrong.code, wrong.err) == (2, f"wireproof: there is no rule {other}x: did you mean {other}?\n")
+
+
+def test_a_count_is_named_with_the_value_of_its_repaired_twin(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[57:61] = (-3).to_bytes(4, "big", signed=True)  # recordsCount; the checksum is fixed up
+    data[17:21] = crc32c(bytes(data[21:])).to_bytes(4, "big")
+    case = promote(_found(bytes(data)), load(), tmp_path, "counts/minus-three").case
+    assert case.title == "recordsCount is -3 instead of 0: negative-length"
+    assert "count" in case.rules[0]
+
+
 @pytest.mark.parametrize("like", ["compacted-gaps", "headers", "log-append-time"])
 def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
     near = load().by_id[f"kafka.batch/v2/encode/{like}"]
     assert isinstance(near.input, Value)
     value = json.loads(json.dumps(near.input.value))
     value["baseOffset"] = "77"
-    assert propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load()) == (
-        near.rules[:1],
-        (),
-    )
+    rules, new = propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load())
+    assert (rules[:1], new) == (near.rules[:1], ())
 
 
 def test_a_finding_of_a_rule_without_a_text_is_should(tmp_path: Path) -> None:

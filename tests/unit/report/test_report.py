@@ -75,6 +75,26 @@ def test_a_failure_says_that_it_is_of_robustness() -> None:
     assert not heading(FAIL).endswith(" robustness")
 
 
+@pytest.mark.parametrize(("fields", "cause"), [
+    ({}, "wrong-accept crc-mismatch"),
+    ({"kind": "wrong-value", "cls": "", "path": "records[3].key"}, "wrong-value records[].key"),
+    ({"kind": "wrong-reject", "cls": "other", "path": ""}, "wrong-reject"),
+    ({"kind": "wrong-value", "cls": "", "path": "unreadable", "got": 'unreadable = "crc-mismatch at 17: 1"',
+      "fields": ("unreadable", "batches.length")}, "wrong-value unreadable: crc-mismatch"),
+    ({"kind": "wrong-value", "broken": "kafka.append.crc"}, "kafka.append.crc"),
+])  # fmt: skip
+def test_the_heading_of_a_failure_is_its_cause(fields: dict[str, object], cause: str) -> None:
+    assert heading(evolve(FAIL, **fields)) == f"FAIL  {FAIL.id}  {cause}  must reader"  # type: ignore[arg-type]
+
+
+def test_a_total_failure_names_the_rule_that_most_answers_break() -> None:
+    broken = evolve(
+        FAIL, kind="wrong-value", broken="kafka.append.crc", got="crc-mismatch at 17", text="breaks it"
+    )
+    paragraph = total_failure(stream(*(evolve(broken, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(6))))
+    assert paragraph == "None of 6 cases passes; 6 break kafka.append.crc. The first one: crc-mismatch at 17."
+
+
 def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> None:
     alarm = evolve(FAIL, id="toy.frame/v1/sum/alarm", seq=5, cls="auth-failed", flags=("security",))
     run = stream(PASS, FAIL, alarm)

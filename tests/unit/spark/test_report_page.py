@@ -204,7 +204,8 @@ def test_tasks_are_those_of_the_group_that_the_tracker_still_knows() -> None:
     assert checkpointed_job.count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
     assert checkpointed_job.count_tasks(Tracker(), "yours") == TaskCounts()
     assert tasks_text(TaskCounts(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
-    assert tasks_text(TaskCounts()) == "waiting for Spark"
+    assert tasks_text(TaskCounts()) == "starting tasks"
+    assert tasks_text(TaskCounts(phase="starting Spark")) == "starting Spark"
 
 
 def test_a_bar_begins_where_a_job_that_goes_on_was() -> None:

@@ -3,7 +3,12 @@
 import errno
 import gzip
 import os
+import re
 import shutil
+import struct
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,9 @@ import pytest
 from command_line import Command
 from folders import SUPPORT
 
+from wireproof.spark import command_support
+from wireproof.spark.errors import SourceError
+from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan, plan_scan
 from wireproof.spark.scan_span import scan_span
@@ -304,3 +312,58 @@ def test_a_brokers_segment_with_its_indexes_raises_no_alarm(scanned: Command, fo
     assert done.code == 0
     assert "wrong: " not in done.out
     assert ", 0 findings that mislead a reader" in done.out
+
+
+def test_damage_stands_before_the_tables_and_an_index_file_has_one_line(
+    scanned: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    path = write(folder / "00000000000000000000.log", LOG[:100] + bytes([LOG[100] ^ 1]) + LOG[101:])
+    index = write(path.with_suffix(".index"), b"".join(struct.pack(">ii", n, 7) for n in range(1, 9)))
+    lines = scanned(folder).out.splitlines()
+    places = [n for n, line in enumerate(lines) if line.startswith(f"wrong: {path}: bytes ")]
+    table = next(n for n, line in enumerate(lines) if line.startswith("1 objects, "))
+    of_index = [n for n, line in enumerate(lines) if line.startswith(f"wrong: {index} ")]
+    assert places[-1] < table < of_index[0]
+    assert len(of_index) == 1
+    assert re.search(r"; \d+ more findings in this file$", lines[of_index[0]])
+
+
+def test_spark_s_log_is_in_a_file_that_an_error_names(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "spark.log"
+
+    def failing() -> None:
+        with command_support.spark_errors(log) as console:
+            subprocess.run([sys.executable, "-c", "import sys; sys.stderr.write('WARN of Java')"], check=True)
+            console.print("the bar")
+            raise SourceError("an object changed")
+
+    with pytest.raises(SourceError) as raised:
+        failing()
+    assert str(raised.value) == f"an object changed; Spark's log: {log}"
+    assert log.read_text() == "WARN of Java"
+    assert capfd.readouterr().err == "the bar\n"
+    with command_support.spark_errors(tmp_path / "empty.log"):
+        sys.stderr.write("")
+    subprocess.run([sys.executable, "-c", "import sys; sys.stderr.write('afterwards')"], check=True)
+    assert capfd.readouterr().err == "afterwards"
+
+
+def test_the_phases_of_a_scan_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "in" / "00000000000000000000.log", LOG)
+    paths = command_support.source_options([str(tmp_path / "in")])
+    plan = plan_scan("wireproof.kafka_log", paths, (), tmp_path / "out")
+    phases: list[str] = []
+
+    def begins(*_: object, **__: object) -> None:
+        for number in plan.remaining:
+            scan_span(plan, number)
+        raise SourceError("no Java here")
+
+    monkeypatch.setattr("wireproof.spark.session.session", begins)
+    for _ in range(2):
+        with suppress(SourceError):
+            run_scan(plan, None, lambda *now: phases.append(now[2].phase))
+    assert phases == ["starting Spark", "joining the tables"]
