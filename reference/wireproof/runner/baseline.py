@@ -54,6 +54,9 @@ class AppliedBaseline:
 LINE: Final = 110
 """Characters of a line of ids."""
 
+MAX_TOPICS: Final = 2
+"""Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
+
 NO_BASELINE: Final = AppliedBaseline({})
 
 
@@ -209,22 +212,28 @@ def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
-    family in no other way, else of the whole topic. Generated examples are named without seed and number.
+    family in no other way, else of the whole topic; of all topics, if several fail at the same field.
+    Generated examples are named without seed and number.
     """
     alike: dict[tuple[str, ...], set[str]] = {}
+    topics: dict[tuple[str, ...], set[str]] = {}
     kinds: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for event in gating:
         parent, family = _parts(event)
         alike.setdefault((event.suite, family, *_way(event)), set()).add(parent)
+        topics.setdefault((event.format_id, family, *_way(event)), set()).add(event.suite)
         kinds.setdefault((parent, family), set()).add(_way(event))
     for event in gating:
         parent, family = _parts(event)
         if event.is_property:
             yield event, f"{parent}~*"
-            continue
-        one = len(alike[event.suite, family, *_way(event)]) == len(kinds[parent, family]) == 1
-        fixture = parent if one else f"{event.suite}/*"
-        yield event, f"{fixture}~{family}:*" if family else event.id
+        elif not family:
+            yield event, event.id
+        elif event.signature_path and len(topics[event.format_id, family, *_way(event)]) > MAX_TOPICS:
+            yield event, f"{event.format_id}/**~{family}:*"
+        else:
+            one = len(alike[event.suite, family, *_way(event)]) == len(kinds[parent, family]) == 1
+            yield event, f"{parent if one else f'{event.suite}/*'}~{family}:*"
 
 
 def _parts(event: CaseEvent) -> tuple[str, str]:
@@ -245,14 +254,15 @@ def table_text(entry: KnownFailure, names: Sequence[str], shared: Sequence[str] 
 
 
 def _ids_text(names: Sequence[str]) -> str:
-    """Return one id as a text, several as a list with as many on a line as fit."""
+    """Return one id as a text, several as a list with as many on a line as fit after `id = [`."""
     if len(names) == 1:
         return _quoted(names[0])
-    words = textwrap.wrap(
-        ", ".join(map(_quoted, names)), LINE, break_long_words=False, break_on_hyphens=False,
-        initial_indent="    ", subsequent_indent="    ",
+    indent = " " * len("id = [")
+    words = textwrap.fill(
+        ", ".join(map(_quoted, names)), LINE - len("]"), break_long_words=False, break_on_hyphens=False,
+        initial_indent=indent, subsequent_indent=indent,
     )  # fmt: skip
-    return "\n".join(("[", *words, "]"))
+    return f"[{words.strip()}]"
 
 
 def _quoted(text: str) -> str:

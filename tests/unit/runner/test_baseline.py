@@ -422,6 +422,26 @@ def test_a_baseline_has_a_table_for_each_way_to_fail_and_names_its_rules() -> No
     assert all(f"rule{n}" in text for n in range(7))
 
 
+def test_derived_cases_of_many_topics_that_fail_at_the_same_field_are_one_pattern() -> None:
+    cases = [
+        evolve(FAIL, seq=n, id=f"toy.frame/v1/topic{n % 4}/{n:02d}~flip:{n}", path="records[1].value")
+        for n in range(20)
+    ]
+    text = write(stream(PASS, *cases), "me", "why", LATER)
+    assert [entry.id for entry in parse_baseline(text)] == ["toy.frame/v1/**~flip:*"]
+    assert code(PASS, *cases, text=text) == 0
+    again = evolve(cases[0], seq=20, id="toy.frame/v1/topic9/00~flip:0")
+    assert code(PASS, *cases, again, text=text) == 0
+    for other in ({"path": "records[1].key"}, {"cls": "other"}, {"kind": "wrong-value"}):
+        assert code(PASS, *cases, evolve(again, **other), text=text) == 1
+    assert code(PASS, *cases, evolve(again, id="toy.frame/v1/topic9/00"), text=text) == 1
+    nowhere = [evolve(case, path="") for case in cases]
+    by_topic = write(stream(PASS, *nowhere), "me", "why", LATER)
+    assert {entry.id for entry in parse_baseline(by_topic)} == {
+        f"toy.frame/v1/topic{n}/*~flip:*" for n in range(4)
+    }
+
+
 def test_a_comment_names_as_many_rules_as_fit_on_a_line() -> None:
     cases = [
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic/{n:02d}", rules=(f"toy.rule-number-{n:02d}",))
