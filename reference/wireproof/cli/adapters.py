@@ -2,6 +2,9 @@
 
 import re
 import shlex
+import shutil
+import sys
+import textwrap
 import time
 from collections.abc import Container, Iterator
 from pathlib import Path
@@ -89,11 +92,21 @@ def command(ctx: click.Context, form: str) -> None:
         )
         return
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for row in rows:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
-        click.echo(f"{head}  {row[3]}")
+        line = f"{head}  {row[3]}"
+        click.echo(line if room is None or len(line) <= room else _wrapped("  ".join(row[:3]), row[3], room))
     _print_options(known)
     _print_machine()
+
+
+def _wrapped(head: str, about: str, room: int) -> str:
+    """Return a row that is wider than the terminal: its description in lines of its own."""
+    indent = " " * 4
+    lines = textwrap.wrap(about, max(room, 2 * len(indent)), initial_indent=indent, subsequent_indent=indent,
+                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    return "\n".join((head.rstrip(), *lines))
 
 
 def _print_machine() -> None:
