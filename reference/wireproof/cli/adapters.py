@@ -269,9 +269,9 @@ def probing(
     folders: tuple[Path, ...],
     in_process: bool,
 ) -> int:
-    """Verify that ADAPTER supports what it declares, with all cases of its formats, declared or not.
+    """Verify that ADAPTER supports what it declares, with the cases of its formats, declared or not.
 
-    Prints claims that fail, abilities that are not claimed, accepted cases that must be refused, and wrong
+    Large cases are left out. Prints claims that fail, abilities that are not claimed, accepted cases that must be refused, and wrong
     revisions, observes, errors and windows; below each, how to fix it. Exit code 1 if a claim is wrong.
     """
     suite = suite_of(folders)
