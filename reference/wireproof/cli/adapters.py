@@ -271,8 +271,9 @@ def probing(
 ) -> int:
     """Verify that ADAPTER supports what it declares, with the cases of its formats, declared or not.
 
-    Large cases are left out. Prints claims that fail, abilities that are not claimed, accepted cases that must be refused, and wrong
-    revisions, observes, errors and windows; below each, how to fix it. Exit code 1 if a claim is wrong.
+    Large cases are left out. Prints claims that fail, abilities that are not claimed, accepted cases that
+    must be refused, and wrong revisions, observes, errors and windows; below each, how to fix it. Exit code
+    1 if a claim is wrong.
     """
     suite = suite_of(folders)
     announce_builds((name,))
