@@ -9,7 +9,7 @@ from rich.console import Console
 
 from wireproof.cli import fuzz_on_spark, scan
 from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.last_run import RunFile, readable_last_run
+from wireproof.cli.last_run import NAMED, RunFile, readable_last_run
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
@@ -59,7 +59,7 @@ def command(
     if quiet:
         output.print(summary(streams))
     else:
-        every = every_finding or last
+        every = every_finding or NAMED in click.get_current_context().meta
         shown = list(_shown(streams, output, CaseLookup(suite), every=every, numbers=numbers))
         print_report_end(output, shown, files, last=last)
     write_outputs(streams, output_files_of(more), suite, numbers=numbers)
