@@ -382,7 +382,8 @@ class Process:
 
     def _last_words(self) -> str:
         text = self._stderr.decode(errors="replace").strip()
-        shown = " / ".join(text.splitlines()[-6:])[-STDERR_SHOWN:]
+        lines = [line for line in text.splitlines() if line.strip(" ^~")]  # no marks below a line of source
+        shown = " / ".join(lines[-6:])[-STDERR_SHOWN:]
         return f"; stderr ends: {one_line(shown, 2 * STDERR_SHOWN)}" if shown else ""
 
     def _last_line(self) -> str:

@@ -134,7 +134,8 @@ def _registered(spec: str) -> Entry:
         return rows[spec]
     if at and name in (*BUILTIN, *rows):
         raise UnknownAdapter(f"{spec}: {name} is no peer of this package, so no version can be chosen")
-    raise UnknownAdapter(f"unknown adapter {spec}: {object_advice(spec) or suggestion(name, names(), LIST)}")
+    advice = object_advice(spec) or _program_advice(spec) or suggestion(name, names(), LIST)
+    raise UnknownAdapter(f"unknown adapter {spec}: {advice}")
 
 
 # --- objects ---
@@ -162,14 +163,29 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the
 
 
 def object_advice(text: str) -> str:
-    """Return how an object in a Python file is named; empty if `text`, also without `.py`, is no file."""
+    """Return how an object in a Python file is named; empty if `text`, also without `.py`, is no file.
+
+    `text` may have the name of the object after a colon.
+    """
+    text, _, name = text.partition(":")
     file = Path(text if text.endswith(".py") else f"{text}.py")
     if not file.is_file():
         return ""
     path = file.resolve()
     here = path.is_relative_to(Path.cwd())
     module = ".".join((path.relative_to(Path.cwd()) if here else Path(path.name)).with_suffix("").parts)
-    return f"write py:{module}:{_likely_name(path)}{'' if here else f' in {path.parent}'}"
+    return f"write py:{module}:{name or _likely_name(path)}{'' if here else f' in {path.parent}'}"
+
+
+def _program_advice(text: str) -> str:
+    """Return how a program in a file is named; empty if `text` is no file."""
+    path = Path(text)
+    if not path.is_file():
+        return ""
+    command = text if "/" in text else f"./{text}"
+    if os.access(path, os.X_OK):
+        return f"write {shlex.quote(f'exec:{command}')}"
+    return "it cannot be executed: build it, and write exec:COMMAND, or exec:'INTERPRETER FILE'"
 
 
 def _likely_name(path: Path) -> str:

@@ -9,6 +9,7 @@ interface. The tests check both like any adapter.
 import re
 import shlex
 import shutil
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ from wireproof.adapters.packaged_folders import templates_folder
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES, Format
 from wireproof.wire.json_values import DECIMAL_PATTERN, DERIVED, HEX_PATTERN, json_schema
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 _CASES: Final = re.compile(r"--run '([^']+)'")
 """The head of a template shows the command that checks it."""
@@ -27,6 +29,9 @@ _CASES: Final = re.compile(r"--run '([^']+)'")
 _EXAMPLE: Final = re.compile("As it stands it is a whole codec of .*")
 _NO_CODEC: Final = "As it stands it has no codec, and claims nothing of its format."
 """The sentence at the head of a template, and the one of an adapter without a codec."""
+
+_ERRORS: Final = re.compile(r"""(?<=["'])exact(?=\\?["'](?!:))""")
+"""What the head of a template claims of its classes of refusals; a comment above it has a colon behind it."""
 
 _CODEC: Final = "--- the codec: yours goes here"
 _WIRE: Final = "--- the wire:"
@@ -184,11 +189,15 @@ def _for_format(template: AdapterTemplate, row: Format) -> str:
     lines = template.text.splitlines(keepends=True)
     begin, end = (next(n for n, line in enumerate(lines) if mark in line) for mark in (_CODEC, _WIRE))
     head = "".join(lines[:begin]).replace(template.cases, f"{row.format_id}/**")
+    head = _ERRORS.sub("coarse", head)  # the classes of a new codec are still to be mapped
     return _EXAMPLE.sub(_NO_CODEC, head) + place + "".join(lines[end:])
 
 
 def shape_lines(row: Format) -> Iterator[str]:
-    """Yield the shape of the values of a format as text: each class with its fields and their JSON types."""
+    """Yield the shape of the values of a format as text: each class with its fields and their JSON types.
+
+    The classes of refusals follow.
+    """
     yield f"A value of {row.format_id} in JSON. An integer is a decimal string; bytes are lower-case hex,"
     yield "also of text; null is not empty. What is computed follows from other fields: decode returns it,"
     yield "and encode may not get it. What is derived is compared only if observes names it."
@@ -198,6 +207,10 @@ def shape_lines(row: Format) -> Iterator[str]:
         for field, part in node["properties"].items():
             note = "derived" if DERIVED in part else "" if field in node["required"] else "computed"
             yield f"  {field}: {_shape(part)}{note and f', {note}'}"
+    yield ""
+    yield from textwrap.wrap(
+        f"Classes of refusals: {', '.join(REJECT_CLASSES)}.", 100, break_on_hyphens=False
+    )
 
 
 def _shape(node: Mapping[str, Any]) -> str:

@@ -26,6 +26,9 @@ LARGEST: Final = 16 * 1024 * 1024
 LAST: Final = "last"
 """The name of the last run, in place of a file."""
 
+NAMED: Final = f"{__name__}.named"
+"""The key of click's context under which stands that the user wrote `last`, and not the file itself."""
+
 
 @frozen
 class Finding:
@@ -116,5 +119,7 @@ class RunFile(click.Path):
             stored = last_run().file
             if not stored or not Path(stored).is_file():
                 self.fail("no run of this project is stored: run `wireproof check ADAPTER` first", param, ctx)
+            if ctx is not None:
+                ctx.meta[NAMED] = True
             return Path(stored)
         return cast("Path", super().convert(value, param, ctx))

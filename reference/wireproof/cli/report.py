@@ -9,7 +9,7 @@ from rich.console import Console
 
 from wireproof.cli import fuzz_on_spark, scan
 from wireproof.cli.general_options import with_fixtures
-from wireproof.cli.last_run import RunFile, readable_last_run
+from wireproof.cli.last_run import NAMED, RunFile, readable_last_run
 from wireproof.cli.options import all_findings_option, suite_of
 from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
 from wireproof.cli.run_end import PrintedRun, print_report_end
@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """Render RUNs, the files of `check --out`; shards are joined. A folder is of `scan` or `fuzz --spark`.
 
-    `last` is the last run of this project, with the numbers that `check` gave its findings.
+    `last` is the last run of this project: every kind of failure, with the number that `check` gave it.
 
     Failures do not change the exit code. A run that cannot be trusted does: 2, it judged nothing; 1 or 4, it
     left cases out, because they crashed the codec or for another reason.
@@ -59,7 +59,8 @@ def command(
     if quiet:
         output.print(summary(streams))
     else:
-        shown = list(_shown(streams, output, CaseLookup(suite), every=every_finding, numbers=numbers))
+        every = every_finding or NAMED in click.get_current_context().meta
+        shown = list(_shown(streams, output, CaseLookup(suite), every=every, numbers=numbers))
         print_report_end(output, shown, files, last=last)
     write_outputs(streams, output_files_of(more), suite, numbers=numbers)
     return deciding_code([code for stream in streams for code in trust_codes(stream)])

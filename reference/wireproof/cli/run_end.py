@@ -1,10 +1,12 @@
 """The last lines of `check` and `report`: kinds of failure, the exit code with its reason, next commands."""
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import click
 from attrs import frozen
 from rich.console import Console
 
@@ -57,7 +59,14 @@ def print_end(
 
 def _last() -> Iterator[tuple[str, str]]:
     yield f"wireproof report {LAST}", "every kind of failure, and tables"
-    yield f"wireproof report {LAST} --html page.html", "all of it as one page"
+    yield from _page(Path(LAST))
+
+
+def _page(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the command that writes the page of a run, unless the command that ends has `--html` itself."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("html"):
+        yield _report(file, "--html", "page.html"), "all of it as one page"
 
 
 def print_report_end(
@@ -106,7 +115,7 @@ def _report_commands(
     yield from _replay(judgements, "#1" if last else f"{file}#1")
     if any(one.shown.printed < len(one.shown.found) for one in judgements):
         yield _report(file, "--all"), "show every kind of failure"
-    yield _report(file, "--html", "page.html"), "all of it as one page"
+    yield from _page(file)
 
 
 def _replay(judgements: Sequence[PrintedRun], name: str) -> Iterator[tuple[str, str]]:
@@ -130,4 +139,10 @@ def _diffs(
         if out and path and Path(path) != out.absolute() and Path(path).is_file():
             now = one.stream.run.version
             purpose = "compare with the previous run" if version == now else f"compare {version} with {now}"
-            yield shlex.join(("wireproof", "diff", path, str(out))), purpose
+            yield shlex.join(("wireproof", "diff", _shown_path(path), str(out))), purpose
+
+
+def _shown_path(path: str) -> str:
+    """Return a path as somebody in the current folder would write it."""
+    here = Path.cwd()
+    return os.path.relpath(path, here) if Path(path).is_relative_to(here) else path

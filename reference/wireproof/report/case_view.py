@@ -3,6 +3,7 @@
 The values are plain: the matrix packs them into its page.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from json import dumps
@@ -413,17 +414,24 @@ def _rows(format_ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Yield the lines of a table; cells are broken into several lines if `room` columns are too few."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    words = [max(len(word) for cell in column for word in cell.split()) for column in zip(*rows, strict=True)]
+    """Yield the lines of a table; cells are broken into several lines if `room` columns are too few.
+
+    Words are broken at their hyphens if there is not even room for the longest word of each column.
+    """
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    words = [max(len(word) for cell in column for word in cell.split()) for column in columns]
     narrow = room is not None and sum(words) + len(GAP) * (len(words) - 1) > room
+    hyphens = room is not None and sum(words) + len(NARROW_GAP) * (len(words) - 1) > room
+    if hyphens:
+        words = [max(map(len, re.split(r"\s|(?<=-)", " ".join(column)))) for column in columns]
     gap = NARROW_GAP if narrow else GAP
     while room is not None and sum(widths) + len(gap) * (len(widths) - 1) > room and widths != words:
         widest = max(range(len(widths)), key=lambda place: widths[place] - words[place])
         widths[widest] -= 1
     for row in rows:
         cells = (
-            wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+            wrap(cell, width, break_long_words=False, break_on_hyphens=hyphens)
             for cell, width in zip(row, widths, strict=True)
         )
         for parts in zip_longest(*cells, fillvalue=""):

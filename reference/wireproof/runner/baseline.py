@@ -5,6 +5,7 @@
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise, takewhile
@@ -53,6 +54,9 @@ class AppliedBaseline:
 LINE: Final = 110
 """Characters of a line of ids."""
 
+MAX_TOPICS: Final = 2
+"""Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
+
 NO_BASELINE: Final = AppliedBaseline({})
 
 
@@ -65,10 +69,10 @@ class EntryLookup:
     """Finds the known failure that covers a case."""
 
     def __init__(self, known_failures: Sequence[KnownFailure]) -> None:
-        """Sort the entries: one case before one family, and that before a pattern."""
+        """Sort the entries: one case before one family, that before a pattern, and one field before any."""
         several = (entry for entry in known_failures if entry.prefix or entry.broad)
         self._single = {entry.id: entry for entry in known_failures if not (entry.prefix or entry.broad)}
-        self._several = sorted(several, key=lambda entry: entry.broad)
+        self._several = sorted(several, key=lambda entry: (entry.broad, not entry.path))
 
     def entry_of(self, event: CaseEvent) -> KnownFailure | None:
         """Return the entry; None if there is none."""
@@ -168,45 +172,68 @@ def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: d
 def write(stream: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
     """Return a baseline of every failure of a run that would fail it; the user improves the reasons.
 
-    A table has the failures of one rule with one verdict and class.
+    A table has the failures of a format with one verdict, class and path; its comment names their rules.
     """
-    tables: dict[tuple[str, ...], set[str]] = {}
-    for event, pattern in _folded([event for event in stream.cases if fails_run(event, stream.run)]):
-        rule = next(iter(event.deciding_rules), event.suite)
-        path = event.signature_path if event.is_property else ""
-        tables.setdefault((event.format, rule, event.label, event.cls, path), set()).add(pattern)
-    head = f"owner = {_quoted(owner)}\nexpires = {expires.isoformat()}\n" if tables else ""
-    seen: set[tuple[str, ...]] = set()  # a pattern may cover cases of several rules
-    texts = []
-    for (_, rule, kind, cls, path), names in sorted(tables.items()):
-        new = sorted(name for name in names if (name, kind, cls, path) not in seen)
-        seen.update((name, kind, cls, path) for name in new)
-        if new:
-            entry = KnownFailure("", kind, cls, reason, owner, expires, issue, path=path)
-            texts.append(f"\n# {rule}\n{table_text(entry, new)}")
-    return head + "".join(texts)
+    tables: dict[tuple[str, ...], tuple[set[str], Counter[str]]] = {}
+    for event, name in _folded([event for event in stream.cases if fails_run(event, stream.run)]):
+        names, rules = tables.setdefault((event.format, *_way(event)), (set(), Counter()))
+        names.add(name)
+        rules[next(iter(event.deciding_rules), event.suite)] += 1
+    texts = [
+        f"\n# {_rules_text(rules)}\n"
+        + table_text(KnownFailure("", kind, cls, reason, owner, expires, issue, path=path), sorted(names))
+        for (_, kind, cls, path), (names, rules) in sorted(tables.items(), key=lambda table: table[0])
+    ]
+    head = f"owner = {_quoted(owner)}\nexpires = {expires.isoformat()}\nreason = {_quoted(reason)}\n"
+    return "".join((head, *texts)) if texts else ""
+
+
+def _way(event: CaseEvent) -> tuple[str, str, str]:
+    """Return the verdict, class and path of a failure: what all cases of one table have in common.
+
+    A case has one twin, so a blocked refusal needs no word about which one.
+    """
+    kind = event.verdict if event.verdict == "blocked" else event.label
+    return kind, event.cls, event.signature_path
+
+
+def _rules_text(rules: Counter[str]) -> str:
+    """Return the most frequent rules, as many as fit on a line."""
+    names = [name for name, _ in rules.most_common()]
+    shown = list(
+        takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
+    )
+    number = shown[-1] if shown else 1
+    more = f" and {len(names) - number} more" if number < len(names) else ""
+    return ", ".join(names[:number]) + more
 
 
 def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
-    family in no other way, else of the whole topic. Generated examples are named without seed and number.
+    family in no other way, else of the whole topic; of all topics, if several fail at the same field.
+    Generated examples are named without seed and number.
     """
     alike: dict[tuple[str, ...], set[str]] = {}
-    kinds: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    topics: dict[tuple[str, ...], set[str]] = {}
+    kinds: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for event in gating:
         parent, family = _parts(event)
-        alike.setdefault((event.suite, family, event.label, event.cls), set()).add(parent)
-        kinds.setdefault((parent, family), set()).add((event.label, event.cls))
+        alike.setdefault((event.suite, family, *_way(event)), set()).add(parent)
+        topics.setdefault((event.format_id, family, *_way(event)), set()).add(event.suite)
+        kinds.setdefault((parent, family), set()).add(_way(event))
     for event in gating:
         parent, family = _parts(event)
         if event.is_property:
             yield event, f"{parent}~*"
-            continue
-        one = len(alike[event.suite, family, event.label, event.cls]) == len(kinds[parent, family]) == 1
-        fixture = parent if one else f"{event.suite}/*"
-        yield event, f"{fixture}~{family}:*" if family else event.id
+        elif not family:
+            yield event, event.id
+        elif event.signature_path and len(topics[event.format_id, family, *_way(event)]) > MAX_TOPICS:
+            yield event, f"{event.format_id}/**~{family}:*"
+        else:
+            one = len(alike[event.suite, family, *_way(event)]) == len(kinds[parent, family]) == 1
+            yield event, f"{parent if one else f'{event.suite}/*'}~{family}:*"
 
 
 def _parts(event: CaseEvent) -> tuple[str, str]:
@@ -227,14 +254,15 @@ def table_text(entry: KnownFailure, names: Sequence[str], shared: Sequence[str] 
 
 
 def _ids_text(names: Sequence[str]) -> str:
-    """Return one id as a text, several as a list with as many on a line as fit."""
+    """Return one id as a text, several as a list with as many on a line as fit after `id = [`."""
     if len(names) == 1:
         return _quoted(names[0])
-    words = textwrap.wrap(
-        ", ".join(map(_quoted, names)), LINE, break_long_words=False, break_on_hyphens=False,
-        initial_indent="    ", subsequent_indent="    ",
+    indent = " " * len("id = [")
+    words = textwrap.fill(
+        ", ".join(map(_quoted, names)), LINE - len("]"), break_long_words=False, break_on_hyphens=False,
+        initial_indent=indent, subsequent_indent=indent,
     )  # fmt: skip
-    return "\n".join(("[", *words, "]"))
+    return f"[{words.strip()}]"
 
 
 def _quoted(text: str) -> str:
@@ -331,16 +359,20 @@ def _fixed(
 ) -> Iterator[str]:
     """Yield the text of a table; entries that fail in another way now get tables of their own."""
     changed = {entry for entry in table if entry in applied.changed and not entry.prefix}
-    ways: dict[tuple[str, str], list[KnownFailure]] = {}
+    ways: dict[tuple[str, ...], list[KnownFailure]] = {}
     for event in stream.cases:
         for entry in changed:
             if entry.id == event.id:
-                ways.setdefault((event.label, event.cls), []).append(entry)
+                ways.setdefault(_way(event), []).append(entry)
     same = [entry for entry in table if entry not in changed]
     if same:
         yield _with_ids(text, same) if changed else text
-    for (kind, cls), entries in ways.items():
-        yield _with(_with(_with_ids(text, entries) if len(table) > 1 else text, "kind", kind), "class", cls)
+    for (kind, cls, path), entries in ways.items():
+        block = _with_ids(text, entries) if len(table) > 1 else text
+        values = {"kind": kind, "class": cls, **({PATH: path} if entries[0].path else {})}
+        for name, value in values.items():
+            block = _with(block, name, value)
+        yield block
 
 
 def _with_ids(block: str, entries: Sequence[KnownFailure]) -> str:
@@ -354,6 +386,8 @@ def _with(block: str, name: str, value: str) -> str:
     """Return the table with one of its lines rewritten; a comment at the end of the line stays."""
     was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
     line = f"{name} = {_quoted(value)}"
+    if name == PATH and not value:  # a path is never empty
+        return re.sub(rf"^{name}\b.*\n", "", block, count=1, flags=re.MULTILINE)
     if not was.search(block):  # only a class may be missing
         return re.sub(r"^kind\b.*", lambda kind: f"{kind[0]}\n{line}", block, count=1, flags=re.MULTILINE)
     return was.sub(lambda _: line, block, count=1)

@@ -4,7 +4,7 @@ A known failure is one case with the verdict and class that it fails with, a rea
 date. A table has those that differ in nothing but the case. An entry that no longer applies ends a run with
 exit code 3:
 
-    owner = "somebody"        # of every table that names no other; the day too
+    owner = "somebody"        # of every table that names no other; the day and the reason too
     expires = 2027-06-30
 
     # a comment stays with the table below it
@@ -12,6 +12,7 @@ exit code 3:
     id = ["kafka.batch/v2/crc/flipped-bit", "kafka.batch/v2/crc/zero"]
     kind = "fail:wrong-accept"
     class = "crc-mismatch"    # where there is one
+    path = "records[].value"  # optional: only failures at this field, or of this broken rule
     reason = "the library checks sums only on request"
     issue = "https://…"       # optional
     fault = "https://…#L10"   # optional: the lines of the implementation that are at fault
@@ -26,11 +27,8 @@ these kinds covers all of them. `exact = true` is for a codec that does not run 
 failed assertion ends: it fails the same way on every machine, so another way is a change.
 
 A generated example has another id with every release of the cases. So an entry for examples ends in `~*`,
-such as `kafka.batch/v2/property/decode~*`, and covers those that fail as written at `path`: the field without
-its indices, or the rule that the answer breaks; without `path`, any. It is not stale if no example fails,
-because another seed may draw others.
-
-    path = "records[].headers"
+such as `kafka.batch/v2/property/decode~*`, and covers those that fail as written. It is not stale if no
+example fails, because another seed may draw others.
 
 `flaky = true` marks an implementation that carries state from one input to another, as the reason
 explains: such an entry is not stale if its case passes.
@@ -121,28 +119,35 @@ class KnownFailure:
             parent, _, derived = event.id.partition("~")
             family = self.id.removeprefix(self.fixture)[1:-1]
             known = derived.startswith(family) and fixture_pattern(self.fixture).fullmatch(parent)
-            return bool(known) and self.fails_as_recorded(event) and self.path in ("", event.signature_path)
+            return bool(known) and self.fails_as_recorded(event)
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def fails_as_recorded(self, event: CaseEvent) -> bool:
         """Return True if the case fails in the way of the entry."""
-        return self.failure == failure_of(event.label, event.cls, exact=self.exact)
+        alike = self.failure == failure_of(event.label, event.cls, exact=self.exact)
+        return alike and self.path in ("", event.signature_path)
 
 
 def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
-    """Return verdict and class; for a codec that runs away, one name for every limit."""
-    return ("runaway", "") if kind.partition(":")[0] in RUNAWAY and not exact else (kind, cls)
+    """Return verdict and class; for a codec that runs away, one name for every limit.
+
+    The kind of a blocked refusal is its twin, and a case has only one.
+    """
+    verdict = kind.partition(":")[0]
+    if verdict in RUNAWAY and not exact:
+        return "runaway", ""
+    return verdict if verdict == "blocked" else kind, cls
 
 
 FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
-SHARED: Final = ("owner", "expires")
+SHARED: Final = ("owner", "expires", "reason")
 """Fields that may stand above all tables."""
 
 LINKS: Final = ("issue", "fault")
 """Links of an entry, each of which may be missing."""
 
 PATH: Final = "path"
-"""The field or rule of an entry for examples, which may be missing too."""
+"""The field or broken rule at which a case fails, which may be missing too."""
 
 _SECURE: Final = "https://"
 MARKS: Final = ("flaky", "exact")
@@ -165,7 +170,7 @@ def parse_tables(text: str, name: str = "baseline") -> tuple[tuple[KnownFailure,
     if rows or not isinstance(tables, list):
         unexpected = ", ".join(rows) or "entry = …"
         raise BaselineError(
-            f"{name}: holds {' and '.join(SHARED)}, [[known-failure]] tables and nothing else: "
+            f"{name}: holds {', '.join(SHARED)}, [[known-failure]] tables and nothing else: "
             f"look at {unexpected}"
         )
     found = tuple(
@@ -201,8 +206,7 @@ def _known_failures(row: object, shared: Mapping[str, object], where: str) -> It
         raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
     row = {"class": "", **shared, **row}
     ids: list[Any] = row["id"] if isinstance(row.get("id"), list) and row["id"] else [row.get("id")]
-    optional = {*LINKS, *MARKS, *([PATH] if all(str(name).endswith("~*") for name in ids) else ())}
-    if unexpected := set(row) - optional ^ set(FIELDS):
+    if unexpected := set(row) - {*LINKS, *MARKS, PATH} ^ set(FIELDS):
         raise BaselineError(
             f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))}"
         )

@@ -21,7 +21,7 @@ import (
 const name, version = "my-codec", "1.0"
 
 // "exact": the classes of refusals are judged too; "coarse": only that it refuses; "none": it has no reasons.
-const exact = "exact"
+const reasons = "exact"
 
 // Refused are bytes or a value that the codec does not take: a class of the contract, where, and a text.
 type Refused struct {
@@ -99,7 +99,7 @@ type request struct {
 
 func answer(r request, blob []byte) (said object, data []byte) {
 	if r.Hello != nil {
-		hello := object{"protocol": 1, "name": name, "version": version, "revisions": claims, "errors": exact, "window": 64}
+		hello := object{"protocol": 1, "name": name, "version": version, "revisions": claims, "errors": reasons, "window": 64}
 		return object{"hello": hello}, nil
 	}
 	defer func() { // a panic would have ended any other caller: a crash

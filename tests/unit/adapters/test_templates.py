@@ -4,6 +4,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from wireproof.adapters.templates import TEMPLATES, AdapterTemplate, client_temp
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import json_schema
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 FAULTS = {
     "python": ("length == 0", "False"),
@@ -153,11 +155,15 @@ def test_a_template_of_a_format_builds_and_is_right_until_decode_is_written_wron
     assert "iggy" not in text
     for shape in ("RecordBatch:", "baseOffset: integer", "headers: list of [bytes, bytes or null]"):
         assert shape in text
+    assert all(name in text for name in REJECT_CLASSES)
+    assert done.out.splitlines()[-1].startswith("wireproof show kafka.batch/v2/batch/two-records ")
     build(template, folder)
     probed = wireproof("adapters", "probe", template.spec(folder))
     assert probed.code == 0
     assert probed.out.splitlines()[0].endswith(" cases, 0 findings")
     assert "as claimed" not in probed.out
+    with closing(open_adapter(template.spec(folder))) as controller:  # its classes are still to be mapped
+        assert controller.hello.errors == "coarse"
 
     ops, claimed, place, answer = ANSWERS[language]
     begin, _, end = text.replace(ops, claimed).partition(place)

@@ -82,6 +82,9 @@ MINE = {
     "torn.py": "x = (\n",
     "sad.py": "class Mine:\n    def __init__(self):\n        raise KeyError('no file')\n",
     "below/deep.py": "def made(): ...\n",
+    "built": "#!/bin/sh\n",
+    "below/built": "#!/bin/sh\n",
+    "main.go": "package main\n",
 }
 """Files of an author, by name."""
 
@@ -89,7 +92,12 @@ WRITTEN = (
     ("mine.py", 2, "unknown adapter mine.py: write py:mine:Mine"),
     ("./mine.py", 2, "write py:mine:Mine"),
     ("mine", 2, "unknown adapter mine: write py:mine:Mine"),
+    ("mine:Other", 2, "unknown adapter mine:Other: write py:mine:Other"),
+    ("mine.py:Mine", 2, "write py:mine:Mine"),
     ("below/deep.py", 2, "write py:below.deep:made"),
+    ("built", 2, "unknown adapter built: write exec:./built"),
+    ("below/built", 2, "write exec:below/built"),
+    ("main.go", 2, "it cannot be executed: build it, and write exec:COMMAND"),
     ("torn.py", 2, "write py:torn:NAME"),
     ("py:mine", 2, "py:mine: write py:mine:Mine"),
     ("py:mine.py:Mine", 2, "py:mine.py:Mine: write py:mine:Mine"),
@@ -120,6 +128,7 @@ def test_an_object_that_is_named_wrongly_is_one_line_that_says_what_to_type(
     for name, text in MINE.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
     done = wireproof("check", spec, "--run", SMALL, *more)

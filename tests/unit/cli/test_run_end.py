@@ -28,14 +28,53 @@ def test_check_ends_with_its_exit_code_the_reason_and_commands_that_can_be_paste
     monkeypatch.chdir(tmp_path)
     text = wireproof(*CHECK).out
     assert f"exit code 1: does not conform: {MUTANT}" in text
-    commands = [
-        line.partition("  #")[0].strip() for line in text.splitlines() if line.startswith("  wireproof")
-    ]
+    commands = commands_after(text)
     assert commands == [
         "wireproof replay '#1'", "wireproof report last", "wireproof report last --html page.html"
     ]  # fmt: skip
     assert [wireproof(*shlex.split(command)[1:]).code for command in commands] == [1, 0, 0]
     assert (tmp_path / "page.html").exists()
+
+
+def commands_after(text: str) -> list[str]:
+    return [line.partition("  #")[0].strip() for line in text.splitlines() if line.startswith("  wireproof ")]
+
+
+def test_no_command_proposes_the_page_that_was_just_written(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    checked = commands_after(wireproof(*CHECK, "--html", "mine.html").out)
+    assert checked == ["wireproof replay '#1'", "wireproof report last"]
+    assert commands_after(wireproof("report", "last", "--html", "mine.html").out) == ["wireproof replay '#1'"]
+    reported = commands_after(wireproof("report", "last").out)
+    assert reported == ["wireproof replay '#1'", "wireproof report last --html page.html"]
+
+
+def test_the_previous_run_is_of_this_project_and_named_from_the_current_folder(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    for folder in (mine, other):
+        (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(mine)
+    wireproof(*CHECK, "--out", "one.jsonl")
+    monkeypatch.chdir(other)
+    assert "wireproof diff" not in wireproof(*CHECK, "--out", "two.jsonl").out
+    monkeypatch.chdir(mine)
+    commands = commands_after(wireproof(*CHECK, "--out", "two.jsonl").out)
+    assert commands[1] == "wireproof diff one.jsonl two.jsonl"
+    assert wireproof(*shlex.split(commands[1])[1:]).code == 0
+
+
+def test_report_last_shows_every_kind_even_where_the_screen_has_no_room(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LINES", "24")
+    text = wireproof(*CHECK).out
+    shown = wireproof("report", "last").out
+    assert shown.count("\n  replay ") == text.count("\n  replay ") == 4
+    assert "--all" not in shown
 
 
 def test_report_last_shows_every_finding_with_the_number_that_check_gave_it(

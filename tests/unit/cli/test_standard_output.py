@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -153,3 +153,27 @@ def _ended(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
     with pytest.raises(SystemExit) as left:
         main()
     return left.value.code
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+@pytest.mark.parametrize("words", [("adapters",), ("show", "kafka.batch"), ("cases", "kafka.batch/v2/crc/*")])
+def test_a_terminal_of_60_columns_without_colour_shows_plain_lines(words: tuple[str, ...]) -> None:
+    outer, inner = os.openpty()  # type: ignore[attr-defined, unused-ignore] - not on Windows
+    env = os.environ | {"COLUMNS": "60", "NO_COLOR": "1", "TERM": "xterm", "LC_ALL": "C"}
+    env.pop("PYTHONIOENCODING", None)
+    with subprocess.Popen([sys.executable, "-m", "wireproof", *words], stdout=inner, env=env) as process:
+        os.close(inner)
+        text = b""
+        with suppress(OSError):  # Linux ends a terminal with an error
+            while block := os.read(outer, 65536):
+                text += block
+    os.close(outer)
+    assert process.returncode == 0
+    assert b"\x1b" not in text
+    lines = text.decode().splitlines()
+    assert lines
+    about = [line for line in lines if line.startswith("    ")]
+    assert max(map(len, lines if words[0] == "show" else about), default=0) <= 60
+    if words[0] == "adapters":
+        assert "aiokafka-pure  ready" in text.decode()
+        assert len(about) > 20
