@@ -7,6 +7,7 @@ any time that the command may end.
 import pickle
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Protocol, TextIO, cast
@@ -284,18 +285,25 @@ class TableOutput:
         from wireproof.spark.columns import HEADER_BYTES, RowData  # noqa: PLC0415 - likewise
         from wireproof.spark.object_reader import ObjectReader  # noqa: PLC0415 - likewise
 
-        def row(one: SoundEntry) -> RowData:
-            head = one.source.read(one.entry.at, HEADER_BYTES)
-            stored = ObjectReader(None, one.name, one.source.size)
-            return RowData(stored, cast("Item", one.entry.item), head, one.fmt.revision)
+        broken_off: list[KeyboardInterrupt] = []
+
+        def rows() -> Iterator[RowData]:
+            try:
+                for one in chain([first], entries):
+                    head = one.source.read(one.entry.at, HEADER_BYTES)
+                    stored = ObjectReader(None, one.name, one.source.size)
+                    yield RowData(stored, cast("Item", one.entry.item), head, one.fmt.revision)
+            except KeyboardInterrupt as error:  # the rows that wait for the end of their batch are written
+                broken_off.append(error)
 
         table = object_at(next(iter(family_of(first.fmt).sources.values()))).records
         schema = table.schema()
-        rows = map(row, chain([first], entries))
-        with self.path.open("xb") as file, pq.ParquetWriter(file, schema) as writer:
-            for batch in make_batches(rows, table, table.chosen(schema.names), schema):
+        with self.path.open("xb") as file, closing(pq.ParquetWriter(file, schema)) as writer:
+            for batch in make_batches(rows(), table, table.chosen(schema.names), schema):
                 writer.write_batch(batch)
                 self.records += batch.num_rows
+        if broken_off:
+            raise broken_off[0]
 
 
 @define

@@ -165,11 +165,16 @@ class LossFinder:
 
     def end(self) -> Iterator[ListedEntry | Loss]:
         """Yield the rest at the end of the file."""
-        held, later = self._held, self._later
+        held, loss = self._held, self._later
         self._held = self._later = None
+        if held is not None and self._is_past_end(held):
+            lost = self._loss_of(held)
+            self._open = _joined(self._open, lost if loss is None else _joined(lost, loss))
+            held = None
         if held is not None:
             yield from self._confirm(held)
-        loss = later if held is not None else self._open
+        else:
+            loss = self._open
         if loss is not None:
             until = None if self.until is None else self.until - 1
             yield evolve(loss, first=self._expected(), last=until, before=self._time)
@@ -228,6 +233,11 @@ class LossFinder:
         """Return whether zeros at the end are in the place of records: the next file begins later."""
         last = self._offsets(self._held)[1] if self._held is not None else (self._expected() or 0) - 1
         return self.until is not None and last + 1 < self.until
+
+    def _is_past_end(self, one: ListedEntry) -> bool:
+        """Return whether the last entry has the offsets of the next file, and none that follow the others."""
+        first, last = self._offsets(one)
+        return self.until is not None and last >= self.until and first > (self._expected() or 0)
 
     def _offsets(self, one: ListedEntry) -> tuple[int, int]:
         assert self.listing.offsets is not None, "asked before"
