@@ -173,7 +173,7 @@ def _entries_of(
         for part in list_entries(fmt, listing, found.source, reading):
             seen(name, part.end)
             for one in (part,) if isinstance(part, ListedEntry) else part:
-                yield from finder.add(one)
+                yield from finder.add(finder.checked(one))
         yield from finder.end()
 
     for one in _losses_written(output.lost, name, finder, divided()):

@@ -175,7 +175,8 @@ def survey_stream(
     finder = LossFinder(fmt, listing, source, base, until)
     counter = SurveyCounter(listing.totals(), finder)
     try:
-        for one in list_entries(fmt, listing, source, reading):
+        for part in list_entries(fmt, listing, source, reading):
+            one = part if isinstance(part, ListedRows) else finder.checked(part)
             counter.add(one)
             listen(one)
         counter.end()

@@ -24,6 +24,8 @@ from wireproof.wire.readable import instant
 MAX_CAUSES: Final = 8
 """Damaged ranges that a loss lists; the others are counted."""
 
+LOST_ZEROS: Final = "zeros; the next file begins after the last offset here"
+
 NAME: Final = re.compile(r"(?P<base>\d{20})(?:-[A-Za-z0-9_-]{22})?\.log(?:\.(?:deleted|cleaned|swap))?")
 """The name of a segment: its base offset, the id of a remote one, the state: kafka.md §14.1, iggy.md §7.1."""
 
@@ -132,9 +134,20 @@ class LossFinder:
     _open: Loss | None = field(default=None, init=False)
     _later: Loss | None = field(default=None, init=False)
 
+    def checked(self, one: ListedEntry) -> ListedEntry:
+        """Return a part as it is, or zeros as garbage if they are in the place of entries.
+
+        Zeros at the end of the last file may be allocated in advance; other files end where the next begins.
+        """
+        last = self._offsets(self._held)[1] if self._held is not None else (self._expected() or 0) - 1
+        if one.kind != "zeros" or self.until is None or last + 1 >= self.until:
+            return one
+        damage = DamagedRange(one.at, one.end, one.number, "bad-length", one.at, "", LOST_ZEROS)
+        return evolve(one, kind="garbage", damages=(damage,))
+
     def add(self, one: ListedEntry) -> Iterator[ListedEntry | Loss]:
         """Add the next part of the stream; yield what is certain now."""
-        if one.kind == "zeros" and not self._is_cut_by_zeros():
+        if one.kind == "zeros":
             return
         if one.kind != "frame" or any(damage.cls in mismatch_remarks() for damage in one.damages):
             self._lose(one)
@@ -229,11 +242,6 @@ class LossFinder:
     def _expected(self) -> int | None:
         return self.base if self._next is None else self._next
 
-    def _is_cut_by_zeros(self) -> bool:
-        """Return whether zeros at the end are in the place of records: the next file begins later."""
-        last = self._offsets(self._held)[1] if self._held is not None else (self._expected() or 0) - 1
-        return self.until is not None and last + 1 < self.until
-
     def _is_past_end(self, one: ListedEntry) -> bool:
         """Return whether the last entry has the offsets of the next file, and none that follow the others."""
         first, last = self._offsets(one)
@@ -286,8 +294,6 @@ def _cause_of(one: ListedEntry) -> tuple[str, int, str, str]:
     """Return class, position, path and text of what is wrong with a part that lists no damage."""
     if one.kind == "tail":
         return "cut", one.at, "", "the file ends within this entry"
-    if one.kind == "zeros":
-        return "zeros", one.at, "", "zeros in the place of the entries before the next file"
     return "out-of-place", one.at, "", "its offset does not fit between those of its neighbours"
 
 
