@@ -7,7 +7,7 @@ A broker or server keeps more than logs in its data directory. A family lists th
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import field, frozen
 
@@ -30,26 +30,50 @@ class FileFinding:
         message: the problem.
         next_step: the advice, or an empty text.
         is_error: True if the problem misleads a reader; False for a note.
+        places: the number of places that it stands for; 0 if findings with the same words have one cause.
     """
 
     at: int | None
     message: str
     next_step: str = ""
     is_error: bool = True
+    places: int = 0
+
+    @property
+    def words(self) -> str:
+        """Return the message without its numbers: an index with one fault has a finding for each entry."""
+        return re.sub(r"\d+", "0", self.message)
 
 
 @frozen
 class DataFile:
-    """A file of a data directory: its path, its name below the directory, and its size in bytes."""
+    """A file of a data directory.
+
+    Attributes:
+        path: the file.
+        name: its name below the directory.
+        size: its bytes.
+        advance: is given the bytes that were read so far, while a large file is read.
+    """
 
     path: Path
     name: str
     size: int
+    advance: Callable[[int], object] = lambda _: None
 
     @property
     def place(self) -> str:
         """Return the absolute path with slashes, which the patterns of kinds are matched against."""
         return self.path.absolute().as_posix()
+
+    def reading(self, listen: Callable[[Any], object] = lambda _: None) -> Callable[[Any], object]:
+        """Return a function for the parts of a log: it reports how far it was read, and calls `listen`."""
+
+        def listening(part: Any) -> object:  # noqa: ANN401 - an entry or rows of entries
+            self.advance(part.end)
+            return listen(part)
+
+        return listening
 
     def read(self) -> bytes:
         """Return the bytes of a small file.
@@ -71,6 +95,7 @@ class FileReport:
     Attributes:
         summary: its content in a few words.
         findings: its problems, in order.
+        lost: a line for each loss of records, and for all together.
         facts: its content for programs and for the checks between files.
         unsound: the number of its bytes that are damaged.
         unknown: the number of its bytes that have no meaning in any source.
@@ -81,11 +106,18 @@ class FileReport:
     facts: Mapping[str, Json] = field(factory=dict)
     unsound: int = 0
     unknown: int = 0
+    lost: tuple[str, ...] = ()
 
     @property
     def errors(self) -> int:
-        """Return the number of findings that mislead a reader."""
-        return sum(finding.is_error for finding in self.findings)
+        """Return the number of causes that mislead a reader."""
+        return count_causes(self.findings)
+
+
+def count_causes(findings: Iterable[FileFinding]) -> int:
+    """Return the number of damaged places, and of other faults; those with the same words count once."""
+    errors = [one for one in findings if one.is_error]
+    return sum(one.places for one in errors) + len({one.words for one in errors if not one.places})
 
 
 @frozen
@@ -100,6 +132,7 @@ class FileKind:
         placed: whether the folder is part of the pattern, so that it decides before names alone.
         small: whether the report shows all of it, so that `explain` of the file itself prints the report.
             Logs and index files are shown in other ways.
+        is_fast: whether a fast decoder reads such a file where it is installed.
     """
 
     what: str
@@ -108,6 +141,7 @@ class FileKind:
     fits: Callable[[DataFile], bool] = lambda _: True
     placed: bool = False
     small: bool = False
+    is_fast: bool = False
 
 
 @frozen

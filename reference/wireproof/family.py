@@ -259,6 +259,12 @@ class EntryListing:
             differences to show; it yields lines, and returns whether every reader accounts for all bytes.
         notes: returns what fields mean that are stored in a short form, by the path of the field: bits,
             timestamps, deltas. It gets the fields of one entry.
+        row_records: returns the number of records of a row; None if they were not read.
+        head_records: returns the number of records in the entry that begins with these bytes, by its header;
+            None if its header does not have it.
+        times: returns the first and the last time of a row; None if it has none.
+        ticks: the units of these times in a second.
+        is_joinable: whether whole entries one after another are a log that its system reads.
     """
 
     unit: str
@@ -282,6 +288,11 @@ class EntryListing:
     also_read: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     compare_modes: str = ""
     notes: Callable[[Sequence[FieldSpan]], Mapping[str, str]] = lambda _: {}
+    row_records: Callable[[tuple[Any, ...]], int | None] = lambda _: 1
+    head_records: Callable[[bytes], int | None] = lambda _: None
+    times: Callable[[tuple[Any, ...]], tuple[int, int] | None] = lambda _: None
+    ticks: int = 1000
+    is_joinable: bool = False
 
 
 @frozen

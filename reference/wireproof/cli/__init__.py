@@ -52,6 +52,7 @@ VERBS: Final[Mapping[str, str]] = {
     "promote": "turn a finding into a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
+    "salvage": "write the sound records of damaged logs, and the list of what is lost",
     "scan": "scan archives on Spark for frames that are refused or that codecs read differently",
     "serve": "serve an adapter on stdin and stdout",
     "show": "show a case, a folder of cases, a rule or a format; without a name, all formats",

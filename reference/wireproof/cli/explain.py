@@ -340,24 +340,24 @@ def _explain_stream(row: Format, found: OpenInput, request: ExplainRequest) -> E
         survey = survey_stream(fmt, listing, found, reading, json_output.part)
         json_output.line(as_json(summary_json(survey)))
     else:
-        with _spooled() as spool:
+        with spooled() as spool:
             output = TextOutput(stream, request.shown, spool)
             survey = survey_stream(fmt, listing, found, reading, output.part)
             for line in summary_lines(survey):
                 click.echo(line)
-            _copy(spool)
+            copy_spooled(spool)
         if output.left_out:
             click.echo(f"… {output.left_out} more {listing.units} are not listed: see --limit and --at")
     return Exit.CONFORMS if survey.ok else Exit.FAILS
 
 
-def _spooled() -> TextIO:
+def spooled() -> TextIO:
     """Return a file of text whose lines are collected before they are written: one at a time is slow."""
     file = cast("BinaryIO", tempfile.SpooledTemporaryFile(SPOOLED))  # noqa: SIM115 - the wrapper closes it
     return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
 
 
-def _copy(spool: TextIO) -> None:
+def copy_spooled(spool: TextIO) -> None:
     """Print what was spooled."""
     spool.seek(0)
     while piece := spool.read(1 << 20):

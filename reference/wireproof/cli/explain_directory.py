@@ -1,13 +1,18 @@
 """`wireproof explain DIR`: every file of a data directory, its partitions, and the problems between them."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from wireproof.cli.explain import copy_spooled, spooled
 from wireproof.data_files import FileKind
 from wireproof.report import directory_view
 from wireproof.runner import data_directory
 from wireproof.runner.data_directory import DirectoryTotals, read_directory
+from wireproof.runner.entry_list import fast_hint
 from wireproof.runner.exit_codes import Exit
 
 SmallFile = tuple[str, FileKind]
@@ -15,12 +20,16 @@ SmallFile = tuple[str, FileKind]
 
 
 def command_for(path: Path, *, as_json: bool = False) -> Exit:
-    """Print what is in a directory, while it is read; return the exit code."""
+    """Print what is in a directory: JSON lines while it is read, or what is wrong first; return the code."""
     totals = DirectoryTotals()
-    lines = directory_view.event_json if as_json else directory_view.event_lines
-    for event in read_directory(path, totals):
-        for line in lines(event):
-            click.echo(line)
+    if as_json:
+        for event in read_directory(path, totals):
+            for line in directory_view.event_json(event):
+                click.echo(line)
+    else:
+        _print_wrong_first(path, totals)
+    if hint := fast_hint(totals.logs):
+        click.echo(hint, err=True)
     if not totals.files:
         raise click.UsageError(f"{path} has no files: there is nothing to explain")
     for line in [directory_view.total_json(totals)] if as_json else directory_view.total_lines(totals):
@@ -28,6 +37,45 @@ def command_for(path: Path, *, as_json: bool = False) -> Exit:
     if not totals.named and totals.size:
         return Exit.USAGE
     return Exit.CONFORMS if totals.is_sound else Exit.FAILS
+
+
+def _print_wrong_first(path: Path, totals: DirectoryTotals) -> None:
+    """Print what is wrong, then the files, when all were read: in a terminal a bar shows how far that is."""
+    with spooled() as wrong, spooled() as files:
+        with reading_bar(path) as seen:
+            for event in read_directory(path, totals, seen):
+                wrong.writelines(f"{line}\n" for line in directory_view.wrong_lines(event))
+                files.writelines(f"{line}\n" for line in directory_view.event_lines(event))
+        copy_spooled(wrong)
+        copy_spooled(files)
+
+
+@contextmanager
+def reading_bar(path: Path) -> Iterator[Callable[[str, int], None]]:
+    """Show on a terminal how much of a file or directory was read.
+
+    Yields a function of the name of the file that is read, and the bytes of it that were.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - for a terminal alone
+
+    from wireproof.cli.progress import step_bar  # noqa: PLC0415 - likewise
+
+    total = data_directory.size_of(path) if path.is_dir() else path.stat().st_size
+    before, last, shown = 0, ("", 0), -1
+    with step_bar(Console(stderr=True), "MiB") as step:
+
+        def seen(name: str, at: int) -> None:
+            nonlocal before, last, shown
+            before += last[1] if name != last[0] else 0
+            last = name, at
+            if (done := (before + at) >> 20) != shown:
+                shown = done
+                step(f"MiB, {name}", done, max(total >> 20, 1))
+
+        yield seen
 
 
 def kind_of_small_file(path: Path) -> SmallFile | None:

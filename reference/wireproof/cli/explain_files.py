@@ -25,8 +25,8 @@ def _explain_index_file(path: Path, *, as_json: bool) -> Exit:
 
 
 def explain_index_files_of(log: Path) -> Exit:
-    """Print a line for each index file of a log and for each error in it."""
+    """Print a line for each index file of a log."""
     found = data_directory.check_index_files(log)
-    for line in directory_view.verdict_lines(found):
+    for line in directory_view.neighbour_lines(found):
         click.echo(line)
     return Exit.FAILS if any(one.errors for one in found) else Exit.CONFORMS

@@ -1,6 +1,7 @@
 """Show a data directory to a person or a program: a line for each file, each partition, and the totals."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from wireproof.runner.data_directory import (
     DirectoryEvent,
     DirectoryTotals,
     FolderReport,
+    kind_of,
 )
 from wireproof.segment_files import CheckedIndex
 from wireproof.wire.json_values import Json
@@ -32,20 +34,68 @@ NAME_WIDTH: Final = 38
 SIZE_WIDTH: Final = 13
 
 
+def wrong_lines(event: DirectoryEvent) -> Iterator[str]:
+    """Yield the lines about what is wrong in a folder, or between files; an index file has one line."""
+    match event:
+        case FolderReport(files=files, partition=partition):
+            for one in files:
+                if one.report.errors or one.report.lost:
+                    yield from _wrong_file(one)
+            if partition is not None and any(one.is_error for one in partition.findings):
+                yield escape_unsafe(f"partition {partition.name}:")
+                yield from _finding_lines(_errors(partition.findings))
+        case CrossFinding(name=name, finding=finding) if finding.is_error:
+            yield escape_unsafe(f"wrong: {name}: {finding.message}")
+
+
+def _wrong_file(one: CheckedFile) -> Iterator[str]:
+    errors = _errors(one.report.findings)
+    if kind_of(one.file.path):
+        yield escape_unsafe(f"{one.file.name}: {_in_one_line(errors)}")
+        return
+    yield escape_unsafe(f"{one.file.name}:")
+    yield from _finding_lines(errors)
+    *losses, total = one.report.lost or ("",)
+    yield from (f"    {line}" for line in losses[:MAX_FINDINGS])
+    if len(losses) > MAX_FINDINGS:
+        yield f"    … {len(losses) - MAX_FINDINGS} more"
+    yield from (f"    {total}",) if total else ()
+
+
+def _in_one_line(findings: Sequence[FileFinding]) -> str:
+    """Return the first finding of each cause: an index may have one for each of its entries."""
+    first = {one.words: one for one in reversed(findings)}
+    counts = Counter(one.words for one in findings)
+    return "; ".join(
+        f"{_sort(one)}: {_placed(one)}" + f" (and {counts[words] - 1} more like it)" * (counts[words] > 1)
+        for words, one in reversed(first.items())
+    )
+
+
 def event_lines(event: DirectoryEvent) -> Iterator[str]:
-    """Yield the lines of a folder, or of a problem between files."""
+    """Yield the lines of a folder, or of a note on files together; `wrong_lines` has what is wrong."""
     match event:
         case FolderReport(name=name, files=files, partition=partition):
             if files or not name:
                 yield escape_unsafe(f"{name or '.'}/")
             for one in files:
-                yield escape_unsafe(_file_line(one))
-                yield from _finding_lines(one.report.findings)
+                notes = _notes(one.report.findings)
+                is_index = bool(notes and kind_of(one.file.path))
+                yield escape_unsafe(_file_line(one) + f"; {_in_one_line(notes)}" * is_index)
+                yield from () if is_index else _finding_lines(notes)
             if partition is not None:
                 yield escape_unsafe(f"  partition {partition.name}: {partition.summary}")
-                yield from _finding_lines(partition.findings)
-        case CrossFinding(name=name, finding=finding):
-            yield escape_unsafe(f"{_sort(finding)}: {name}: {finding.message}")
+                yield from _finding_lines(_notes(partition.findings))
+        case CrossFinding(name=name, finding=finding) if not finding.is_error:
+            yield escape_unsafe(f"note: {name}: {finding.message}")
+
+
+def _errors(findings: Iterable[FileFinding]) -> list[FileFinding]:
+    return [one for one in findings if one.is_error]
+
+
+def _notes(findings: Iterable[FileFinding]) -> list[FileFinding]:
+    return [one for one in findings if not one.is_error]
 
 
 def small_file_lines(one: CheckedFile) -> Iterator[str]:
@@ -78,7 +128,8 @@ def total_lines(totals: DirectoryTotals) -> Iterator[str]:
         f"{totals.named} bytes named ({share} %), {totals.unsound} damaged"
     )
     if totals.errors:
-        yield f"{totals.errors} findings that mislead a reader, in {totals.wrong} files and partitions"
+        causes = f"{totals.errors} cause{'s' * (totals.errors > 1)}"
+        yield f"{causes} of what misleads a reader, in {totals.wrong} files and partitions"
     for name, size in totals.unknown[:MAX_UNKNOWN]:
         yield escape_unsafe(f"{UNKNOWN}: {name}: {size} bytes")
     if len(totals.unknown) > MAX_UNKNOWN:
@@ -121,12 +172,16 @@ def _finding_lines(findings: Iterable[FileFinding]) -> Iterator[str]:
     """Yield the first findings, errors before notes, then each next step once."""
     ordered = sorted(findings, key=lambda one: not one.is_error)
     for one in ordered[:MAX_FINDINGS]:
-        at = "" if one.at is None else f"at {one.at}: "
-        yield escape_unsafe(f"    {_sort(one)}: {at}{one.message}")
+        yield escape_unsafe(f"    {_sort(one)}: {_placed(one)}")
     if len(ordered) > MAX_FINDINGS:
         yield f"    … {len(ordered) - MAX_FINDINGS} more"
     for step in dict.fromkeys(one.next_step for one in ordered if one.next_step):
         yield escape_unsafe(f"    what to do: {step}")
+
+
+def _placed(finding: FileFinding) -> str:
+    """Return the position of a finding and its message; a damaged place has its position in the message."""
+    return finding.message if finding.at is None or finding.places else f"at {finding.at}: {finding.message}"
 
 
 def _sort(finding: FileFinding) -> str:
@@ -211,6 +266,14 @@ def _json(tree: dict[str, Any]) -> str:
 
 def _columns(entry: Any) -> list[str]:  # noqa: ANN401 - the entry of any index
     return [field.name for field in fields(type(entry))]
+
+
+def neighbour_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
+    """Yield a line for each index file of a log, and once at the end what to do next."""
+    for one in found:
+        more = f"; {_in_one_line(one.findings)}" if one.findings else ""
+        yield escape_unsafe(one.verdict() + more)
+    yield from _advice(found)
 
 
 def verdict_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:

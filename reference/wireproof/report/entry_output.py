@@ -15,6 +15,7 @@ from wireproof.formats import Format, TracedDecode
 from wireproof.report.field_listing import field_lines, text_notes
 from wireproof.runner.entry_list import ListedEntry, ListedRows, Place, entry_prefix
 from wireproof.runner.file_survey import FileSurvey
+from wireproof.runner.lost_records import FileLosses, Loss
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.readable import as_text
@@ -319,8 +320,30 @@ def summary_json(found: FileSurvey) -> dict[str, Any]:
         "remarks": {cls: one.count for cls, one in found.remarks.items()},
         "notes": dict(found.notes),
         "wrong": [damage_json(one) for one in found.damages],
+        "lost": losses_json(found.losses),
         "totals": dict(found.totals),
     }
+
+
+def losses_json(found: FileLosses) -> dict[str, Any]:
+    """Return the losses of a file as JSON."""
+    return {
+        "leastLost": found.records.least,
+        "mostLost": found.records.most,
+        "places": [loss_json(one, gapless=found.gapless) for one in found.kept],
+        "morePlaces": found.count - len(found.kept),
+    }
+
+
+def loss_json(loss: Loss, *, gapless: bool) -> dict[str, Any]:
+    """Return a loss as JSON: commands.md has its members."""
+    records = loss.records(gapless=gapless)
+    return {
+        "position": loss.at, "end": loss.end, "firstOffset": loss.first, "lastOffset": loss.last,
+        "leastRecords": records.least, "mostRecords": records.most, "basis": records.basis,
+        "timeBefore": loss.before, "timeAfter": loss.after,
+        "causes": [damage_json(one) for one in loss.causes], "causeCount": loss.cause_count,
+    }  # fmt: skip
 
 
 def damage_json(one: DamagedRange) -> dict[str, Any]:

@@ -114,6 +114,7 @@ def summary_lines(found: FileSurvey) -> Iterator[str]:
     for note, count in found.notes.items():
         yield f"{count} of them {note}"
     yield from damaged_place_lines(found)
+    yield from found.losses.lines()
     yield from size_lines((one.cls, one.path) for one in found.damages)
     if found.zeros:
         yield f"bytes {found.size - found.zeros} to {found.size} are allocated and not written yet"

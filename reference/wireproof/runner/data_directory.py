@@ -6,7 +6,8 @@ costs one finding. Reports are yielded folder by folder, while the directory is 
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +23,7 @@ from wireproof.data_files import (
     FileReport,
     PartitionReport,
     UnreadableFileError,
+    count_causes,
 )
 from wireproof.family import object_at
 from wireproof.formats import FAMILIES
@@ -61,9 +63,10 @@ class DirectoryTotals:
         size: bytes of all files.
         named: bytes that a family names, sound or damaged.
         unsound: bytes that are damaged.
-        errors: findings that mislead a reader.
-        wrong: files and partitions with such a finding.
+        errors: causes that mislead a reader.
+        wrong: files and partitions with such a cause.
         unknown: names and sizes of files, or parts of them, that no family names.
+        logs: bytes of the files that a fast decoder reads.
     """
 
     folders: int = 0
@@ -75,6 +78,7 @@ class DirectoryTotals:
     errors: int = 0
     wrong: int = 0
     unknown: list[tuple[str, int]] = field(factory=list)
+    logs: int = 0
 
     @property
     def is_sound(self) -> bool:
@@ -82,14 +86,22 @@ class DirectoryTotals:
         return not self.errors and not self.unknown
 
 
-def read_directory(root: Path, totals: DirectoryTotals) -> Iterator[DirectoryEvent]:
-    """Check the files of a directory; yield a report for each folder, then the problems between them."""
+def read_directory(
+    root: Path, totals: DirectoryTotals, seen: Callable[[str, int], object] = lambda _, __: None
+) -> Iterator[DirectoryEvent]:
+    """Check the files of a directory; yield a report for each folder, then the problems between them.
+
+    Args:
+        root: the directory.
+        totals: are counted meanwhile.
+        seen: is given the name of the file that is read, and the bytes of it that were.
+    """
     rules = directory_rules()
     kept: list[CheckedFile] = []
     partitions: list[PartitionReport] = []
-    for folder, found in _folders(root):
+    for folder, found in folders_of(root):
         name = "" if folder == root else folder.relative_to(root).as_posix()
-        files = tuple(_checked(root, path, rules) for path in found)
+        files = tuple(_checked(root, path, rules, seen) for path in found)
         partition = _partition(name, files, rules)
         kept += files
         partitions += [partition] if partition else []
@@ -108,7 +120,7 @@ def directory_rules() -> tuple[DirectoryRules, ...]:
     return tuple(object_at(place) for place in places if place)
 
 
-def _folders(root: Path) -> Iterator[tuple[Path, list[Path]]]:
+def folders_of(root: Path) -> Iterator[tuple[Path, list[Path]]]:
     """Yield each folder with its files, in the order of names; links are not followed.
 
     A folder that cannot be listed comes last, as if it were its only file.
@@ -123,7 +135,15 @@ def _folders(root: Path) -> Iterator[tuple[Path, list[Path]]]:
         yield Path(error.filename), [Path(error.filename)]
 
 
-def _checked(root: Path, path: Path, rules: Sequence[DirectoryRules]) -> CheckedFile:
+def size_of(root: Path) -> int:
+    """Return the bytes of all files in a directory, as far as it can be listed."""
+    found = (path for _, paths in folders_of(root) for path in paths)
+    return sum(path.lstat().st_size for path in found if path.is_file() and not path.is_symlink())
+
+
+def _checked(
+    root: Path, path: Path, rules: Sequence[DirectoryRules], seen: Callable[[str, int], object]
+) -> CheckedFile:
     """Name and check a file; whatever is wrong with it becomes a finding."""
     name = path.relative_to(root).as_posix()
     file = DataFile(path, name, 0)
@@ -133,7 +153,7 @@ def _checked(root: Path, path: Path, rules: Sequence[DirectoryRules]) -> Checked
             return _unknown(file, "this folder cannot be read")
         if not stat.S_ISREG(state.st_mode):
             return _unknown(file, f"no regular file: {_sort_of(state.st_mode)}")
-        file = DataFile(path, name, state.st_size)
+        file = DataFile(path, name, state.st_size, partial(seen, name))
         system, kind = _kind(file, rules)
         if kind is None:
             return _unknown(file, "")
@@ -199,10 +219,11 @@ def _count(totals: DirectoryTotals, files: Sequence[CheckedFile], partition: Par
         totals.unsound += one.report.unsound
         totals.errors += one.report.errors
         totals.wrong += bool(one.report.errors)
+        totals.logs += one.file.size * (one.kind is not None and one.kind.is_fast)
         if one.kind is None or one.report.unknown:
             totals.unknown.append((one.file.name, one.report.unknown))
     if partition is not None:
-        faults = sum(finding.is_error for finding in partition.findings)
+        faults = count_causes(partition.findings)
         totals.partitions += 1
         totals.errors += faults
         totals.wrong += bool(faults)
@@ -334,8 +355,12 @@ def log_report(
     message = [FileFinding(None, found.message)] if found.message else []
     findings = (*message, *_damage(found), *more, *note)
     unsound = file.size - found.sound - found.zeros
-    totals = {"entries": found.entries, **found.totals, **facts}
-    return FileReport(_summary(found, totals), findings, totals, unsound=max(0, unsound))
+    lost: list[Json] = [[one.first, one.last] for one in found.losses.kept if one.offsets]
+    records = found.losses.records
+    counts: dict[str, Json] = {"lost": lost, "leastLost": records.least, "mostLost": records.most}
+    totals = {"entries": found.entries, **found.totals, **facts, **counts}
+    lost_lines = tuple(found.losses.lines())
+    return FileReport(_summary(found, totals), findings, totals, unsound=max(0, unsound), lost=lost_lines)
 
 
 def _summary(found: FileSurvey, facts: Mapping[str, Json]) -> str:
@@ -350,14 +375,16 @@ def _damage(found: FileSurvey) -> Iterator[FileFinding]:
     """Yield a finding for each listed place, one for the others, and one for a cut entry at the end."""
     yield from map(_place, found.damages)
     if found.damage_count > len(found.damages):
-        yield FileFinding(None, f"{found.damage_count - len(found.damages)} more damaged places")
+        more = found.damage_count - len(found.damages)
+        yield FileFinding(None, f"{more} more damaged places", places=more)
     if found.tail:
         whole = f" of {found.wanted}" if found.wanted else ""
         text = f"the file ends within an entry, {found.tail}{whole} bytes of it"
-        yield FileFinding(found.size - found.tail, text)
+        yield FileFinding(found.size - found.tail, text, places=1)
 
 
 def _place(one: DamagedRange) -> FileFinding:
     text = f": {one.text}" if one.text else ""
     path = f" ({one.path})" if one.path else ""
-    return FileFinding(one.at, f"bytes {one.at} to {one.end}: {one.cls} at {one.where}{path}{text}")
+    message = f"bytes {one.at} to {one.end}: {one.cls} at {one.where}{path}{text}"
+    return FileFinding(one.at, message, places=1)

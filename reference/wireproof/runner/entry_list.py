@@ -23,6 +23,7 @@ from wireproof.cases.log_survey import (
 )
 from wireproof.family import EntryListing, EntryRows, object_at
 from wireproof.formats import Format
+from wireproof.install_hint import install_command
 from wireproof.wire.json_values import Json
 from wireproof.wire.layout import Repeated
 from wireproof.wire.options import Options
@@ -31,6 +32,9 @@ from wireproof.wire.scan_items import Item
 
 FAST_FROM: Final = 1 << 20
 """Bytes of an input from which on the fast decoder is used: to load it takes longer than to read less."""
+
+HINTED_FROM: Final = 1 << 25
+"""Bytes of logs from which on a line names the extra of the fast decoder: seconds without it."""
 
 FAST_PACKAGES: Final = ("numba", "pyarrow", "numpy")
 
@@ -61,6 +65,11 @@ class ListedEntry:
     note: str = ""
     item: Item | None = None
 
+    @property
+    def end(self) -> int:
+        """Return the position after it."""
+        return self.at + self.length
+
 
 @frozen
 class ListedRows:
@@ -75,6 +84,11 @@ class ListedRows:
     number: int
     rows: EntryRows
     damages: Mapping[int, tuple[DamagedRange, ...]]
+
+    @property
+    def end(self) -> int:
+        """Return the position after the last one."""
+        return self.rows.at[-1] + self.rows.length[-1]
 
     def __iter__(self) -> Iterator[ListedEntry]:
         """Yield each of them."""
@@ -141,6 +155,13 @@ def is_fast_installed() -> bool:
     return all(find_spec(name) is not None for name in FAST_PACKAGES)
 
 
+def fast_hint(size: int) -> str:
+    """Return one line about the fast decoder for so many bytes of logs; empty if it would not help."""
+    if size < HINTED_FROM or is_fast_installed():
+        return ""
+    return f"Kafka logs of {size >> 20} MiB are read several times faster with: {install_command('columnar')}"
+
+
 @frozen
 class ListingSettings:
     """The way to read a stream.
@@ -175,10 +196,8 @@ def _until_zeros(
 ) -> Iterator[ListedEntry | ListedRows]:
     """Yield the parts up to zeros that are all that follows the last entry, and these as one part."""
     for one in parts:
-        if isinstance(one, ListedRows):
-            after = one.rows.at[-1] + one.rows.length[-1]
-        elif one.kind == "frame":
-            after = one.at + one.length
+        if isinstance(one, ListedRows) or one.kind == "frame":
+            after = one.end
         elif one.at == after and zeros_end(source, after) == source.size:
             yield ListedEntry("zeros", after, source.size - after, one.number)
             return

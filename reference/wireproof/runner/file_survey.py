@@ -1,7 +1,7 @@
 """The survey of one input: its format, how much of it is sound, and what the family counts of its entries."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +14,14 @@ from wireproof.cases.log_survey import HEAD_LENGTHS, DamagedRange, add_damage, b
 from wireproof.family import EntryListing, EntryTotals
 from wireproof.formats import Format
 from wireproof.runner.entry_list import ListedEntry, ListedRows, ListingSettings, list_entries, listing_of
+from wireproof.runner.lost_records import FileLosses, Loss, LossFinder, LossTotals, bounds_of
 from wireproof.runner.open_input import OpenInput, open_path
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Remark
 
 MAX_DAMAGES: Final = 50
-"""Damaged ranges that are kept; the others are counted."""
+"""Damaged ranges and losses that are kept; the others are counted."""
 
 
 @frozen
@@ -52,6 +53,7 @@ class FileSurvey:
         notes: the numbers of entries that were read in an unusual way.
         totals: what the family counts.
         lines: the same for a person.
+        losses: the bytes without a sound entry, and the records that were there.
     """
 
     name: str
@@ -73,11 +75,13 @@ class FileSurvey:
     notes: Mapping[str, int] = field(factory=dict)
     totals: Mapping[str, Json] = field(factory=dict)
     lines: tuple[str, ...] = field(default=())
+    losses: FileLosses = field(factory=FileLosses)
 
     @property
     def ok(self) -> bool:
         """Return whether every byte is sound, and all of them were read."""
-        return bool(self.format_id) and not (self.damage_count or self.tail or self.message)
+        wrong = self.damage_count or self.tail or self.message or self.losses.count
+        return bool(self.format_id) and not wrong
 
 
 @frozen
@@ -93,6 +97,8 @@ class SurveyCounter:
     """Counts the parts of a stream."""
 
     totals: EntryTotals
+    finder: LossFinder
+    losses: LossTotals = field(factory=lambda: LossTotals(MAX_DAMAGES))
     entries: int = 0
     sound: int = 0
     damages: list[DamagedRange] = field(factory=list)
@@ -105,6 +111,9 @@ class SurveyCounter:
 
     def add(self, one: ListedEntry | ListedRows) -> None:
         """Count the next part."""
+        if not (isinstance(one, ListedRows) and not one.damages and self.finder.pass_rows(one.rows)):
+            for entry in one if isinstance(one, ListedRows) else (one,):
+                self._add_losses(self.finder.add(entry))
         if isinstance(one, ListedRows):
             self.entries += len(one.rows)
             self.sound += sum(one.rows.length)
@@ -113,6 +122,15 @@ class SurveyCounter:
                 self._add_damages(found)
         else:
             self._add_entry(one)
+
+    def end(self) -> None:
+        """Count what the end of the file lost."""
+        self._add_losses(self.finder.end())
+
+    def _add_losses(self, found: Iterator[ListedEntry | Loss]) -> None:
+        for one in found:
+            if isinstance(one, Loss):
+                self.losses.add(one)
 
     def _add_entry(self, one: ListedEntry) -> None:
         if one.kind == "frame":
@@ -152,11 +170,16 @@ def survey_stream(
     listen: Callable[[ListedEntry | ListedRows], object] = lambda _: None,
 ) -> FileSurvey:
     """Survey a stream; each part is given to `listen` when it is read."""
-    counter, message, source = SurveyCounter(listing.totals()), found.stopped, found.source
+    message, source = found.stopped, found.source
+    base, until = (None, None) if found.path is None or reading.begin else bounds_of(found.path)
+    finder = LossFinder(fmt, listing, source, base, until)
+    counter = SurveyCounter(listing.totals(), finder)
     try:
-        for one in list_entries(fmt, listing, source, reading):
+        for part in list_entries(fmt, listing, source, reading):
+            one = part if isinstance(part, ListedRows) else finder.checked(part)
             counter.add(one)
             listen(one)
+        counter.end()
         wanted = _wanted(fmt, source, counter.tail)
     except ShrunkError as error:
         message, wanted = str(error), 0
@@ -180,6 +203,7 @@ def survey_stream(
         notes=counter.notes,
         totals=counter.totals.json(),
         lines=tuple(counter.totals.lines()),
+        losses=counter.losses.of(finder),
     )
 
 
@@ -215,7 +239,8 @@ def survey_file(
         if fmt is None or listing is None:
             return FileSurvey(str(path), size, message=f"{size} bytes: no stream format fits")
         reading = ListingSettings(settings.options, fast=settings.fast, is_file=True)
-        return evolve(survey_stream(fmt, listing, found, reading, listen), name=str(path))
+        named = found if found.packed else evolve(found, path=path)
+        return evolve(survey_stream(fmt, listing, named, reading, listen), name=str(path))
 
 
 def _split(format_id: str) -> tuple[str, str]:

@@ -83,6 +83,11 @@ def test_a_file_and_its_folder_name_the_same_offsets_and_damage(
     names = ("firstOffset", "nextOffset", "records")
     assert {name: alone["totals"][name] for name in names} == {name: inside["facts"][name] for name in names}
     assert alone["entries"] == inside["facts"]["entries"]
+    lost = {name: alone["lost"][name] for name in ("leastLost", "mostLost")}
+    assert lost == {name: inside["facts"][name] for name in lost}
+    ranges = [[one["firstOffset"], one["lastOffset"]] for one in alone["lost"]["places"]]
+    assert [one for one in ranges if None not in one and one[0] <= one[1]] == inside["facts"]["lost"]
+    assert alone["damaged"] + alone["tail"] == inside["unsound"]
     damage = ("bytes ", "the file ends within an entry")
     wrong = [one["at"] for one in inside["findings"] if one["message"].startswith(damage)]
     tail = [alone["bytes"] - alone["tail"]] if alone["tail"] else []
@@ -101,7 +106,7 @@ def test_offsets_after_a_damaged_size_are_read(wireproof: Command, tmp_path: Pat
     assert inside["facts"]["lost"] == [[3, 3]]
     text = wireproof("explain", tmp_path).out
     assert "partition t-0: 1 segment, offsets 0 to 9" in text
-    assert "1 offsets are missing: 3, where the log is damaged" in text
+    assert f"lost: bytes {3 * SIZE} to {4 * SIZE}, offset 3, 1 record, written between " in text
 
 
 def test_an_index_entry_behind_a_damaged_size_is_not_called_wrong(wireproof: Command, tmp_path: Path) -> None:

@@ -1,12 +1,19 @@
 """`explain` of a folder, and of a file of a data directory that is no log, from the command line."""
 
 import json
+import os
 import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import kafka_bytes
 import pytest
 from command_line import Command
+
+from wireproof.runner import entry_list
 
 SNAPSHOT = bytes.fromhex(
     "0001246e333e00000002"
@@ -87,3 +94,94 @@ def test_a_damaged_file_beside_a_log_is_named_and_not_taken_for_something_else(
     assert done.code == 1
     assert said in done.out
     assert "iggy.frame" not in done.out
+
+
+def test_what_is_wrong_comes_first_with_one_line_for_an_index_and_one_cause_for_its_entries(
+    tmp_path: Path, wireproof: Command
+) -> None:
+    folder = tmp_path / "t-0"
+    folder.mkdir()
+    parts = [bytearray(kafka_bytes.batch(base=base)) for base in range(200)]
+    size = len(parts[0])
+    index = b"".join(struct.pack(">ii", number, number * size + 1) for number in range(1, 150))
+    (folder / f"{0:020}.index").write_bytes(index)
+    parts[160][-2] ^= 1
+    (folder / f"{0:020}.log").write_bytes(b"".join(parts))
+    for source in (tmp_path, folder / f"{0:020}.log"):
+        done = wireproof("explain", source)
+        assert done.code == 1
+        (line,) = (one for one in done.out.splitlines() if f"{0:020}.index: " in one)
+        assert (
+            f"wrong: at 4: no entry of the log begins at position {size + 1} (and 148 more like it)" in line
+        )
+    lines = wireproof("explain", tmp_path).out.splitlines()
+    assert lines.index("./") == next(n for n, one in enumerate(lines) if not one.startswith((" ", "t-0/0")))
+    assert f"    lost: bytes {160 * size} to {161 * size}, offset 160, 1 record" in "\n".join(lines)
+    assert lines[-1] == "2 causes of what misleads a reader, in 2 files and partitions"
+    (totals,) = (
+        json.loads(one)
+        for one in wireproof("explain", "--json", tmp_path).out.splitlines()
+        if '"totals"' in one[:20]
+    )
+    assert totals["errors"] == 2
+
+
+def test_zeros_before_the_next_segment_are_lost_records(tmp_path: Path, wireproof: Command) -> None:
+    """At the end of the last segment they may be allocated in advance; here the next file says otherwise."""
+    folder = tmp_path / "t-0"
+    folder.mkdir()
+    first = b"".join(kafka_bytes.batch(base=base) for base in range(5))
+    (folder / f"{0:020}.log").write_bytes(first + bytes(300))
+    (folder / f"{9:020}.log").write_bytes(kafka_bytes.batch(base=9))
+    for source in (tmp_path, folder / f"{0:020}.log"):
+        done = wireproof("explain", source)
+        assert done.code == 1
+        assert f"wrong: bytes {len(first)} to {len(first) + 300}" in done.out
+        assert f"lost: bytes {len(first)} to {len(first) + 300}, offsets 5 to 8, 4 records" in done.out
+    (folder / f"{9:020}.log").unlink()
+    assert wireproof("explain", tmp_path).code == 0
+
+
+def test_a_terminal_shows_how_far_it_has_read_and_a_pipe_does_not(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+    folder = tmp_path / "t-0"
+    folder.mkdir()
+    batch = kafka_bytes.batch(b"".join([kafka_bytes.PLAIN] * 20000), 20000)
+    parts = [struct.pack(">q", 20000 * number) + batch[8:] for number in range(20)]
+    (folder / f"{0:020}.log").write_bytes(b"".join(parts))
+    command = [sys.executable, "-m", "wireproof", "explain", str(tmp_path)]
+    piped = subprocess.run(command, capture_output=True, check=False)
+    assert piped.stderr == b""
+    shown, terminal = pty.openpty()
+    try:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=terminal, env={**os.environ, "TERM": "xterm"}
+        ) as run:
+            os.close(terminal)
+            read: list[bytes] = []
+            reader = threading.Thread(target=lambda: read.extend(_pieces(shown)))
+            reader.start()
+            assert run.stdout is not None
+            assert run.stdout.read() == piped.stdout
+            reader.join(60)
+    finally:
+        os.close(shown)
+    assert b"MiB, t-0/" in b"".join(read)
+
+
+def _pieces(descriptor: int) -> Iterator[bytes]:
+    try:
+        while piece := os.read(descriptor, 4096):
+            yield piece
+    except OSError:  # the other end of a pseudo-terminal is closed
+        return
+
+
+def test_one_line_names_the_extra_that_would_be_faster(
+    directory: Path, wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "pip install" not in wireproof("explain", directory).err
+    monkeypatch.setattr(entry_list, "is_fast_installed", lambda: False)
+    assert "pip install" not in wireproof("explain", directory).err
+    monkeypatch.setattr(entry_list, "HINTED_FROM", 1)
+    assert wireproof("explain", directory).err.count("pip install") == 1

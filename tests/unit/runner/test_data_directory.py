@@ -247,7 +247,6 @@ def test_a_flipped_bit_a_cut_entry_and_allocated_zeros_are_told_apart(tmp_path: 
     totals, _, lines = read(tmp_path)
     assert lines[0].startswith(f"wrong bit-0/{0:020}.log: bytes {len(whole)} to ")
     assert "crc-mismatch" in lines[0]
-    assert lines.pop(1) == "note bit-0: 1 offsets are missing: 2, where the log is damaged"
     assert lines[1] == (
         f"wrong cut-0/{0:020}.log: the file ends within an entry, {len(batch(2)) - 5} of {len(batch(2))} "
         "bytes of it"

@@ -216,4 +216,7 @@ LISTING: Final = EntryListing(
     also_read=(("compressed with snappy", {"compression": "snappy"}),),
     compare_modes="wireproof.heka.family.listing:mode_lines",
     notes=_notes,
+    head_records=lambda _: 1,
+    times=lambda cells: None if cells[1] is None else (cells[1], cells[1]),
+    ticks=PER_SECOND,
 )

@@ -36,7 +36,7 @@ def _log(file: DataFile) -> FileReport:
     if fmt is None and not file.size:
         return FileReport("no record", facts={"base": base})
     row = fmt if fmt is not None else next(one for one in FORMATS.values() if one.name == "iggy.log")
-    survey = survey_file(file.path, format_name=row.format_id)
+    survey = survey_file(file.path, format_name=row.format_id, listen=file.reading())
     found = log_report(file, survey, (), {"base": base, "revision": row.revision})
     facts: dict[str, Any] = dict(found.facts)
     first, last = facts.get("firstOffset"), facts.get("lastOffset")

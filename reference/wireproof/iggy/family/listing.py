@@ -180,4 +180,7 @@ LISTING: Final = EntryListing(
     allocated=True,
     head_offsets=_head_offsets,
     notes=_notes,
+    row_records=lambda cells: int(cells[2]),
+    times=lambda cells: (cells[3], cells[3]),
+    ticks=PER_SECOND,
 )

@@ -58,44 +58,42 @@ def _log(file: DataFile) -> FileReport:
         text = f"the log begins at offset {segment.heads[0].first}, below the base offset of its name"
         findings.append(FileFinding(0, text))
     offsets = _Offsets()
-    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=offsets.add)
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
     return log_report(file, survey, findings, {"base": name.base, **offsets.facts()})
 
 
 @define
 class _Offsets:
-    """The leader epochs of a log with their first offsets, and the offsets that no sound entry has.
+    """The leader epochs of a log with their first offsets, and the offsets that no entry has.
 
     Attributes:
         epochs: pairs of an epoch and an offset.
-        gaps: first and last offset of those that are missing between two entries.
-        lost: the same where damaged bytes are between the two.
+        gaps: first and last offset of those that are missing between two entries with no damage between them.
         is_damaged: whether the bytes after the last sound entry are damaged.
     """
 
     epochs: list[Json] = field(factory=list)
     gaps: list[Json] = field(factory=list)
-    lost: list[Json] = field(factory=list)
     is_damaged: bool = False
     _after: int | None = None
     _epoch: int | None = None
 
     def add(self, part: ListedEntry | ListedRows) -> None:
         """Add a part of the log; those that are no sound entries have no cells."""
-        if isinstance(part, ListedEntry) and part.kind in ("garbage", "tail"):
+        if isinstance(part, ListedEntry) and part.kind != "frame":
             self.is_damaged = True
         for cells in part.rows.cells if isinstance(part, ListedRows) else filter(None, (part.cells,)):
             first, last, epoch = offsets_and_epoch(cells)
-            if self._after is not None and first > self._after:
-                (self.lost if self.is_damaged else self.gaps).append([self._after, first - 1])
+            if self._after is not None and first > self._after and not self.is_damaged:
+                self.gaps.append([self._after, first - 1])
             if epoch is not None and epoch != self._epoch:
                 self.epochs.append([epoch, first])
                 self._epoch = epoch
             self._after, self.is_damaged = last + 1, False
 
     def facts(self) -> dict[str, Json]:
-        """Return the epochs, the gaps, what damage took, and whether the end is damaged."""
-        return {"epochs": self.epochs, "gaps": self.gaps, "lost": self.lost, "endIsDamaged": self.is_damaged}
+        """Return the epochs, the gaps, and whether the end is damaged."""
+        return {"epochs": self.epochs, "gaps": self.gaps, "endIsDamaged": self.is_damaged}
 
 
 def _entry_bytes(file: DataFile, head: SegmentEntry) -> bytes:
@@ -173,7 +171,7 @@ def _kraft_snapshot(file: DataFile) -> FileReport:
     """Check a snapshot of KRaft: a log between a header record and a footer record: §14.5."""
     segment = read_segment(file.path)
     offsets = _Offsets()
-    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=offsets.add)
+    survey = survey_file(file.path, format_name=LOG_FORMAT, listen=file.reading(offsets.add))
     return log_report(file, survey, list(_frame_faults(file, segment)), offsets.facts())
 
 
@@ -212,7 +210,7 @@ def _count(number: int, what: str) -> str:
 
 
 KINDS: Final = (
-    FileKind("log segment", named(rf"\d{{20}}\.log{STATE}"), _log, _is_kafka),
+    FileKind("log segment", named(rf"\d{{20}}\.log{STATE}"), _log, _is_kafka, is_fast=True),
     FileKind("offset index", named(rf"\d{{20}}\.index{STATE}"), _index, _is_kafka_index),
     FileKind("time index", named(rf"\d{{20}}\.timeindex{STATE}"), _index, _is_kafka_index),
     FileKind("transaction index", named(rf"\d{{20}}\.txnindex{STATE}"), _index),
@@ -252,7 +250,7 @@ KINDS: Final = (
     FileKind("KRaft snapshot", named(r"\d{20}-\d{10}\.checkpoint(?:\.deleted)?"), _kraft_snapshot),
     FileKind("KRaft snapshot, not complete", named(r"\d{20}-\d{10}-\d+\.checkpoint\.part"), _kraft_snapshot),
     FileKind("bootstrap snapshot", named(rf"bootstrap\.checkpoint{TEMPORARY}"), _kraft_snapshot),
-    FileKind("remote log segment", named(rf"{REMOTE}\.log"), _log, _is_kafka),
+    FileKind("remote log segment", named(rf"{REMOTE}\.log"), _log, _is_kafka, is_fast=True),
     FileKind("remote offset index", named(rf"{REMOTE}\.index"), _index),
     FileKind("remote time index", named(rf"{REMOTE}\.timeindex"), _index),
     FileKind("remote transaction index", named(rf"{REMOTE}\.txnindex"), _index),

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +10,7 @@ from attrs import evolve
 
 from wireproof.cases.byte_source import ByteSource, long_zeros
 from wireproof.family import EntryRows
-from wireproof.kafka import entry
+from wireproof.kafka import entry, resync
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps
 from wireproof.kafka.columnar.garbage_search import garbage_item
@@ -17,7 +18,7 @@ from wireproof.kafka.columnar.item_values import value_items
 from wireproof.kafka.columnar.judged_block import JudgedBlock
 from wireproof.kafka.family.chunked_listing import Chunk, ChunkEnd, LogChunks, list_chunks
 from wireproof.kafka.family.entry_cells import HEADER_NAMES, batch_cells, message_row
-from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.kafka.size_and_magic import SIZE_AT, peek_whole_entry
 from wireproof.wire.layout import attribute_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
@@ -61,17 +62,42 @@ def _judged(
     for step in scan_steps(chunk, options, keep="slots" if values else None):
         if step.block is None:
             return ChunkEnd(at, step.answers[0].kind != "tail")
-        yield from _items(step, base) if values else _rows(step, base, options)
+        stop = _doubtful(step)
+        yield from islice(_items(step, base), stop) if values else _rows(step, base, options, stop)
+        if stop < len(step.block.entries.position):
+            return ChunkEnd(int(step.block.entries.position[stop]), is_broken=True)
         at = int(step.block.entries.end[-1])
     return ChunkEnd(at, is_broken=False)
+
+
+def _doubtful(step: ScanStep) -> int:
+    """Return the index of the first damaged entry after which no later one follows; else the number of all.
+
+    No checksum covers the size of an entry. If it is too large, the entry hides the ones after it, for which
+    the reference looks: `wireproof.kafka.resync`.
+    """
+    assert step.block is not None, "of whole entries"
+    entries = step.block.entries
+    count = len(entries.position)
+
+    def offset(index: int) -> int:
+        at = int(entries.position[index])
+        return int.from_bytes(entries.view[at : at + SIZE_AT], "big", signed=True)
+
+    for index, item in sorted(step.answers.items()):
+        if item.kind == "garbage":
+            is_last = index + 1 == count
+            if is_last or not 0 < offset(index + 1) - offset(index) < resync.MAX_OFFSET_GAP:
+                return index
+    return count
 
 
 def _items(step: ScanStep, base: int) -> Iterator[Item]:
     return (evolve(item, at=base + item.at) for item in value_items(step))
 
 
-def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRows | Item]:
-    """Yield the entries of a step; the reference decodes control batches again, for their type."""
+def _rows(step: ScanStep, base: int, options: Options, stop: int) -> Iterator[EntryRows | Item]:
+    """Yield the first `stop` entries; the reference decodes control batches again, for their type."""
     block = step.block
     assert block is not None, "of whole entries"
     entries = block.entries
@@ -79,7 +105,7 @@ def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRows | I
     rows = EntryRows(starts, entries.length.tolist(), _cells(block))
     control = np.flatnonzero((entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0))
     first = 0
-    for index in sorted({*step.answers, *control.tolist()}):
+    for index in sorted(index for index in {*step.answers, *control.tolist()} if index < stop):
         if index > first:
             yield rows.part(first, index)
         at, length = rows.at[index], rows.length[index]
@@ -88,8 +114,8 @@ def _rows(step: ScanStep, base: int, options: Options) -> Iterator[EntryRows | I
         else:
             yield _decoded(entries.view[at - base : at - base + length], at, options)
         first = index + 1
-    if first < len(rows):
-        yield rows.part(first, len(rows))
+    if first < stop:
+        yield rows.part(first, stop)
 
 
 def _cells(block: JudgedBlock) -> list[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from wireproof.kafka.family.entry_cells import (
     IS_TRANSACTIONAL,
     PRODUCER,
 )
-from wireproof.kafka.family.head_offsets import head_offsets
+from wireproof.kafka.family.head_offsets import head_offsets, head_records
 from wireproof.kafka.layouts import BATCH, BATCH_FLAGS, MESSAGE_FLAGS
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.json_values import Json
@@ -93,6 +93,15 @@ def _what(kind: str | None, *, transactional: bool, control: str | None, horizon
 def _offsets(cells: tuple[Any, ...]) -> tuple[int, int]:
     first, last, _ = entry_cells.offsets_and_epoch(cells)
     return min(first, last), last
+
+
+def _times(cells: tuple[Any, ...]) -> tuple[int, int] | None:
+    """Return the first and the last timestamp of an entry; None if it has none. As in the totals: §1.8."""
+    low, high = cells[entry_cells.BASE_TIMESTAMP], cells[entry_cells.MAX_TIMESTAMP]
+    if high < 0:
+        return None
+    is_base = cells[entry_cells.TIMESTAMP_TYPE] != "LogAppendTime" and cells[entry_cells.HORIZON] is None
+    return (min(low, high) if is_base and low >= 0 else high), high
 
 
 # --- records ---
@@ -323,4 +332,8 @@ LISTING: Final = EntryListing(
     indexed="wireproof.kafka.family.first_entry:indexed",
     meaning="wireproof.kafka.family.internal_records:record_meaning",
     notes=field_notes,
+    row_records=lambda cells: cells[entry_cells.COUNT],
+    head_records=head_records,
+    times=_times,
+    is_joinable=True,
 )

@@ -50,7 +50,6 @@ class Segment:
     after: int
     epochs: tuple[tuple[int, int], ...]
     gaps: tuple[tuple[int, int], ...]
-    lost: tuple[tuple[int, int], ...]
     end_is_damaged: bool
 
 
@@ -89,11 +88,9 @@ def _segments(files: Sequence[CheckedFile]) -> list[Segment]:
 def _segment(one: CheckedFile) -> Segment:
     facts: Mapping[str, Any] = one.report.facts
     base = facts["base"]
-    epochs, gaps, lost = (
-        tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps", "lost")
-    )
+    epochs, gaps = (tuple((first, last) for first, last in facts[name]) for name in ("epochs", "gaps"))
     first, after = (base if facts.get(name) is None else facts[name] for name in ENDS)
-    return Segment(one.file.name, base, first, after, epochs, gaps, lost, facts["endIsDamaged"])
+    return Segment(one.file.name, base, first, after, epochs, gaps, facts["endIsDamaged"])
 
 
 def _summary(segments: Sequence[Segment], files: Sequence[CheckedFile], state: str | None) -> str:
@@ -125,18 +122,15 @@ def _is_compacted(files: Sequence[CheckedFile], name: str, topic: str) -> bool:
 
 
 def _chain(segments: Sequence[Segment], *, compacted: bool) -> Iterator[FileFinding]:
-    """Yield gaps, overlaps, and epochs that go back, over all segments."""
+    """Yield gaps, overlaps, and epochs that go back, over all segments; damage is a matter of its file."""
     gaps = [gap for one in segments for gap in one.gaps]
-    lost = [gap for one in segments for gap in one.lost]
     for before, one in pairwise(segments):
-        if one.first > before.after and one.after > one.first:
-            (lost if before.end_is_damaged else gaps).append((before.after, one.first - 1))
+        if one.first > before.after and one.after > one.first and not before.end_is_damaged:
+            gaps.append((before.after, one.first - 1))
         if one.first < before.after:
             text = f"{one.name} begins at offset {one.first}, but {before.name} ends at {before.after - 1}"
             yield FileFinding(None, f"overlap: {text}")
     yield from _gap_findings(sorted(gaps), compacted=compacted)
-    if lost:
-        yield FileFinding(None, f"{_ranges(sorted(lost))}, where the log is damaged", is_error=False)
     epochs = [(epoch, at, one) for one in segments for epoch, at in one.epochs]
     for (earlier, _, _), (epoch, at, one) in pairwise(epochs):
         if epoch < earlier:
