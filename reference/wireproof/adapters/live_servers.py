@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import Any, Final, Protocol, Self
 
-import click
 from attrs import evolve, frozen
 
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
@@ -62,7 +61,7 @@ def clean_up(entry: Entry) -> None:
     except subprocess.TimeoutExpired:
         text = f"its topics are still being removed after {CLEANUP_SECONDS:g} s"
     for line in text.splitlines()[-1:]:
-        click.echo(f"wireproof: {entry.name}: {line}", err=True)
+        print(f"wireproof: {entry.name}: {line}", file=sys.stderr)  # noqa: T201 - a note to the user
 
 
 # --- server address ---

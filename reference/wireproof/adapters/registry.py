@@ -99,7 +99,8 @@ def resolve(spec: str) -> Entry:
             advice = object_advice(module) or "a Python object is written py:module:attribute"
             raise UnknownAdapter(f"{spec}: {advice}")
         return Entry(spec, object=rest)
-    return live_servers.entry_of_server(spec) or _registered(spec)
+    # What names a server is known to its family alone, and loading the families takes long.
+    return _of_this_package(spec) or live_servers.entry_of_server(spec) or _of_other_packages(spec)
 
 
 def is_registered(spec: str) -> bool:
@@ -120,18 +121,25 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
     return words
 
 
-def _registered(spec: str) -> Entry:
+def _of_this_package(spec: str) -> Entry | None:
     """Return the entry of `NAME` or `NAME@VERSION`, with `:OPTION,…` behind it for a client program."""
     if spec in BUILTIN:
         return BUILTIN[spec]()
     head, _, options = spec.partition(":")
     name, at, version = head.partition("@")
-    if path := peers.files().get(name):
-        chosen = tuple(filter(None, options.split(",")))
-        return peers.with_version(path, version, chosen) if at else peers.read(path, chosen)
+    path = peers.files().get(name)
+    if path is None:
+        return None
+    chosen = tuple(filter(None, options.split(",")))
+    return peers.with_version(path, version, chosen) if at else peers.read(path, chosen)
+
+
+def _of_other_packages(spec: str) -> Entry:
+    """Return the entry of an adapter of another package; raise `UnknownAdapter` with advice."""
     rows = _third_party()  # the import of other packages is slow
     if spec in rows:
         return rows[spec]
+    name, at, _ = spec.partition(":")[0].partition("@")
     if at and name in (*BUILTIN, *rows):
         raise UnknownAdapter(f"{spec}: {name} is no peer of this package, so no version can be chosen")
     advice = object_advice(spec) or _program_advice(spec) or suggestion(name, names(), LIST)
