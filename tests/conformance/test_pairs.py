@@ -98,7 +98,7 @@ def effects(name: str, patterns: tuple[str, ...], folder: Path, shards: int) -> 
     prepared(name).close()
     chosen = [word for pattern in patterns for word in ("--run", pattern)]
     left = [word for pattern in WRITING for word in ("--skip", pattern)]
-    words = ["--timeout-scale", "3", "check", name, "--no-families", "--large", *chosen, *left]
+    words = ["--timeout-scale", "3", "check", name, "--no-families", "--large", "--jobs", "1", *chosen, *left]
 
     def cases(shard: int) -> Sequence[CaseEvent]:
         events = folder / f"{name}-{shard}.jsonl"

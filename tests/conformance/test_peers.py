@@ -77,6 +77,7 @@ def test_a_peer_fails_its_known_failures_and_nothing_else(name: str) -> None:
     if stands.state != "ready" and name not in {*BUILT_HERE, *PYTHON_CLIENTS}:
         leave_out(f"{name} is left out: {stands.fix}")
     words = ["--timeout-scale", "3", "check", name, "--no-families", "--large", "--baseline", BASELINES[name]]
+    words += ["--jobs", "1"]  # others of these tests run beside it
     words += DELIVERED if name.endswith("-client") else ()
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]
