@@ -368,7 +368,7 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
     }
     found = evidence(streams, present)
     removed = tuple(entry for entry in present if found[entry].is_paid and not entry.flaky)
-    other = [entry for entry in present if found[entry].other and entry not in set(removed)]
+    other = [entry for entry in present if found[entry].other]
     ways = {entry: _way(found[entry].other[-1]) for entry in other if _has_other_way(entry, found[entry])}
     plan = _Plan(frozenset(removed), ways, former)
     untouched = [entry for entry in present if entry not in plan.removed and entry not in ways]
