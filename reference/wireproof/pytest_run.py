@@ -77,7 +77,7 @@ class PytestRun:
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
-        known_failures = read_baseline(Path(file)) if file else ()
+        known_failures = read_baseline(Path(file), suite) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")

@@ -1,12 +1,13 @@
 """`wireproof baseline`: files of known failures, each with an owner and a day of expiry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final, get_args
 
 import click
 
+from wireproof import __version__
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.sources import cited
@@ -16,11 +17,20 @@ from wireproof.files import replace_text
 from wireproof.runner import baseline
 from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
-from wireproof.runner.known_failures import BaselineError, KnownFailure, baseline_text, read_baseline
+from wireproof.runner.known_failures import (
+    BaselineError,
+    CaseNames,
+    KnownFailure,
+    baseline_text,
+    read_baseline,
+)
 from wireproof.wire.safe_text import escape_unsafe
 
 LIFETIME = timedelta(days=180)
 """Lifetime of a new entry."""
+
+MOST_LINES: Final = 20
+"""Lines that `fix` prints of each kind of change."""
 
 MOST_RULES: Final = 4
 """Rules that are listed for an entry; a pattern may select cases of many."""
@@ -37,6 +47,23 @@ def only_run(path: Path) -> EventStream:
     if len(streams) != 1:
         raise BaselineError(f"{path}: holds {len(streams)} runs; a baseline is made from one")
     return streams[0]
+
+
+def runs_of(paths: Sequence[Path]) -> list[EventStream]:
+    """Read the runs of files; raises `BaselineError` for a file without any, or a run of another suite."""
+    found: list[EventStream] = []
+    for path in paths:
+        streams = read_events(path)
+        if not streams:
+            raise BaselineError(f"{path}: holds no run; write one with `check --out {path.name}`")
+        for stream in streams:
+            if stream.run.suite != __version__:
+                raise BaselineError(
+                    f"{path}: is a run of wireproof {stream.run.suite}, and this is {__version__}: "
+                    "run `check` again"
+                )
+        found += streams
+    return found
 
 
 @click.group("baseline")
@@ -59,10 +86,46 @@ def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
 
 @command.command("fix")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def fix(file: Path, run_file: Path) -> None:
-    """Rewrite FILE to match RUN: stale entries are removed, comments stay, nothing is added."""
-    replace_text(file, baseline.fix(baseline_text(file), only_run(run_file), today()))
+@click.argument(
+    "run_files", metavar="RUN…", nargs=-1, required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)  # fmt: skip
+@with_fixtures
+def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> None:
+    """Rewrite FILE to match the RUNs: stale entries go, former ids become present ones, comments stay.
+
+    Each RUN may have a part of the cases. Nothing is added, and an entry of a case that no RUN judged stays.
+    """
+    done = baseline.fix(baseline_text(file), runs_of(run_files), CaseNames.of(suite_of(folders)), file.name)
+    rewrite(file, done.text)
+    removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
+    renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]
+    changed = [f"{name}: fails as {kind} now" for name, kind in done.changed.items()]
+    mixed = [f"{entry.id} ({entry.kind}): some of its cases fail in another way" for entry in done.mixed]
+    for word, lines in (("removed", removed), ("renamed", renamed), ("changed", changed), ("kept", mixed)):
+        for line in shortened(lines):
+            click.echo(escape_unsafe(f"{word:7}  {line}"))
+    unjudged = f", of which no run says anything about {done.unjudged:,}" if done.unjudged else ""
+    click.echo(
+        f"{file.name}: {len(removed):,} removed, {len(renamed):,} renamed, {len(changed):,} changed, "
+        f"{done.kept:,} kept{unjudged}"
+    )
+
+
+def shortened(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first lines, and how many there are beside; `git diff` has them all."""
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield f"and {len(lines) - MOST_LINES:,} more"
+
+
+def rewrite(file: Path, text: str) -> None:
+    """Replace a baseline if its text is another one; raises `BaselineError` if it is read-only."""
+    if text == baseline_text(file):
+        return
+    if not file.stat().st_mode & 0o222:  # a file can be replaced even so, if its folder can be written
+        raise BaselineError(f"{file} is read-only and was not changed: allow writing, then run this again")
+    replace_text(file, text)
 
 
 @command.command("check")
@@ -71,14 +134,17 @@ def fix(file: Path, run_file: Path) -> None:
 def check(file: Path, folders: tuple[Path, ...]) -> int:
     """Check that the entries of FILE are about existing cases and not expired.
 
-    Exit code 3 if there is a problem.
+    Exit code 2 if an entry is about no case, 3 if one has expired.
     """
-    known_failures = entries_of(file)
-    problems = baseline.check(known_failures, suite_of(folders).by_id, today())
-    for problem in problems:
+    known_failures = read_baseline(file)
+    names = CaseNames.of(suite_of(folders))
+    unknown, expired = baseline.check(known_failures, names, today(), file.name)
+    for problem in (*unknown, *expired):
         click.echo(escape_unsafe(problem))
-    click.echo(f"{len(known_failures)} known failures, {len(problems)} problems")
-    return Exit.BASELINE if problems else Exit.CONFORMS
+    click.echo(f"{len(known_failures)} known failures, {len(unknown) + len(expired)} problems")
+    if unknown:
+        return Exit.USAGE
+    return Exit.BASELINE if expired else Exit.CONFORMS
 
 
 @command.command("list")
@@ -89,7 +155,7 @@ def list_(file: Path, level: Level | None, folders: tuple[Path, ...]) -> None:
     """Print each entry of FILE with the lines at fault, the rules of its cases, their basis and source."""
     suite = suite_of(folders)
     wanted = [case for case in suite.cases if level in {None, case.level}]
-    for entry in sorted(entries_of(file), key=lambda entry: entry.id):
+    for entry in sorted(read_baseline(file, suite), key=lambda entry: entry.id):
         for line in _entry_lines(entry, [case for case in wanted if entry.selects(case.id)], suite):
             click.echo(escape_unsafe(line))
 
@@ -109,8 +175,3 @@ def _entry_lines(entry: KnownFailure, cases: list[Case], suite: Suite) -> Iterat
         yield f"  rule    {rule.id} ({rule.basis or 'no basis'})  {source}"
     if len(names) > MOST_RULES:
         yield f"  rule    and {len(names) - MOST_RULES} more"
-
-
-def entries_of(file: Path) -> tuple[KnownFailure, ...]:
-    """Read the entries of a file."""
-    return read_baseline(file)

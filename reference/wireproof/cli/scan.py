@@ -15,9 +15,9 @@ from wireproof.files import read_limited_text
 from wireproof.formats import FAMILIES
 from wireproof.install_hint import install_command
 from wireproof.report import directory_view
-from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
+from wireproof.runner.conclusion import NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.verdicts import ROWS, gates
+from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS, gates
 from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
 from wireproof.wire.options import Compression
 from wireproof.wire.safe_text import escape_unsafe

@@ -11,27 +11,26 @@ from datetime import date
 from itertools import pairwise, takewhile
 from typing import Final, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
-from wireproof.cases.case import PROPERTY
-from wireproof.formats import FORMATS
-from wireproof.runner.events import EXAMPLE_OPS, CaseEvent, EventStream, fails_run
+from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run, joined
 from wireproof.runner.known_failures import (
     MARKS,
+    NO_CASE,
     PATH,
+    QUOTED,
     SHARED,
     BaselineError,
+    CaseNames,
     KnownFailure,
+    head_lines,
     parse_tables,
+    place,
 )
-from wireproof.runner.verdicts import gates
+from wireproof.runner.verdicts import CAUSED_BY_CODEC, PASSING, ROWS, gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
 """The effect of the baseline on a case, beside its verdict."""
-
-
-MOSTLY_ACCEPTED: Final = ("undocumented", "pass-unclassified")
-"""The verdicts that fail only a run at `--level should`, or none."""
 
 
 @frozen
@@ -40,7 +39,7 @@ class AppliedBaseline:
 
     Attributes:
         overlays: by case id, for each case that the baseline covers.
-        stale: entries that no case of a whole run fails any more.
+        stale: entries whose cases were judged, and pass.
         changed: entries whose case fails in another way.
         expired: entries past their date; their cases count as if there were no entry.
     """
@@ -70,13 +69,16 @@ class EntryLookup:
 
     def __init__(self, known_failures: Sequence[KnownFailure]) -> None:
         """Sort the entries: one case before one family, that before a pattern, and one field before any."""
-        several = (entry for entry in known_failures if entry.prefix or entry.broad)
-        self._single = {entry.id: entry for entry in known_failures if not (entry.prefix or entry.broad)}
-        self._several = sorted(several, key=lambda entry: (entry.broad, not entry.path))
+        self._narrow = {entry.prefix or entry.id: entry for entry in known_failures if not entry.broad}
+        broad = (entry for entry in known_failures if entry.broad)
+        self._broad = sorted(broad, key=lambda entry: not entry.path)
 
     def entry_of(self, event: CaseEvent) -> KnownFailure | None:
         """Return the entry; None if there is none."""
-        return self._single.get(event.id) or next(filter(lambda one: one.covers(event), self._several), None)
+        parent, derived, rest = event.id.partition("~")
+        family = f"{parent}~{rest.partition(':')[0]}:" if derived else ""
+        narrow = self._narrow.get(event.id) or self._narrow.get(family)
+        return narrow or next((entry for entry in self._broad if entry.covers(event)), None)
 
     def expects(self, event: CaseEvent, today: date) -> bool:
         """Return whether an entry says that a case fails as it does."""
@@ -84,30 +86,94 @@ class EntryLookup:
         return entry is not None and entry.fails_as_recorded(event) and entry.expires >= today
 
 
-def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
-    """Apply the known failures to a run. An entry whose case was left out of the run is not stale."""
-    overlays: dict[str, Overlay] = {}
-    found: dict[KnownFailure, dict[str, list[CaseEvent]]] = {
-        entry: {"as": [], "other": [], "not": []} for entry in known_failures
-    }
+@frozen
+class Evidence:
+    """What runs say about an entry.
+
+    Attributes:
+        same, other: events that fail as it says, and in another way.
+        passed: ids of cases that it is about, and that a run judged to pass.
+        unjudged: ids of cases that it is about, and that a run was to judge, but did not.
+    """
+
+    same: list[CaseEvent] = field(factory=list)
+    other: list[CaseEvent] = field(factory=list)
+    passed: set[str] = field(factory=set)
+    unjudged: set[str] = field(factory=set)
+
+    @property
+    def is_paid(self) -> bool:
+        """Return whether the cases were judged, and pass."""
+        return bool(self.passed) and not (self.same or self.other or self.unjudged - self.passed)
+
+    def add(self, entry: KnownFailure, event: CaseEvent, run: Run) -> None:
+        """Add the verdict on a case in a run.
+
+        One that fails only a run at `--level should` (`lenient`, `undocumented`) changes no other entry in a
+        run that holds to `must`, and is no pass either: the entry stays.
+        """
+        fails = is_known_failure(event)
+        if fails and entry.fails_as_recorded(event):
+            self.same.append(event)
+        elif fails and (ROWS[event.verdict].gate != "should" or fails_run(event, run)):
+            self.other.append(event)
+        elif ROWS[event.verdict].gate in UNJUDGED:
+            self.unjudged.add(event.id)
+        elif event.verdict in PASSING and not fails:
+            self.passed.add(event.id)
+
+
+UNJUDGED: Final = frozenset({"cause", "adapter", "suite"})
+"""The gates of the verdicts that say nothing about the codec in a case that was to be judged."""
+
+
+def evidence(
+    streams: Sequence[EventStream], known_failures: Sequence[KnownFailure]
+) -> dict[KnownFailure, Evidence]:
+    """Return what some runs of one implementation say about each entry.
+
+    Whether a family passes is seen only in a run that has all of it. For a pattern it is a run of all cases,
+    and shards that are together all of it.
+    """
+    found = {entry: Evidence() for entry in known_failures}
     lookup = EntryLookup(known_failures)
-    for event in stream.cases:
-        entry = lookup.entry_of(event)
-        if entry is None:
-            continue
-        how = ("as" if entry.fails_as_recorded(event) else "other") if _is_about(entry, event) else "not"
-        found[entry][how].append(event)
-        if how != "not":
-            overlays[event.id] = _overlay(entry, today, as_written=how == "as")
+    for stream in streams:
+        has_families = stream.complete and not stream.sampled
+        for event in stream.cases:
+            entry = lookup.entry_of(event)
+            if entry is None:
+                continue
+            if has_families or "~" not in entry.id or is_known_failure(event):
+                found[entry].add(entry, event, stream.run)
+    whole = [
+        stream for stream in joined(streams) if stream.complete and not stream.filtered and not stream.sampled
+    ]
+    for entry, seen in found.items():
+        if entry.broad and not entry.of_examples and not seen.same:
+            _add_judged(seen, entry, whole)
+    return found
+
+
+def _add_judged(seen: Evidence, entry: KnownFailure, whole: Sequence[EventStream]) -> None:
+    """Add the cases that a pattern is about, and that do not fail as its entry says."""
+    for stream in whole:
+        for event in stream.cases:
+            if entry.is_about(event.id) and not is_known_failure(event):
+                seen.add(entry, event, stream.run)
+
+
+def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
+    """Apply the known failures to a run. Only an entry whose cases were judged and pass is stale."""
+    found = evidence([stream], known_failures)
+    overlays: dict[str, Overlay] = {}
+    for entry, seen in found.items():
+        for events, as_written in ((seen.same, True), (seen.other, False)):
+            overlays.update({event.id: _overlay(entry, today, as_written=as_written) for event in events})
     overlays.update(_left_out(stream, overlays))
     return AppliedBaseline(
         overlays,
-        tuple(
-            entry
-            for entry in known_failures
-            if _is_seen(entry, stream) and _is_stale(found[entry], stream) and not entry.flaky
-        ),
-        tuple(entry for entry in known_failures if found[entry]["other"]),
+        tuple(entry for entry in known_failures if found[entry].is_paid and not entry.flaky),
+        tuple(entry for entry in known_failures if found[entry].other),
         tuple(entry for entry in known_failures if entry.expires < today),
     )
 
@@ -122,46 +188,26 @@ def _left_out(stream: EventStream, overlays: Mapping[str, Overlay]) -> Iterator[
             yield event.id, "expected"
 
 
-def _is_about(entry: KnownFailure, event: CaseEvent) -> bool:
-    """Return whether a verdict confirms or changes an entry; one that most runs accept changes no other."""
-    return is_known_failure(event) and (event.verdict not in MOSTLY_ACCEPTED or entry.kind == event.verdict)
-
-
 def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
     if entry.expires < today:
         return "expired"
     return "expected" if as_written else "changed"
 
 
-def _is_seen(entry: KnownFailure, stream: EventStream) -> bool:
-    """Return whether a run can prove an entry stale: its case must have run, for families all of them.
-
-    That no example fails proves nothing, because another seed draws others.
-    """
-    if entry.of_examples or entry.fixture in stream.run.left_out:
-        return False
-    derived = ("~" in event.id and not event.is_property for event in stream.cases)
-    return "~" not in entry.id or (not stream.sampled and any(derived))
-
-
-def _is_stale(found: dict[str, list[CaseEvent]], stream: EventStream) -> bool:
-    if found["as"] or found["other"]:
-        return False
-    if any(event.verdict == "not-run" for event in found["not"]):
-        return False
-    return bool(found["not"]) or (stream.complete and not stream.filtered)
-
-
-def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: date) -> tuple[str, ...]:
-    """Return the faults of a baseline without a run, one line each: unknown ids, dates in the past."""
-    ids = {*known, *(f"{row.format_id}/{PROPERTY}/{op}" for row in FORMATS.values() for op in EXAMPLE_OPS)}
-    problems = []
-    for entry in known_failures:
-        if entry.fixture not in ids and not any(map(entry.selects, ids)):
-            problems.append(f"{entry.id}: no such case")
-        if entry.expires < today:
-            problems.append(f"{entry.id}: expired on {entry.expires.isoformat()}, {entry.who}")
-    return tuple(problems)
+def check(
+    known_failures: Iterable[KnownFailure], names: CaseNames, today: date, file: str = "baseline"
+) -> tuple[list[str], list[str]]:
+    """Return the faults of a baseline without a run, one line each: unknown ids, and dates in the past."""
+    entries = list(known_failures)
+    unknown = [
+        f"{place(file, entry)}: {entry.id}: {NO_CASE}" for entry in entries if not names.present(entry)
+    ]
+    past = [
+        f"{place(file, entry)}: {entry.id}: expired on {entry.expires.isoformat()}, {entry.who}"
+        for entry in entries
+        if entry.expires < today
+    ]
+    return unknown, past
 
 
 # --- baseline writing ---
@@ -271,24 +317,128 @@ def _quoted(text: str) -> str:
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
-def fix(text: str, stream: EventStream, today: date) -> str:
-    """Return the file without its stale entries and with the changed ones as they fail now.
+@frozen
+class Rewritten:
+    """A baseline that was rewritten, and what was done.
 
-    Comments, reasons, owners, dates and order stay. Nothing is added: a baseline only shrinks. Raises
-    `BaselineError` for a run that is filtered or incomplete, which cannot show which entries are stale.
+    Attributes:
+        text: the file.
+        removed: entries whose cases pass.
+        renamed: by former id, the present one.
+        changed: by id, the verdict and kind with which the case fails now.
+        kept: all other entries.
+        unjudged: those of them that no run says anything about.
+        mixed: those of them that cover several cases, some of which fail in another way.
     """
-    if stream.filtered or not stream.complete:
-        raise BaselineError(
-            "a baseline is rewritten from a whole run only: this one is filtered or incomplete"
-        )
-    tables = parse_tables(text)
-    applied = apply(stream, [entry for table in tables for entry in table], today)
+
+    text: str
+    removed: tuple[KnownFailure, ...]
+    renamed: Mapping[str, str]
+    changed: Mapping[str, str]
+    kept: int
+    unjudged: int
+    mixed: tuple[KnownFailure, ...]
+
+
+def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str = "baseline") -> Rewritten:
+    """Rewrite a file without its stale entries, the changed ones as they fail now, with present ids.
+
+    Comments, reasons, issues, owners, dates and order stay. Nothing is added: a baseline only shrinks. A case
+    counts as judged if any of the runs judged it, and fails if it fails in any.
+
+    Raises:
+        BaselineError: the file is not valid, or a run cannot show which entries are stale: it is incomplete,
+            or of another implementation or version than the others.
+        EventError: shards do not belong together.
+    """
+    check_runs(streams)
+    written = parse_tables(text, name)
+    present = names.all_present((entry for table in written for entry in table), name)
     head, blocks = _blocks(text)
-    if len(blocks) != len(tables):
+    if len(blocks) != len(written):
         raise BaselineError(
-            "the baseline has entries in a form that cannot be rewritten; use [[known-failure]] tables"
+            f"{name}: has entries in a form that cannot be rewritten; use [[known-failure]] tables"
         )
-    return head + "".join(_kept(tables, blocks, applied, stream))
+    rest = iter(present)
+    tables = [[next(rest) for _ in table] for table in written]
+    former = {
+        now.id: was.id
+        for table, entries in zip(written, tables, strict=True)
+        for was, now in zip(table, entries, strict=True)
+    }
+    found = evidence(streams, present)
+    removed = tuple(entry for entry in present if found[entry].is_paid and not entry.flaky)
+    other = [entry for entry in present if found[entry].other]
+    ways = {entry: _way(found[entry].other[-1]) for entry in other if _has_other_way(entry, found[entry])}
+    plan = _Plan(frozenset(removed), ways, former)
+    untouched = [entry for entry in present if entry not in plan.removed and entry not in ways]
+    return Rewritten(
+        head + "".join(_kept(tables, blocks, plan)),
+        removed,
+        {was: now for now, was in former.items() if was != now},
+        {entry.id: kind for entry, (kind, *_) in ways.items()},
+        len(untouched),
+        sum(not (found[entry].same or found[entry].other or found[entry].passed) for entry in untouched),
+        tuple(entry for entry in other if entry not in ways),
+    )
+
+
+def _has_other_way(entry: KnownFailure, seen: Evidence) -> bool:
+    """Return whether an entry of one case is to be rewritten: it fails in another way in each run."""
+    return not (entry.prefix or entry.flaky or seen.same)
+
+
+OF_ONE_BASELINE: Final = ("adapter", "version", "suite")
+"""The fields in which the runs are equal that rewrite a baseline."""
+
+
+def check_runs(streams: Sequence[EventStream]) -> None:
+    """Raise `BaselineError` for runs that say nothing about known failures, or not about the same ones."""
+    for stream in streams:
+        run = f"the run of {stream.run.adapter}" + (
+            f", shard {stream.run.shard}," if stream.run.shard else ""
+        )
+        broken = Counter(
+            event.verdict for event in stream.cases if ROWS[event.verdict].gate in UNJUDGED - {"cause"}
+        )
+        left_out = sum(
+            event.verdict == "not-run" and event.kind not in CAUSED_BY_CODEC for event in stream.cases
+        )
+        if broken["suite-bug"]:
+            why = f"ended with a fault of the suite in {broken['suite-bug']} cases: report it"
+        elif broken:
+            why = (
+                f"ended with an error of the adapter in {broken.total()} cases: repair the adapter, run again"
+            )
+        elif left_out:
+            why = f"did not run {left_out} cases: run it again"
+        elif not stream.complete:
+            why = "is incomplete: run it again to its end"
+        else:
+            continue
+        raise BaselineError(f"{run} {why}; the baseline is unchanged")
+    for field_ in OF_ONE_BASELINE:
+        values = list(dict.fromkeys(getattr(stream.run, field_) for stream in streams))
+        if len(values) > 1:
+            raise BaselineError(
+                f"the runs differ in {field_}: {values[0]} and {values[1]}; give runs of one; "
+                "the baseline is unchanged"
+            )
+
+
+@frozen
+class _Plan:
+    """What is done with the entries of a file.
+
+    Attributes:
+        removed: entries that go.
+        ways: verdict, class and path of the entries that fail in another way now.
+        former: by present id, the id in the file.
+    """
+
+    removed: frozenset[KnownFailure]
+    ways: Mapping[KnownFailure, tuple[str, str, str]]
+    former: Mapping[str, str]
 
 
 @frozen
@@ -314,9 +464,7 @@ class _EntryText:
 def _blocks(text: str) -> tuple[str, list[_EntryText]]:
     """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
-    heads = [
-        number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[known-failure]]"
-    ]
+    heads = head_lines(lines)
     starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
     rows = zip(heads, pairwise([*starts, len(lines)]), strict=True)
     blocks = [_cut(lines[start:head], lines[head:end]) for head, (start, end) in rows]
@@ -334,39 +482,32 @@ def _cut(lead: Sequence[str], rest: Sequence[str]) -> _EntryText:
 
 
 def _kept(
-    tables: Sequence[Sequence[KnownFailure]],
-    blocks: Sequence[_EntryText],
-    applied: AppliedBaseline,
-    stream: EventStream,
+    tables: Sequence[Sequence[KnownFailure]], blocks: Sequence[_EntryText], plan: _Plan
 ) -> Iterator[str]:
     """Yield the tables that stay. A comment is removed with the last table that it belongs to."""
     waiting = ""
-    stale = frozenset(applied.stale)
     for table, block in zip(tables, blocks, strict=True):
         lead = block.lead or waiting
-        kept = [entry for entry in table if entry not in stale]
+        kept = [entry for entry in table if entry not in plan.removed]
         if not kept:
             waiting = "" if block.ends_group else lead
             yield block.tail.lstrip("\r\n")
             continue
         waiting = ""
-        text = block.entry if len(kept) == len(table) else _with_ids(block.entry, kept)
-        yield lead + "\n".join(_fixed(kept, text, applied, stream)) + block.tail
+        alike = len(kept) == len(table) and all(plan.former[entry.id] == entry.id for entry in kept)
+        text = block.entry if alike else _with_ids(block.entry, kept, plan.former)
+        yield lead + "\n".join(_fixed(kept, text, plan)) + block.tail
 
 
-def _fixed(
-    table: Sequence[KnownFailure], text: str, applied: AppliedBaseline, stream: EventStream
-) -> Iterator[str]:
+def _fixed(table: Sequence[KnownFailure], text: str, plan: _Plan) -> Iterator[str]:
     """Yield the text of a table; entries that fail in another way now get tables of their own."""
-    changed = {entry for entry in table if entry in applied.changed and not entry.prefix}
     ways: dict[tuple[str, ...], list[KnownFailure]] = {}
-    for event in stream.cases:
-        for entry in changed:
-            if entry.id == event.id:
-                ways.setdefault(_way(event), []).append(entry)
-    same = [entry for entry in table if entry not in changed]
+    for entry in table:
+        if entry in plan.ways:
+            ways.setdefault(plan.ways[entry], []).append(entry)
+    same = [entry for entry in table if entry not in plan.ways]
     if same:
-        yield _with_ids(text, same) if changed else text
+        yield _with_ids(text, same) if ways else text
     for (kind, cls, path), entries in ways.items():
         block = _with_ids(text, entries) if len(table) > 1 else text
         values = {"kind": kind, "class": cls, **({PATH: path} if entries[0].path else {})}
@@ -375,11 +516,38 @@ def _fixed(
         yield block
 
 
-def _with_ids(block: str, entries: Sequence[KnownFailure]) -> str:
-    """Return the table with other ids."""
-    names = _ids_text([entry.id for entry in entries])
-    was = re.compile(r"^id\s*=\s*(\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
-    return was.sub(lambda _: f"id = {names}", block, count=1)
+_IDS: Final = re.compile(
+    r"^id\s*=\s*(\[(?:[^\]#\"']|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*)*\]|\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
+)
+
+
+def _with_ids(block: str, entries: Sequence[KnownFailure], former: Mapping[str, str] | None = None) -> str:
+    """Return the table with other ids, by present id the one that it has; comments between them stay."""
+    was = {former[entry.id] if former else entry.id: entry.id for entry in entries}
+    found = _IDS.search(block)
+    if found is None:
+        raise BaselineError(
+            f"the ids of the table with {entries[0].id} are in a form that cannot be rewritten"
+        )
+    if "#" in QUOTED.sub("", found[1]):
+        names = "".join(_kept_line(line, was) for line in found[1].splitlines(keepends=True))
+    else:
+        names = _ids_text(list(was.values()))
+    return f"{block[: found.start()]}id = {names}{block[found.end() :]}"
+
+
+def _kept_line(line: str, was: Mapping[str, str]) -> str:
+    """Return a line of a list of ids with those that stay; its comment goes if all of its ids do."""
+    code = line[: len(line) - len(QUOTED.sub(lambda text: "_" * len(text[0]), line).partition("#")[2])]
+    ids = [double or single for double, single in QUOTED.findall(code)]
+    if ids and not was.keys() & set(ids):
+        return ("[" if code.startswith("[") else "") + ("]" if code.rstrip("#\r\n ").endswith("]") else "")
+    kept = re.sub(
+        r"(\"[^\"\n]*\"|'[^'\n]*')(\s*,[ \t]*)?",
+        lambda text: _quoted(was[text[1][1:-1]]) + (text[2] or "") if text[1][1:-1] in was else "",
+        code,
+    )
+    return kept + line[len(code) :]
 
 
 def _with(block: str, name: str, value: str) -> str:

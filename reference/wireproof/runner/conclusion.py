@@ -11,13 +11,10 @@ from typing import Final
 from wireproof.runner.baseline import AppliedBaseline, Overlay
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.verdicts import ROWS
+from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS
 
 NO_RESULT: Final = frozenset({"unsupported", "not-run", "adapter-error"})
 """The verdicts that are no result about the codec."""
-
-CAUSED_BY_CODEC: Final = frozenset({"same-as", "spent"})
-"""The kinds of `not-run` that the codec itself caused by dying or not answering."""
 
 
 def count_judged(events: Iterable[CaseEvent]) -> int:

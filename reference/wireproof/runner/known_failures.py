@@ -35,21 +35,23 @@ explains: such an entry is not stale if its case passes.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from wireproof.cases.case import PROPERTY
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import compile_pattern
 from wireproof.files import read_limited_text
-from wireproof.runner.events import CaseEvent
-from wireproof.runner.verdicts import ROWS
+from wireproof.formats import FORMATS
+from wireproof.runner.events import EXAMPLE_OPS, CaseEvent
+from wireproof.runner.verdicts import TABLE, Verdict
 from wireproof.strict_parsing import MAX_TOML_SIZE, parse_toml
-from wireproof.suggestions import bracket_error
+from wireproof.suggestions import bracket_error, closest
 
 RUNAWAY: Final = ("resource", "timeout", "crash")
 """The verdicts of a codec that runs away; the machine decides which."""
@@ -65,7 +67,7 @@ fixture_pattern: Final = lru_cache(compile_pattern)
 
 @frozen(cache_hash=True)
 class KnownFailure:
-    """One known failure: a table of the file with one of its ids."""
+    """One known failure: a table of the file with one of its ids, and the line of this id; 0 if unknown."""
 
     id: str
     kind: str
@@ -78,6 +80,7 @@ class KnownFailure:
     flaky: bool = False
     exact: bool = False
     path: str = ""
+    line: int = field(default=0, eq=False)
 
     @property
     def fixture(self) -> str:
@@ -114,18 +117,111 @@ class KnownFailure:
         return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
-        """Return whether the entry is about this case."""
+        """Return whether the entry counts for the verdict on this case."""
+        return self.is_about(event.id) and (not self.broad or self.fails_as_recorded(event))
+
+    def is_about(self, name: str) -> bool:
+        """Return whether the entry is about the case with this id, however it fails."""
         if self.broad:
-            parent, _, derived = event.id.partition("~")
+            parent, _, derived = name.partition("~")
             family = self.id.removeprefix(self.fixture)[1:-1]
-            known = derived.startswith(family) and fixture_pattern(self.fixture).fullmatch(parent)
-            return bool(known) and self.fails_as_recorded(event)
-        return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
+            return derived.startswith(family) and bool(fixture_pattern(self.fixture).fullmatch(parent))
+        return name.startswith(self.prefix) if self.prefix else name == self.id
 
     def fails_as_recorded(self, event: CaseEvent) -> bool:
         """Return True if the case fails in the way of the entry."""
         alike = self.failure == failure_of(event.label, event.cls, exact=self.exact)
         return alike and self.path in ("", event.signature_path)
+
+
+def example_names() -> frozenset[str]:
+    """Return the first parts of the ids of generated examples."""
+    return frozenset(f"{row.format_id}/{PROPERTY}/{op}" for row in FORMATS.values() for op in EXAMPLE_OPS)
+
+
+def family_names() -> tuple[str, ...]:
+    """Return the names of the families of derived cases, as in their ids."""
+    from wireproof.cases.derived import FAMILIES  # noqa: PLC0415 - only where ids are compared with the cases
+
+    return (*FAMILIES, "join", "chunk")
+
+
+@frozen
+class CaseNames:
+    """The ids of the golden cases that there are, and their former ids.
+
+    Attributes:
+        ids: the ids.
+        aliases: by former id, the present one.
+        examples: the first parts of the ids of generated examples.
+    """
+
+    ids: Collection[str]
+    aliases: Mapping[str, str] = field(factory=dict)
+    examples: Collection[str] = field(factory=example_names)
+
+    @classmethod
+    def of(cls, suite: Suite) -> "CaseNames":
+        """Return the names of the cases of a suite."""
+        return cls(suite.by_id, suite.aliases)
+
+    def present(self, entry: KnownFailure) -> KnownFailure | None:
+        """Return the entry with the present id of its case; None if it is about no case and no examples."""
+        _, derived, family = entry.id.partition("~")
+        if derived and not entry.of_examples and family.partition(":")[0] not in family_names():
+            return None
+        if entry.broad:
+            among = self.examples if entry.of_examples else self.ids
+            return entry if any(map(entry.selects, among)) else None
+        if entry.fixture in self.ids:
+            return entry
+        if now := self.aliases.get(entry.fixture):
+            return evolve(entry, id=now + entry.id.removeprefix(entry.fixture))
+        return None
+
+    def all_present(self, entries: Iterable[KnownFailure], name: str) -> tuple[KnownFailure, ...]:
+        """Return the entries with present ids; raises `BaselineError` for one of no case, or a second one."""
+        found: list[KnownFailure] = []
+        for entry in entries:
+            now = self.present(entry)
+            if now is None:
+                raise BaselineError(f"{place(name, entry)}: {entry.id}: {NO_CASE}{self._advice(entry)}")
+            found.append(now)
+        check_single(found, name)
+        return tuple(found)
+
+    def _advice(self, entry: KnownFailure) -> str:
+        """Return the id that was probably meant, as a question; of a pattern, a case with another id now."""
+        _, _, family = entry.id.partition("~")
+        if family and not entry.of_examples and family.partition(":")[0] not in family_names():
+            return f"; the families of derived cases are {', '.join(family_names())}"
+        if entry.broad:
+            former = next(filter(entry.selects, self.aliases), "")
+            return f"; {former} is called {self.aliases[former]} now" if former else ""
+        format_id = entry.id.rpartition("/")[0]
+        near = closest(entry.fixture, [name for name in self.ids if name.startswith(format_id)])
+        return f"; did you mean {near}?" if near else ""
+
+
+NO_CASE: Final = "no such case"
+"""What is wrong with an entry that is about no case."""
+
+
+def place(name: str, entry: KnownFailure) -> str:
+    """Return file and line of an entry, as far as the line is known."""
+    return f"{name}:{entry.line}" if entry.line else name
+
+
+def check_single(entries: Iterable[KnownFailure], name: str) -> None:
+    """Raise `BaselineError` if two entries are about the same cases; broad ones may differ in the failure."""
+    seen: dict[tuple[str, ...], KnownFailure] = {}
+    for entry in entries:
+        key = (entry.id, *((*entry.failure, entry.path) if entry.broad else ()))
+        first = seen.setdefault(key, entry)
+        if first is not entry:
+            also = f", first in line {first.line}" if first.line else ""
+            words = " ".join(filter(None, key))
+            raise BaselineError(f"{place(name, entry)}: {words} is written twice{also}: leave one of them")
 
 
 def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
@@ -138,6 +234,10 @@ def failure_of(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
         return "runaway", ""
     return verdict if verdict == "blocked" else kind, cls
 
+
+HEAD: Final = "[[known-failure]]"
+QUOTED: Final = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
+"""A text in quotes."""
 
 FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 SHARED: Final = ("owner", "expires", "reason")
@@ -164,6 +264,11 @@ def parse_tables(text: str, name: str = "baseline") -> tuple[tuple[KnownFailure,
     try:
         rows = parse_toml(text)
     except ValueError as error:
+        if marker := re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.MULTILINE):
+            line = text.count("\n", 0, marker.start()) + 1
+            raise BaselineError(
+                f"{name}:{line}: the conflict of a merge is not resolved: keep what both sides need"
+            ) from None
         raise BaselineError(f"{name}: {error}") from None
     tables = rows.pop("known-failure", [])
     shared: dict[str, object] = {part: rows.pop(part) for part in SHARED if part in rows}
@@ -173,23 +278,41 @@ def parse_tables(text: str, name: str = "baseline") -> tuple[tuple[KnownFailure,
             f"{name}: holds {', '.join(SHARED)}, [[known-failure]] tables and nothing else: "
             f"look at {unexpected}"
         )
+    lines = text.splitlines()
+    heads = head_lines(lines)
+    if len(heads) != len(tables):  # tables in another form, whose lines are not known
+        lines, heads = [], [-1] * len(tables)
     found = tuple(
-        tuple(_known_failures(row, shared, f"{name}: known failure {number}"))
-        for number, row in enumerate(tables, 1)
+        tuple(_known_failures(row, shared, name, number, _lines_of_ids(lines, head)))
+        for number, (row, head) in enumerate(zip(tables, heads, strict=True), 1)
     )
-    known_failures = [entry for table in found for entry in table]
-    written = Counter(
-        (entry.id, *((*entry.failure, entry.path) if entry.broad else ())) for entry in known_failures
-    )
-    for words, times in written.most_common(1):
-        if times > 1:
-            raise BaselineError(f"{name}: {' '.join(words)} is written twice")
+    check_single((entry for table in found for entry in table), name)
     return found
 
 
-def read_baseline(path: Path) -> tuple[KnownFailure, ...]:
-    """Read the known failures of the file `path`; raises `BaselineError`."""
-    return parse_baseline(baseline_text(path), path.name)
+def head_lines(lines: Sequence[str]) -> list[int]:
+    """Return the numbers, from 0 on, of the lines `[[known-failure]]`."""
+    return [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == HEAD]
+
+
+def _lines_of_ids(lines: Sequence[str], head: int) -> dict[str, int]:
+    """Return the numbers, from 1 on, of the lines of a table by their texts in quotes; of its head by ``."""
+    found = {"": head + 1}
+    for number in range(head + 1, len(lines)):
+        if lines[number].partition("#")[0].strip() == HEAD:
+            break
+        for double, single in QUOTED.findall(lines[number]):
+            found.setdefault(double or single, number + 1)
+    return found
+
+
+def read_baseline(path: Path, suite: Suite | None = None) -> tuple[KnownFailure, ...]:
+    """Read the known failures of the file `path`; raises `BaselineError`.
+
+    With a suite each entry must be about a case that there is, and a former id becomes the present one.
+    """
+    known_failures = parse_baseline(baseline_text(path), path.name)
+    return CaseNames.of(suite).all_present(known_failures, path.name) if suite else known_failures
 
 
 def baseline_text(path: Path) -> str:
@@ -200,15 +323,19 @@ def baseline_text(path: Path) -> str:
         raise BaselineError(f"{path}: {error}") from None
 
 
-def _known_failures(row: object, shared: Mapping[str, object], where: str) -> Iterator[KnownFailure]:
+def _known_failures(
+    row: object, shared: Mapping[str, object], name: str, number: int, lines: Mapping[str, int]
+) -> Iterator[KnownFailure]:
     """Yield the known failures of a table, one for each id; raises `BaselineError`."""
+    where = f"{name}:{lines['']}" if lines[""] else f"{name}: known failure {number}"
     if not isinstance(row, dict):
         raise BaselineError(f"{where}: must be [[known-failure]] tables, not a value")
     row = {"class": "", **shared, **row}
     ids: list[Any] = row["id"] if isinstance(row.get("id"), list) and row["id"] else [row.get("id")]
     if unexpected := set(row) - {*LINKS, *MARKS, PATH} ^ set(FIELDS):
         raise BaselineError(
-            f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))}"
+            f"{where}: must have exactly {', '.join(FIELDS)}; look at {', '.join(sorted(unexpected))} "
+            "(a field that is right may be of a later version of wireproof)"
         )
     for mark in MARKS:
         if row.get(mark, True) is not True:
@@ -222,13 +349,29 @@ def _known_failures(row: object, shared: Mapping[str, object], where: str) -> It
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if not row.get("fault", _SECURE).startswith(_SECURE):
         raise BaselineError(f"{where}: fault is a link, {_SECURE}…")
-    if row["kind"].partition(":")[0] not in ROWS:
-        raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    if error := _kind_error(row["kind"]):
+        line = lines.get(row["kind"])
+        raise BaselineError(f"{name}:{line}: {error}" if line else f"{where}: {error}")
     first = KnownFailure("", *(row.get(name, "") for name in (*FIELDS[1:], *LINKS)))
     marked = evolve(first, flaky="flaky" in row, exact="exact" in row, path=row.get(PATH, ""))
-    for name in ids:
-        _check_id(name, where)
-        yield evolve(marked, id=name)
+    for one in ids:
+        line = lines.get(one, lines[""])
+        _check_id(one, f"{name}:{line}" if line else where)
+        yield evolve(marked, id=one, line=line)
+
+
+def _kind_error(kind: str) -> str:
+    """Return what is wrong with a verdict and its kind; empty if it is one that the judge gives."""
+    name, colon, of_kind = kind.partition(":")
+    known = [
+        f"{row.name}:{one}" if one else row.name for row in TABLE for one in ("", *row.kinds) if one != "*"
+    ]
+    try:
+        Verdict(name, of_kind)  # type: ignore[arg-type]
+    except (KeyError, ValueError):
+        near = closest(kind, known)
+        return f"{kind} is no verdict" + (f"; did you mean {near}?" if near else "")
+    return f"{kind} is no verdict" if colon and not of_kind else ""
 
 
 def _check_id(name: str, where: str) -> None:

@@ -92,6 +92,9 @@ TABLE: Final[tuple[VerdictRow, ...]] = (
 
 ROWS: Final[dict[str, VerdictRow]] = {row.name: row for row in TABLE}
 
+CAUSED_BY_CODEC: Final = frozenset({"same-as", "spent"})
+"""The kinds of `not-run` that the codec itself caused by dying or not answering."""
+
 PASSING: Final = frozenset({"pass", "pass-unclassified", "undocumented", "lenient", "info"})
 """The verdicts of an acceptable answer."""
 

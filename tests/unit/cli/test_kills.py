@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from kill_inside_call import every_kill, killed_at
-from small_runs import FAIL, PASS, stream
+from small_runs import FAIL, PASS, RUN, stream
 
 from tests.mutants import kill_table
 from tests.mutants.kill_table import Cell, Table
+from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
@@ -21,6 +22,8 @@ from wireproof.runner.events import EventWriter
 from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.signature import Signature
 from wireproof.runner.verdicts import Verdict
+
+ID = "kafka.batch/v2/crc/zero"
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -34,10 +37,12 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
 ) -> None:
     known_failures, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
     with run.open("w") as out:
-        writer = EventWriter(out, stream().run)
-        writer.case(PASS)
+        writer = EventWriter(out, evolve(RUN, suite=__version__))
+        writer.case(evolve(PASS, id=ID))
         writer.footer()
-    known_failures.write_text(baseline.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
+    known_failures.write_text(
+        baseline.write(stream(evolve(FAIL, id=ID)), "somebody", "why", date(2099, 1, 1), "")
+    )
     before = _files(tmp_path)
     monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])
     killed_at(at, kill, main)

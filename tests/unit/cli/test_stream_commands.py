@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,6 +11,7 @@ from command_line import Command
 from small_runs import FAIL, PASS, RUN, stream
 
 from tests.mutants.registry import spec_of
+from wireproof import __version__
 from wireproof.runner.events import CaseEvent, EventStream, EventWriter
 
 SMALL = "kafka.batch/v2/crc/*"
@@ -135,11 +137,120 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     stale = wireproof(*whole, "--baseline", known_failures, "--out", good)
     assert stale.code == 3
     assert "baseline: stale" in stale.out
-    assert wireproof("baseline", "fix", known_failures, good).code == 0
+    fixed = wireproof("baseline", "fix", known_failures, good)
+    assert fixed.code == 0
+    assert "removed  kafka.batch/v2/crc/zero (fail:wrong-accept): passes now\n" in fixed.out
+    assert fixed.out.endswith("known.toml: 6 removed, 0 renamed, 0 changed, 0 kept\n")
     assert "# kept" in known_failures.read_text("utf-8")
     assert wireproof(*whole, "--baseline", known_failures).code == 0
 
     known_failures.write_text(written.out.replace("crc/zero", "crc/gone"), encoding="utf-8")
     gone = wireproof("baseline", "check", known_failures)
-    assert gone.code == 3
-    assert "kafka.batch/v2/crc/gone" in gone.out
+    assert gone.code == 2
+    assert re.search(r"^known.toml:\d+: kafka.batch/v2/crc/gone: no such case$", gone.out, re.MULTILINE)
+    before = known_failures.read_bytes()
+    for command in (("fix", known_failures, good), ("list", known_failures)):
+        done = wireproof("baseline", *command)
+        assert done.code == 2
+        assert re.fullmatch(
+            r"wireproof: known.toml:\d+: kafka.batch/v2/crc/gone: no such case.*", done.one_line()
+        )
+    assert known_failures.read_bytes() == before
+
+
+ENTRY = """\
+owner = "me"
+expires = 2099-01-01
+reason = "why"
+
+[[known-failure]]
+id = "kafka.batch/v2/crc/zero"
+kind = "fail:wrong-accept"
+class = "crc-mismatch"
+"""
+
+
+def _case(verdict: str, *more: str) -> CaseEvent:
+    return CaseEvent(0, "kafka.batch/v2/crc/zero", "kafka.batch", "v2", "decode", "must", verdict, *more)
+
+
+def _write(path: Path, *cases: CaseEvent, ended: bool = True, **run: str) -> Path:
+    with path.open("w", encoding="utf-8") as out:
+        writer = EventWriter(out, evolve(RUN, **{"suite": __version__, **run}))
+        for case in cases:
+            writer.case(case)
+        if ended:
+            writer.footer()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        ({"cases": [_case("adapter-error")]}, "ended with an error of the adapter in 1 cases"),
+        ({"cases": [_case("suite-bug")]}, "ended with a fault of the suite in 1 cases"),
+        ({"cases": [_case("not-run", "start")]}, "did not run 1 cases"),
+        ({"cases": [_case("pass")], "ended": False}, "is incomplete"),
+        ({"cases": [_case("pass")], "adapter": "other"}, "the runs differ in adapter: some and other"),
+        ({"cases": [_case("pass")], "suite": "0.0.9"}, "is a run of wireproof 0.0.9, and this is "),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else value,
+)
+def test_a_run_that_shows_nothing_leaves_the_baseline_as_it_is(
+    wireproof: Command, tmp_path: Path, run: dict[str, Any], says: str
+) -> None:
+    known = tmp_path / "known.toml"
+    known.write_text(ENTRY, encoding="utf-8")
+    good = _write(tmp_path / "good.jsonl", _case("pass"))
+    bad = _write(tmp_path / "bad.jsonl", *run.pop("cases"), **run)
+    done = wireproof("baseline", "fix", known, good, bad)
+    assert done.code == 2
+    assert says in done.one_line()
+    assert known.read_text("utf-8") == ENTRY
+    done = wireproof("baseline", "fix", known, good)
+    assert done.code == 0
+    assert known.read_text("utf-8") != ENTRY
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"known": []}', "known.toml: "),
+        (ENTRY.replace("[[known-failure]]", "[known]"), "tables and nothing else: look at known"),
+        (ENTRY + "severity = 3\n", "known.toml:5: .*look at severity .*later version"),
+        (f"<<<<<<< ours\n{ENTRY}=======\n>>>>>>> theirs\n", "known.toml:1: the conflict of a merge"),
+        (ENTRY.replace("wrong-accept", "wrong-accpet"), "known.toml:7: .*did you mean fail:wrong-accept"),
+        (
+            ENTRY + ENTRY[ENTRY.index("[[") :],
+            "known.toml:10: kafka.batch/v2/crc/zero is written twice, .* line 6",
+        ),
+    ],
+    ids=["json", "other", "newer", "conflict", "kind", "twice"],
+)
+def test_a_baseline_that_is_not_valid_is_one_line_and_stays(
+    wireproof: Command, tmp_path: Path, text: str, says: str
+) -> None:
+    known = tmp_path / "known.toml"
+    known.write_text(text, encoding="utf-8")
+    done = wireproof("baseline", "fix", known, _write(tmp_path / "good.jsonl", _case("pass")))
+    assert done.code == 2
+    assert re.search(says, done.one_line())
+    assert known.read_text("utf-8") == text
+
+
+def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    known, good = tmp_path / "known.toml", _write(tmp_path / "good.jsonl", _case("pass"))
+    known.write_text("", encoding="utf-8")
+    assert (
+        wireproof("baseline", "fix", known, good).out
+        == "known.toml: 0 removed, 0 renamed, 0 changed, 0 kept\n"
+    )
+    assert known.read_text("utf-8") == ""
+    known.write_text(ENTRY, encoding="utf-8")
+    known.chmod(0o444)
+    done = wireproof("baseline", "fix", known, good)
+    assert done.code == 2
+    assert "is read-only and was not changed" in done.one_line()
+    assert known.read_text("utf-8") == ENTRY

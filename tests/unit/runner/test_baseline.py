@@ -10,10 +10,10 @@ from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.runner import baseline
-from wireproof.runner.baseline import apply, fix, write
+from wireproof.runner.baseline import apply, write
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import CaseEvent, Requirements
-from wireproof.runner.known_failures import BaselineError, parse_baseline, read_baseline
+from wireproof.runner.events import CaseEvent, EventStream, Requirements
+from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline, read_baseline
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 6, 30)
@@ -43,6 +43,16 @@ expires = 2027-06-30
 
 OTHER = event(3, "other/one", "crash")
 
+NAMES = CaseNames(
+    [f"toy.frame/v1/{name}" for name in ("basic/good", "sum/wrong", "sum/zero", "other/one")],
+    {"toy.frame/v1/sum/former": "toy.frame/v1/sum/wrong"},
+    ["toy.frame/v1/property/decode"],
+)
+
+
+def fix(text: str, seen: EventStream) -> str:
+    return baseline.fix(text, [seen], NAMES).text
+
 
 def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object) -> int:
     seen = stream(*cases, run=evolve(RUN, **run))
@@ -67,25 +77,44 @@ def test_a_flaky_entry_may_hold_or_not_and_fails_as_it_is_written() -> None:
     assert code(event(1, "sum/wrong", "pass"), OTHER, text=text) == 0
     assert code(FAIL, OTHER, text=text) == 0
     assert code(evolve(FAIL, kind="wrong-value"), OTHER, text=text) == 3
-    assert fix(text, stream(event(1, "sum/wrong", "pass"), OTHER), TODAY) == text
+    assert fix(text, stream(event(1, "sum/wrong", "pass"), OTHER)) == text
 
 
-def test_an_entry_whose_case_is_skipped_is_stale() -> None:
-    assert code(event(1, "sum/wrong", "unsupported"), OTHER) == 3
+@pytest.mark.parametrize(
+    "verdict", ["unsupported", "adapter-error", "suite-bug", "not-run", "lenient", "undocumented"]
+)
+def test_only_a_case_that_was_judged_and_passes_makes_an_entry_stale(verdict: str) -> None:
+    for text in (TEXT, FLIPS, TEXT.replace("sum/wrong", "sum/*~flip:*")):
+        name = "sum/wrong~flip:1" if "~flip" in text else "sum/wrong"
+        (entry, _) = parse_baseline(text)
+        now = event(1, name, verdict)
+        assert entry not in apply(stream(now, OTHER), parse_baseline(text), TODAY).stale
+        assert entry in apply(stream(evolve(now, verdict="pass"), OTHER), parse_baseline(text), TODAY).stale
 
 
-def test_an_entry_whose_case_is_gone_is_stale_in_a_whole_run_only() -> None:
-    assert code(PASS, FAIL) == 3
-    assert code(PASS, FAIL, filters=("toy.frame/**",)) == 0
-    assert code(PASS, FAIL, shard="1/2") == 0
+def test_a_verdict_that_only_a_run_at_should_counts_changes_an_entry_there_and_nowhere_else() -> None:
+    for verdict in ("lenient", "undocumented"):
+        now = event(1, "sum/wrong", verdict, level="should")
+        assert code(now, OTHER) == 0
+        assert fix(TEXT, stream(now, OTHER)) == TEXT
+        assert code(now, OTHER, level="should") == 3
+        fixed = fix(TEXT, stream(now, OTHER, run=evolve(RUN, level="should")))
+        assert f'kind = "{verdict}"' in fixed
+        assert code(now, OTHER, text=fixed, level="should") == 0
 
 
-def test_a_requirement_set_leaves_cases_out_so_no_entry_is_stale_by_it() -> None:
+def test_an_entry_whose_case_no_run_has_is_not_stale() -> None:
+    assert apply(stream(PASS, FAIL), parse_baseline(TEXT), TODAY).stale == ()
+    assert baseline.fix(TEXT, [stream(PASS, FAIL)], NAMES).unjudged == 1
+
+
+def test_a_pass_in_a_part_of_the_cases_makes_an_entry_stale() -> None:
+    now = event(1, "sum/wrong", "pass")
     against = Requirements("2026.12:kafka-consumer-1", "Kafka consumer 1 (2026.12)")
-    seen = stream(PASS, run=evolve(RUN, requirements=against))
-    assert apply(seen, parse_baseline(TEXT), TODAY).stale == ()
-    with pytest.raises(BaselineError, match="from a whole run only"):
-        fix(TEXT, seen, TODAY)
+    for part in ({"filters": ("toy.frame/**",)}, {"shard": "1/2"}, {"requirements": against}):
+        seen = stream(now, run=evolve(RUN, **part))
+        assert [entry.id for entry in apply(seen, parse_baseline(TEXT), TODAY).stale] == [now.id]
+        assert [entry.id for entry in parse_baseline(fix(TEXT, seen))] == [OTHER.id]
 
 
 FLIPS = TEXT.replace("sum/wrong", "sum/wrong~flip:*")
@@ -114,7 +143,7 @@ def test_an_example_is_written_by_its_signature_so_that_another_seed_is_covered_
     assert code(FAIL, evolve(later, path="records[0].offset"), text=text) == 1
     assert code(FAIL, evolve(later, cls="truncated"), text=text) == 1
     assert code(FAIL, evolve(later, id="toy.frame/v1/property/encode~s0:0"), text=text) == 1
-    assert fix(text, stream(FAIL, later), TODAY) == text
+    assert fix(text, stream(FAIL, later)) == text
 
 
 def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
@@ -129,9 +158,10 @@ def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
 
 def test_an_entry_of_examples_is_checked() -> None:
     text = write(stream(EXAMPLE), "me", "why", LATER)
-    assert len(baseline.check(parse_baseline(text), [], TODAY)) == 1
+    none = CaseNames([])
+    assert len(baseline.check(parse_baseline(text), none, TODAY)[0]) == 1
     known = parse_baseline(text.replace("toy.frame/v1", "kafka.batch/v2"))
-    assert baseline.check(known, [], TODAY) == ()
+    assert baseline.check(known, none, TODAY) == ([], [])
 
 
 def test_an_entry_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
@@ -214,7 +244,8 @@ def test_two_broad_entries_may_differ_in_their_verdict_only_and_a_narrow_one_com
     ]
     flips[1] = evolve(flips[1], kind="", cls="")
     assert code(*flips, OTHER, text=broad + other) == 0
-    assert code(flips[0], OTHER, text=broad + other) == 3
+    good = evolve(flips[1], id=f"{FAIL.id}~flip:3", verdict="pass")
+    assert code(flips[0], good, OTHER, text=broad + other) == 3
     narrow = f"[[known-failure]]{first}".replace("**", "sum/wrong").replace("crc-mismatch", "bad-magic")
     assert code(*flips, OTHER, text=broad + other + narrow) == 3
 
@@ -228,7 +259,7 @@ def test_a_runaway_codec_is_known_whichever_limit_ends_it(written: str) -> None:
     text = TEXT.replace('"crash"', f'"{written}"')
     for end in ENDS:
         assert code(FAIL, event(3, "other/one", *end), text=text) == 0
-        assert fix(text, stream(FAIL, event(3, "other/one", *end)), TODAY) == text
+        assert fix(text, stream(FAIL, event(3, "other/one", *end))) == text
     assert code(FAIL, event(3, "other/one", "fail", "wrong-accept"), text=text) == 3
     assert code(FAIL, event(3, "other/one", "stalled"), text=text) == 3
     assert code(FAIL, event(3, "other/one", "pass"), text=text) == 3
@@ -262,8 +293,10 @@ def test_a_run_of_a_part_of_the_derived_cases_pays_no_entry_of_a_family() -> Non
 
 def test_a_broad_entry_of_no_known_fixture_is_named() -> None:
     known_failures = parse_baseline(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
-    assert baseline.check(known_failures, [FAIL.id, OTHER.id], TODAY) == ()
-    assert baseline.check(known_failures, [OTHER.id], TODAY) == ("toy.frame/v1/sum/*~flip:*: no such case",)
+    assert baseline.check(known_failures, NAMES, TODAY) == ([], [])
+    assert baseline.check(known_failures, CaseNames([OTHER.id]), TODAY)[0] == [
+        "baseline:6: toy.frame/v1/sum/*~flip:*: no such case"
+    ]
 
 
 def test_a_written_baseline_makes_the_next_run_green() -> None:
@@ -274,9 +307,9 @@ def test_a_written_baseline_makes_the_next_run_green() -> None:
 
 
 def test_fix_drops_stale_entrys_and_keeps_everything_else() -> None:
-    fixed = fix(TEXT, stream(FAIL, event(3, "other/one", "pass")), TODAY)
+    fixed = fix(TEXT, stream(FAIL, event(3, "other/one", "pass")))
     assert fixed == TEXT[: TEXT.index("# another")]
-    assert fix(TEXT, stream(FAIL, OTHER), TODAY) == TEXT
+    assert fix(TEXT, stream(FAIL, OTHER)) == TEXT
 
 
 GROUPS = """\
@@ -320,7 +353,7 @@ ZERO = evolve(FAIL, id="toy.frame/v1/sum/zero", seq=2)
 def gone(*cases: CaseEvent) -> str:
     paid = [evolve(case, verdict="pass", kind="", cls="") for case in cases]
     kept = [case for case in (FAIL, ZERO, OTHER) if case not in cases]
-    return fix(GROUPS, stream(*kept, *paid), TODAY)
+    return fix(GROUPS, stream(*kept, *paid))
 
 
 def test_fix_keeps_the_comment_of_a_group_until_its_last_entry_is_paid() -> None:
@@ -343,20 +376,21 @@ def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
     text = write(stream(FAIL), "me", "so", LATER, "https://example.org/2")
     assert parse_baseline(text)[0].issue == "https://example.org/2"
     assert parse_baseline(text)[0].fault == ""
-    assert baseline.check([last], [], date(2028, 1, 1))[1].endswith("owner somebody, https://example.org/1")
+    (past,) = baseline.check([last], NAMES, date(2028, 1, 1))[1]
+    assert past.endswith("owner somebody, https://example.org/1")
 
 
 def test_an_entry_may_link_to_the_lines_at_fault_and_a_fix_keeps_the_link() -> None:
     text = TEXT + 'fault = "https://example.org/a.c#L7"\n'
     first, last = parse_baseline(text)
     assert (first.fault, last.fault) == ("", "https://example.org/a.c#L7")
-    assert fix(text, stream(FAIL, OTHER), TODAY) == text
+    assert fix(text, stream(FAIL, OTHER)) == text
     with pytest.raises(BaselineError, match="fault is a link, https://"):
         parse_baseline(TEXT + 'fault = "a.c, line 7"\n')
 
 
 def test_fix_rewrites_what_changed_and_keeps_comments() -> None:
-    fixed = fix(TEXT, stream(evolve(FAIL, kind="wrong-value", cls=""), OTHER), TODAY)
+    fixed = fix(TEXT, stream(evolve(FAIL, kind="wrong-value", cls=""), OTHER))
     assert 'kind = "fail:wrong-value"  # seen in 1.2\nclass = ""\n' in fixed
     assert "# why it is so\n# in two lines\n[[known-failure]]\n" in fixed
     assert (
@@ -397,12 +431,12 @@ def test_fix_takes_single_cases_out_of_a_table() -> None:
     fails, passes = evolve(FAIL, cls=""), evolve(OTHER, verdict="pass", kind="")
     changed = evolve(OTHER, verdict="fail", kind="wrong-value", cls="crc-mismatch")
     shorter = text.replace('["toy.frame/v1/sum/wrong", "toy.frame/v1/other/one"]', '"toy.frame/v1/sum/wrong"')
-    assert fix(text, stream(fails, passes), TODAY) == shorter
-    split = parse_baseline(fix(text, stream(fails, changed), TODAY))
+    assert fix(text, stream(fails, passes)) == shorter
+    split = parse_baseline(fix(text, stream(fails, changed)))
     assert [(entry.id, entry.kind, entry.cls) for entry in split] == [
         (FAIL.id, "fail:wrong-accept", ""), (OTHER.id, "fail:wrong-value", "crc-mismatch")
     ]  # fmt: skip
-    assert fix(text, stream(evolve(FAIL, verdict="pass", kind=""), passes), TODAY).count("known-failure") == 0
+    assert fix(text, stream(evolve(FAIL, verdict="pass", kind=""), passes)).count("known-failure") == 0
 
 
 def test_a_baseline_has_a_table_for_each_way_to_fail_and_names_its_rules() -> None:
@@ -481,12 +515,12 @@ def test_an_entry_with_a_path_covers_failures_at_this_field_only_and_comes_befor
     assert code(golden, derived, elsewhere, text=only_there) == 1
     moved = evolve(golden, path="records[1].key")
     assert code(moved, derived, text=only_there) == 3
-    assert fix(only_there, stream(moved, derived), TODAY).count("[[known-failure]]") == 2
-    fixed = fix(only_there, stream(moved, derived), TODAY)
+    assert fix(only_there, stream(moved, derived)).count("[[known-failure]]") == 2
+    fixed = fix(only_there, stream(moved, derived))
     assert code(moved, derived, text=fixed) == 0
     assert 'path = "records[].key"' in fixed
     refused = evolve(golden, kind="wrong-reject", cls="other", path="")
-    fixed = fix(only_there, stream(refused, derived), TODAY)
+    fixed = fix(only_there, stream(refused, derived))
     assert code(refused, derived, text=fixed) == 0
     assert fixed.count("path = ") == 1
 
@@ -500,27 +534,115 @@ def test_a_blocked_refusal_is_known_whatever_twin_the_file_names() -> None:
 
 
 def test_fix_adds_no_entry() -> None:
-    assert fix(TEXT, stream(FAIL, OTHER, event(5, "new/one", "crash")), TODAY) == TEXT
+    assert fix(TEXT, stream(FAIL, OTHER, event(5, "new/one", "crash"))) == TEXT
 
 
-@pytest.mark.parametrize("run", [{"filters": ("a",)}, {"shard": "1/2"}])
-def test_fix_is_refused_on_a_filtered_run(run: dict[str, object]) -> None:
-    with pytest.raises(BaselineError, match="whole run"):
-        fix(TEXT, stream(FAIL, run=evolve(RUN, **run)), TODAY)
+def test_fix_counts_a_case_as_judged_if_any_run_judged_it_and_as_failing_if_it_fails_in_any() -> None:
+    paid = event(1, "sum/wrong", "pass")
+    parts = [stream(paid, run=evolve(RUN, shard="1/2")), stream(OTHER, run=evolve(RUN, shard="2/2"))]
+    done = baseline.fix(TEXT, parts, NAMES)
+    assert [entry.id for entry in done.removed] == [FAIL.id]
+    assert (done.kept, done.unjudged) == (1, 0)
+    assert done.text == TEXT[: TEXT.index("# why")] + TEXT[TEXT.index("# another") :]
+    left_out = evolve(paid, verdict="not-run", kind="spent")
+    assert baseline.fix(TEXT, [stream(left_out), stream(paid)], NAMES).removed == done.removed
+    for now in (FAIL, evolve(FAIL, kind="wrong-value")):
+        twice = baseline.fix(TEXT, [stream(paid, OTHER), stream(now, OTHER)], NAMES)
+        assert twice.removed == ()
+    assert baseline.fix(TEXT, [stream(FAIL), stream(evolve(FAIL, cls=""))], NAMES).text == TEXT
 
 
-def test_fix_is_refused_on_an_incomplete_run() -> None:
-    with pytest.raises(BaselineError, match="whole run"):
-        fix(TEXT, stream(FAIL, complete=False), TODAY)
+def test_a_pattern_is_stale_by_all_shards_of_a_run_and_not_by_one() -> None:
+    text = TEXT.replace("sum/wrong", "**~flip:*")
+    cases = [event(n, f"{name}~flip:1") for n, name in enumerate(("sum/wrong", "sum/zero"))]
+    parts = [stream(case, run=evolve(RUN, shard=f"{n}/2")) for n, case in enumerate(cases, 1)]
+    assert baseline.fix(text, parts, NAMES).text == text[: text.index("# why")] + text[text.index("# ano") :]
+    for part in (parts[:1], parts[1:], [stream(*cases, run=evolve(RUN, filters=("a",)))]):
+        assert baseline.fix(text, part, NAMES).text == text
 
 
-def test_check_names_unknown_cases_and_past_days() -> None:
-    problems = baseline.check(parse_baseline(TEXT), [FAIL.id], date(2028, 1, 1))
-    assert problems == (
-        f"{FAIL.id}: expired on 2027-06-30, owner somebody",
-        f"{OTHER.id}: no such case",
-        f"{OTHER.id}: expired on 2027-06-30, owner somebody",
-    )
+def test_fix_rewrites_former_ids_and_keeps_what_the_entry_says() -> None:
+    text = GROUPS.replace('id = "toy.frame/v1/sum/wrong"', 'id = "toy.frame/v1/sum/former"')
+    done = baseline.fix(text, [stream(FAIL, ZERO, OTHER)], NAMES)
+    assert done.text == GROUPS
+    assert done.renamed == {"toy.frame/v1/sum/former": FAIL.id}
+    flips = text.replace("sum/former", "sum/former~flip:*")
+    assert fix(flips, stream(ZERO, OTHER)) == GROUPS.replace("sum/wrong", "sum/wrong~flip:*")
+    with pytest.raises(
+        BaselineError, match=r"baseline:14: toy.frame/v1/sum/wrong is written twice, first in .* 6"
+    ):
+        fix(GROUPS.replace("sum/zero", "sum/former"), stream(FAIL))
+
+
+def test_fix_keeps_the_comments_in_a_list_of_ids() -> None:
+    text = """\
+owner = "somebody"
+expires = 2027-06-30
+reason = "why"
+
+[[known-failure]]
+id = [  # all [of] them
+    "toy.frame/v1/sum/former",  # the first, see #7
+    "toy.frame/v1/sum/zero",
+    # the next "one" is another thing
+    'toy.frame/v1/other/one',  # gone
+]
+kind = "fail:wrong-accept"
+class = "crc-mismatch"
+"""
+    assert [entry.line for entry in parse_baseline(text)] == [7, 8, 10]
+    now = fix(text, stream(FAIL, ZERO, event(3, "other/one", "pass")))
+    without = text.replace("    'toy.frame/v1/other/one',  # gone\n", "")
+    assert now == without.replace("sum/former", "sum/wrong")
+    assert [entry.id for entry in parse_baseline(now)] == [FAIL.id, ZERO.id]
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        (stream(FAIL, complete=False), "the run of some is incomplete: "),
+        (stream(PASS, event(1, "sum/wrong", "adapter-error")), "an error of the adapter in 1 cases"),
+        (stream(PASS, event(1, "sum/wrong", "suite-bug")), "a fault of the suite in 1 cases"),
+        (stream(PASS, event(1, "sum/wrong", "not-run", "start")), "did not run 1 cases"),
+        (stream(PASS, run=evolve(RUN, adapter="b")), "differ in adapter: some and b"),
+        (stream(PASS, run=evolve(RUN, version="2")), "differ in version: 1.2 and 2"),
+    ],
+)
+def test_fix_is_refused_for_runs_that_show_nothing(bad: EventStream, says: str) -> None:
+    with pytest.raises(BaselineError, match=says) as error:
+        baseline.fix(TEXT, [stream(PASS), bad], NAMES)
+    assert "\n" not in str(error.value)
+    assert str(error.value).endswith("; the baseline is unchanged")
+
+
+def test_check_names_unknown_cases_and_past_days_with_their_lines() -> None:
+    unknown, past = baseline.check(parse_baseline(TEXT), CaseNames([FAIL.id]), date(2028, 1, 1), "known.toml")
+    assert unknown == [f"known.toml:15: {OTHER.id}: no such case"]
+    assert past == [
+        f"known.toml:6: {FAIL.id}: expired on 2027-06-30, owner somebody",
+        f"known.toml:15: {OTHER.id}: expired on 2027-06-30, owner somebody",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (
+            "sum/wrng",
+            r"known.toml:6: toy.frame/v1/sum/wrng: no such case; did you mean toy.frame/v1/sum/wrong\?",
+        ),
+        (
+            "sum/wrong~flop:*",
+            "known.toml:6: .*: no such case; the families of derived cases are truncate, flip",
+        ),
+        ("gone/*~flip:*", "known.toml:6: .*: no such case"),
+        ("sum/forme*~flip:*", "no such case; toy.frame/v1/sum/former is called toy.frame/v1/sum/wrong now"),
+        ("property/decod~*", "known.toml:6: .*: no such case"),
+    ],
+)
+def test_an_entry_about_no_case_is_refused_with_its_line(name: str, says: str) -> None:
+    with pytest.raises(BaselineError, match=says):
+        NAMES.all_present(parse_baseline(TEXT.replace("sum/wrong", name)), "known.toml")
 
 
 @pytest.mark.parametrize(
@@ -532,7 +654,14 @@ def test_check_names_unknown_cases_and_past_days() -> None:
         (TEXT + "more = 1\n", "look at more"),
         (TEXT + "flaky = false\n", "flaky is true, or not there"),
         (TEXT + "exact = 1\n", "exact is true, or not there"),
-        (TEXT.replace('"crash"', '"exhausted"'), "is no verdict"),
+        (TEXT.replace('"crash"', '"exhausted"'), "baseline:16: exhausted is no verdict"),
+        (
+            TEXT.replace("wrong-accept", "wrong-acept"),
+            "baseline:7: .* no verdict; did you mean fail:wrong-accept",
+        ),
+        (TEXT.replace('"crash"', '"crash:hard"'), "baseline:16: crash:hard is no verdict"),
+        (TEXT.replace('"crash"', '"fail:"'), "baseline:16: fail: is no verdict"),
+        (f"<<<<<<< mine\n{TEXT}=======\n>>>>>>> theirs\n", "baseline:1: the conflict of a merge"),
         (TEXT.replace('owner = "somebody"', 'owner = ""', 1), "owner is not filled in"),
         (TEXT.replace("2027-06-30", '"soon"', 1), "expires is not filled in"),
         (TEXT.replace('"crash"', '"explodes"'), "is no verdict"),
@@ -553,7 +682,7 @@ def test_the_entries_of_every_peer_are_of_cases_that_there_are() -> None:
         entry for file in files for entry in parse_baseline(file.read_text(encoding="utf-8"), str(file))
     ]
     assert len(known_failures) > len(files)
-    assert baseline.check(known_failures, ids, TODAY) == ()
+    assert baseline.check(known_failures, CaseNames(set(ids)), TODAY) == ([], [])
 
 
 LINKED = ("kafka-clients", "iggy-rust-*", "heka-go", "protobuf-*")
