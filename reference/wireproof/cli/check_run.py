@@ -230,7 +230,7 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     if left_out:
         ids = {case.id for case in left_out}
         cases = tuple(case for case in cases if case.id not in ids)
-    known_failures = read_baseline(file) if file else None
+    known_failures = read_baseline(file, suite) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
