@@ -254,3 +254,12 @@ def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
     assert done.code == 2
     assert "is read-only and was not changed" in done.one_line()
     assert known.read_text("utf-8") == ENTRY
+
+
+def test_a_check_names_the_line_of_an_id_that_no_case_has(wireproof: Command, tmp_path: Path) -> None:
+    known = tmp_path / "known.toml"
+    known.write_text(ENTRY.replace("crc/zero", "crc/zera"), encoding="utf-8")
+    words = ("--in-process", "--no-families", "--run", "kafka.batch/v2/crc/zero", "--baseline", known)
+    done = wireproof("check", LENIENT, *words)
+    assert done.code == 2
+    assert re.search(r"known.toml:\d+: .*kafka.batch/v2/crc/zera", done.one_line())
