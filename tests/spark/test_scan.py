@@ -48,7 +48,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(spark: SparkSession, tm
         "tail": 1,
     }
     assert summary.files[0]["bytes_read"] == len(LOG)
-    assert told[0] == (0, len(LOG), TaskCounts())
+    assert told[0] == (0, len(LOG), TaskCounts(phase="starting Spark"))
     assert told[-1][:2] == (len(LOG), len(LOG))
     assert max(tasks.all for *_, tasks in told) == len(dealt) < len(plan.spans), (
         "Spark said how many there are"
