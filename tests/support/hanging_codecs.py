@@ -73,3 +73,15 @@ class StartsOnce(ReferenceCodec):
         else:
             raise RuntimeError("another process has the port")
         super().__init__()
+
+
+class DiesAtLargest(ReferenceCodec):
+    """Ends where the bytes hold the largest number of 32 bits."""
+
+    name = "dies-at-largest"
+    system = "iggy"
+
+    def decode(self, request: Request) -> Outcome:
+        if b"\xff\xff\xff\xff" in request.data:
+            os._exit(9)
+        return super().decode(request)

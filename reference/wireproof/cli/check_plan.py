@@ -69,7 +69,7 @@ _numbers: Final = count(1)
 """Numbers of parts, never used twice: a part may be replaced while messages about it are under way."""
 
 
-@define
+@define(eq=False)
 class RunPart:
     """A part of the run of an adapter.
 
@@ -92,7 +92,7 @@ class RunPart:
     end: PartEnded | None = None
 
 
-@define
+@define(eq=False)
 class AdapterRun:
     """The run of one adapter so far.
 
@@ -119,7 +119,6 @@ class AdapterRun:
     stored: int = 0
     golden: int = 0
     events: list[CaseEvent] = field(factory=list)
-    verdicts: dict[str, Verdict] = field(factory=dict)
     budget: FailureBudget = field(factory=FailureBudget)
     sample: DerivedSample = field(factory=DerivedSample)
     undigested: int = 0
@@ -140,9 +139,21 @@ class AdapterRun:
         """Return whether every small golden case has its verdict."""
         return self.hello is not None and all(part.end for part in self.parts[: self.golden])
 
-    def may_use(self, worker: int) -> bool:
-        """Return whether a worker may judge a part."""
-        return not self.alone or worker in self.workers
+    @property
+    def is_stored(self) -> bool:
+        """Return whether every part has ended and is stored."""
+        return self.hello is not None and self.stored == len(self.parts)
+
+    def accepted(self, cases: Sequence[Case]) -> dict[str, Verdict]:
+        """Return the verdicts on those of some golden cases whose families are judged."""
+        ends = [part.end for part in self.parts[: self.golden] if part.end]
+        return {case.id: end.verdicts[case.id] for case in cases for end in ends if case.id in end.verdicts}
+
+    def is_worth(self, worker: int, parts: Sequence[RunPart]) -> bool:
+        """Return whether a worker may judge these parts, and need not start the adapter for too few."""
+        if worker in self.workers:
+            return bool(parts)
+        return not self.alone and len(parts) >= (WORTH_A_START if self.workers else 1)
 
     def waiting(self, start: int = 0, end: int | None = None) -> list[RunPart]:
         """Return the parts from `start` on, and before `end`, that no worker has taken."""
@@ -196,8 +207,7 @@ class CheckPlan:
 
     def _end(self, worker: int) -> Task | None:
         for run in self._open:
-            is_done = run.hello is not None and run.stored == len(run.parts)
-            if is_done and worker in run.workers - run.ending:
+            if run.is_stored and worker in run.workers - run.ending:
                 run.ending.add(worker)
                 return End(run.number)
         return None
@@ -221,11 +231,12 @@ class CheckPlan:
 
     def _other_golden(self, worker: int) -> Task | None:
         """Return golden cases of the adapter that has most of them left."""
-        left = {run.number: run.waiting(0, run.golden) for run in self._open if run.may_use(worker)}
-        number = max(left, key=lambda number: len(left[number]), default=None)
-        if number is None or len(left[number]) < WORTH_A_START:
+        left = [(run, run.waiting(0, run.golden)) for run in self._open]
+        worth = [(run, parts) for run, parts in left if run.is_worth(worker, parts)]
+        if not worth:
             return None
-        return self._golden(worker, self.runs[number], left[number][0])
+        run, parts = max(worth, key=lambda one: len(one[1]))
+        return self._golden(worker, run, parts[0])
 
     def _golden(self, worker: int, run: AdapterRun, part: RunPart) -> Task:
         return Golden(run.number, self._taken(worker, run, part), tuple(case.id for case in part.cases))
@@ -235,18 +246,14 @@ class CheckPlan:
         waiting: list[tuple[int, AdapterRun, RunPart]] = []
         for run in self._open:
             parts = [part for part in run.waiting(run.golden) if part.chunk >= 0]
-            is_ready = run.golden_is_judged and run.may_use(worker)
-            if is_ready and (worker in run.workers or len(parts) >= WORTH_A_START):
+            if run.golden_is_judged and run.is_worth(worker, parts):
                 waiting += ((part.chunk, run, part) for part in parts)
         first = min((chunk for chunk, _, _ in waiting), default=-1)
         chosen = [(run, part) for chunk, run, part in waiting if chunk == first]
         if not chosen:
             return None
         asked = {
-            run.number: DerivedPart(
-                self._taken(worker, run, part),
-                {case.id: run.verdicts[case.id] for case in part.cases if case.id in run.verdicts},
-            )
+            run.number: DerivedPart(self._taken(worker, run, part), run.accepted(part.cases))
             for run, part in chosen
         }
         names = (case.id for _, part in chosen for case in part.cases)
@@ -256,9 +263,10 @@ class CheckPlan:
     def _last(self, worker: int) -> Task | None:
         """Return large cases, or the generated examples of a run that has nothing else left."""
         for run in sorted(self._open, key=lambda run: worker not in run.workers):
-            if not run.golden_is_judged or not run.may_use(worker):
+            parts = run.waiting(run.golden)
+            if not (run.golden_is_judged and run.is_worth(worker, parts)):
                 continue
-            for part in run.waiting(run.golden):
+            for part in parts:
                 if part.cases and part.chunk < 0:
                     return self._golden(worker, run, part)
                 if not part.cases and part is run.parts[run.stored]:
@@ -285,7 +293,9 @@ class CheckPlan:
     # --- messages ---
 
     def receive(self, worker: int, task: Task, message: Message | TaskEnded) -> None:
-        """Take a message of a worker."""
+        """Take a message of a worker; what is about a run that has ended comes too late."""
+        if not isinstance(message, TaskEnded) and self.runs[message.number].ended:
+            return
         match message:
             case TaskEnded(error):
                 self._task_ended(worker, task, error)
@@ -306,16 +316,30 @@ class CheckPlan:
         if error is None:
             return
         for run in self.runs:
-            if isinstance(error, WorkerDiedError):
-                run.workers.discard(worker)
             if run.number in numbers_of(task):
                 self._fail(run, error)
+            elif isinstance(error, WorkerDiedError) and worker in run.workers:
+                self._lost(worker, run, error)
+
+    def _lost(self, worker: int, run: AdapterRun, error: WorkerDiedError) -> None:
+        """Go on without a worker that kept the adapter, unless no other one may."""
+        run.workers.discard(worker)
+        if run.is_stored and not run.workers:
+            self._finish(run)
+        elif run.alone and not run.workers:
+            self._fail(run, error)
 
     def _ended(self, worker: int, run: AdapterRun, notes: Sequence[str]) -> None:
         run.workers.discard(worker)
         run.notes += notes
         if not run.workers:
             self._finish(run)
+
+    def end(self) -> None:
+        """End the runs that no worker is left to judge, with an error: none may be missing without a word."""
+        for run in self._open:
+            self._fail(run, WorkerDiedError("no process was left to judge it"))
+        self._write()
 
     def flush(self) -> None:
         """Store and write what has arrived of an interrupted run."""
@@ -373,7 +397,6 @@ class CheckPlan:
         if part is None:
             return
         part.end = end
-        run.verdicts.update(end.verdicts)
         if self.bars and part.chunk >= 0:
             self.bars.seen(run.number, (), _weight(part))
         while run.stored < len(run.parts) and (end_of := run.parts[run.stored].end):

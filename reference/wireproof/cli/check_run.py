@@ -327,6 +327,8 @@ def _ended(
             while shown < len(specs) and plan.runs[shown].ended:
                 yield plan.runs[shown]
                 shown += 1
+        plan.end()
+        yield from plan.runs[shown:]
 
 
 def _lack(stream: EventStream, least: int) -> str:

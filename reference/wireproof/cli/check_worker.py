@@ -80,11 +80,6 @@ class CheckOptions:
         return tuple(case for case in self.cases if case.id in known)
 
     @property
-    def by_id(self) -> Mapping[str, Case]:
-        """Return the selected cases by id."""
-        return {case.id: case for case in self.cases}
-
-    @property
     def rows(self) -> frozenset[str]:
         """Return the formats of the selection, whose properties are checked."""
         return frozenset(case.format_id for case in self.cases)
@@ -236,17 +231,23 @@ class CheckWork:
     def __call__(self) -> Iterator[Callable[[Task], Iterator[Message]]]:
         """Open a worker, and close its adapters at the end."""
         with ExitStack() as stack:
-            worker = _Worker(self.options, self.specs)
+            worker = _Worker(self.options, self.specs, {case.id: case for case in self.options.cases})
             stack.callback(worker.close)
             yield worker.messages
 
 
 @frozen
 class _Worker:
-    """A worker, and the adapters that it keeps, by number, each with what is closed after it."""
+    """A worker.
+
+    Attributes:
+        by_id: the selected cases.
+        kept: the adapters that it keeps, by number, each with what is closed after it.
+    """
 
     options: CheckOptions
     specs: tuple[str, ...]
+    by_id: Mapping[str, Case]
     kept: dict[int, tuple[Engine, ExitStack]] = field(factory=dict)
 
     def messages(self, task: Task) -> Iterator[Message]:
@@ -322,8 +323,8 @@ class _Worker:
 
     def _golden(self, task: Golden) -> Iterator[Message]:
         engine = self._begin(task.number, task.part)
-        by_id, stored = self.options.by_id, self.options.suite.by_id
-        cases = [by_id[name] for name in task.cases]
+        stored = self.options.suite.by_id
+        cases = [self.by_id[name] for name in task.cases]
         found: dict[str, Verdict] = {}
         yield from _judged(task.number, task.part, golden_events(engine, stored, cases, found))
         verdicts = {case.id: found[case.id] for case in cases}
@@ -333,8 +334,7 @@ class _Worker:
 
     def _families(self, task: Derived) -> Callable[[], Iterable[tuple[Case, Iterable[Case]]]]:
         """Return a function that gives the families of a task: derived once if they are small."""
-        by_id = self.options.by_id
-        cases = [by_id[name] for name in task.cases]
+        cases = [self.by_id[name] for name in task.cases]
         size = sum(len(case.input.data) for case in cases if isinstance(case.input, Data))
         if len(task.adapters) == 1 or size > HELD_BYTES:
             return lambda: ((case, derived_cases(case)) for case in cases)
