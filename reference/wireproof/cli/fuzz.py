@@ -209,10 +209,10 @@ class CampaignDisplay:
         edges = (
             f"{now.edges:,} edges of {now.format_id}" if now.edges else f"reading seeds of {now.format_id}"
         )
-        failures = f"{now.kinds.total():,} new failures" + (f" ({kinds})" if kinds else "")
+        failures = f"new failures: {now.kinds.total():,}" + (f" ({kinds})" if kinds else "")
         return (
             f"{now.executions:,} executions ({now.rate:,.0f}/s), {edges}, {failures}, "
-            f"{now.permitted:,} new permitted differences"
+            f"permitted differences: {now.permitted:,}"
         )
 
     def newest(self) -> str:

@@ -121,7 +121,8 @@ def propose_rules(
     leaf = _leaf(difference.path)
     fitting = list(filter(_fits_place(case, suite, leaf), comparable))
     if not fitting and leaf:  # a derived field such as nextOffset stands in no sentence
-        fitting = list(filter(_fits_place(case, suite, re.findall("[A-Z]?[a-z]+", leaf)[-1]), comparable))
+        words = re.findall("[A-Z]?[a-z]+", leaf) or [leaf]
+        fitting = list(filter(_fits_place(case, suite, words[-1]), comparable))
     best = _of_revision(case, _by_similarity(case, fitting)) or _by_similarity(case, comparable)[:1]
     if best:
         return tuple(dict.fromkeys(known.rules[0] for known in best))[:MAX_RULES], ()

@@ -412,9 +412,9 @@ def test_a_pipe_gets_each_failure_at_once_and_the_numbers_now_and_then(
     display.update()
     (line,) = out.getvalue().splitlines()[1:]
     assert line.startswith(
-        f"after 42 s: 1,234 executions (123/s), 321 edges of {ROW.format_id}, 1 new failures"
+        f"after 42 s: 1,234 executions (123/s), 321 edges of {ROW.format_id}, new failures: 1"
     )
-    assert line.endswith("failures (1 wrong-accept), 0 new permitted differences")
+    assert line.endswith("failures: 1 (1 wrong-accept), permitted differences: 0")
 
 
 def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> None:

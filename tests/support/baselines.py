@@ -1,0 +1,55 @@
+"""A baseline of two entries, and what the tests of baselines ask of it."""
+
+from datetime import date
+
+from attrs import evolve
+from small_runs import RUN, event, stream
+
+from wireproof.runner import baseline
+from wireproof.runner.baseline import apply
+from wireproof.runner.conclusion import exit_code
+from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.known_failures import CaseNames, parse_baseline
+
+TODAY = date(2026, 11, 21)
+LATER = date(2027, 6, 30)
+
+TEXT = """\
+# known failures of some
+
+# why it is so
+# in two lines
+[[known-failure]]
+id = "toy.frame/v1/sum/wrong"
+kind = "fail:wrong-accept"  # seen in 1.2
+class = "crc-mismatch"
+reason = "checks sums only on request"
+owner = "somebody"
+expires = 2027-06-30
+
+# another
+[[known-failure]]
+id = "toy.frame/v1/other/one"
+kind = "crash"
+class = ""
+reason = 'a "quoted" one'
+owner = "somebody"
+expires = 2027-06-30
+"""
+
+OTHER = event(3, "other/one", "crash")
+
+NAMES = CaseNames(
+    [f"toy.frame/v1/{name}" for name in ("basic/good", "sum/wrong", "sum/zero", "other/one")],
+    {"toy.frame/v1/sum/former": "toy.frame/v1/sum/wrong"},
+    ["toy.frame/v1/property/decode"],
+)
+
+
+def fix(text: str, seen: EventStream) -> str:
+    return baseline.fix(text, [seen], NAMES).text
+
+
+def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object) -> int:
+    seen = stream(*cases, run=evolve(RUN, **run))
+    return exit_code(seen, apply(seen, parse_baseline(text), today))
