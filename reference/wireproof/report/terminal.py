@@ -188,8 +188,10 @@ def _kind_lines(
     if not found:
         return
     cases = sum(1 + len(group.others) for group in found)
+    blocked = sum(group.blocks for group in found)
+    blocks = f", which block {counted(blocked, 'refusal')}" if blocked else ""
     more = f", the {MAX_KINDS} most severe first" if len(found) > MAX_KINDS else ""
-    yield f"{counted(len(found), 'kind')} of failure in {counted(cases, 'case')}{more}:"
+    yield f"{counted(len(found), 'kind')} of failure in {counted(cases, 'case')}{blocks}{more}:"
     for group in found[:MAX_KINDS]:
         event, others = group.first, len(group.others)
         like = f"  and {others:,} more like it" if others else ""

@@ -31,7 +31,7 @@ from wireproof.report.html import Page, html
 from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
-from wireproof.report.terminal import RunView, print_run, total_failure
+from wireproof.report.terminal import RunView, print_answer, print_run, total_failure
 from wireproof.runner.baseline import AppliedBaseline, apply, write
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import parse_baseline
@@ -114,6 +114,10 @@ def test_a_block_is_counted_at_its_root() -> None:
     blocked = [event(n, f"sum/{n}", "blocked", root.id) for n in range(1, 4)]
     (group,) = failure_groups_of(stream(root, *blocked))
     assert (group.first, group.blocks) == (root, 3)
+    out = io.StringIO()
+    print_answer(stream(root, *blocked), Console(file=out, width=200), [group], {(RUN.spec, group.kind): 1})
+    assert "fails 4 of 4 judged cases" in out.getvalue()
+    assert "1 kind of failure in 1 case, which block 3 refusals:" in out.getvalue()
 
 
 def test_a_block_without_a_failed_root_is_a_group_of_its_own() -> None:
