@@ -170,4 +170,4 @@ def test_a_process_that_dies_ends_its_task_and_another_does_the_others(workers: 
     messages = list(run_parallel(tasks(3, 0, 1), work, workers))
     assert isinstance(messages_of(messages, 3)[-1].error, WorkerDiedError)
     assert [messages_of(messages, number)[-1] for number in (0, 1)] == [TaskEnded(), TaskEnded()]
-    assert max(worker for worker, _, _ in messages) == workers
+    assert {task: worker == 0 for worker, task, _ in messages} == {3: True, 0: False, 1: False}
