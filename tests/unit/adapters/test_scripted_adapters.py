@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -54,6 +55,7 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     def check(fault: str, *more: Any, scale: str = "1") -> Ran:
         mark = uuid4().hex
+        resource_tracker.ensure_running()  # one for the life of this process, started by the first `spawn`
         monkeypatch.setenv("WIREPROOF_TEST_MARK", mark)
         monkeypatch.chdir(tmp_path)
         process_stats.reset_peak(os.getpid())
