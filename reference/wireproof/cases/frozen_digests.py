@@ -1,7 +1,9 @@
-"""Frozen fixtures: the digest of the input of every case that was released, which must not change.
+"""Frozen fixtures: the digest of the input of every case, which must not change, and what changed since.
 
-`frozen.json` in a folder of fixtures maps ids to digests, sorted. Ids are only added; a case that has to
-change gets a new id, and the old one stays.
+`frozen.json` in a folder of fixtures maps ids to a text of words, sorted: the digest of the input, the level,
+the digest of the expectation, then the release in which the case was added, and in which its level or its
+expectation changed last: `9a57… must 03fe… added=0.2.0 level=0.3.0`. Ids are only added; a case that has to
+get another input gets a new id, and the old one stays.
 """
 
 import json
@@ -10,13 +12,75 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from attrs import evolve, field, frozen
+
 from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Steps, Value
-from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
+from wireproof.cases.fixture_writer import case_json
+from wireproof.cases.fixtures import FROZEN, FixtureError, Suite, read_frozen
 from wireproof.cases.steps import bytes_of_steps
 from wireproof.files import replace_text
 from wireproof.wire.json_values import canonical_json
 
 DIGEST_BITS: Final = 128
+
+EXPECTATION_BITS: Final = 64
+"""Bits of the digest of an expectation, which only has to differ from the one before."""
+
+EXPECTATION: Final = ("profile", "options", "needs", "limits", "expect", "steps")
+"""The parts of a case that decide, beside its input, which answers pass."""
+
+ADDED, LEVEL, CHANGED = "added", "level", "expectation"
+
+
+@frozen
+class FrozenCase:
+    """What `frozen.json` has of a case.
+
+    Attributes:
+        input: the digest of its input.
+        level: its level.
+        expectation: the digest of its other expectations; empty in a file of before 0.1.0.
+        releases: by `added`, `level` and `expectation`, the release in which this happened last.
+    """
+
+    input: str
+    level: str = ""
+    expectation: str = ""
+    releases: Mapping[str, str] = field(factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> "FrozenCase":
+        """Read the text of a case; raises `FixtureError`."""
+        words = text.split()
+        releases = dict(word.split("=", 1) for word in words if "=" in word)
+        digests = [word for word in words if "=" not in word]
+        if len(digests) not in (1, 3) or not releases.keys() <= {ADDED, LEVEL, CHANGED}:
+            raise FixtureError(f"{text!r} is no digest, level, digest of the expectation, and releases")
+        return cls(*digests, releases=releases)
+
+    @classmethod
+    def of(cls, case: Case) -> "FrozenCase":
+        """Return the digests of a case."""
+        return cls(input_digest(case.input), case.level, expectation_digest(case))
+
+    def __str__(self) -> str:
+        """Return the text of a case."""
+        releases = (
+            f"{part}={self.releases[part]}" for part in (ADDED, LEVEL, CHANGED) if part in self.releases
+        )
+        return " ".join((self.input, self.level, self.expectation, *releases))
+
+    def changed_parts(self, now: "FrozenCase") -> tuple[str, ...]:
+        """Return which of `level` and `expectation` differ in the present case."""
+        parts = ((LEVEL, self.level, now.level), (CHANGED, self.expectation, now.expectation))
+        return tuple(part for part, was, present in parts if was and was != present)
+
+
+def expectation_digest(case: Case) -> str:
+    """Return the digest of all that decides which answers pass, but for the input and the level, in hex."""
+    row = case_json(case)
+    parts = canonical_json({part: row[part] for part in EXPECTATION if part in row})
+    return blake2b(parts, digest_size=EXPECTATION_BITS // 8).hexdigest()
 
 
 def input_digest(source: Input) -> str:
@@ -42,14 +106,26 @@ def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
     return tuple(case for case in suite.cases if case.id not in suite.frozen)
 
 
-def freeze(suite: Suite) -> Mapping[Path, int]:
-    """Add every case that is not frozen to the file of its folder; return the number added to each file."""
-    added: dict[Path, dict[str, str]] = {}
-    for case in unfrozen_cases(suite):
-        root = suite.files[case.id].parents[2]
-        added.setdefault(root / FROZEN, {})[case.id] = input_digest(case.input)
-    for path, rows in added.items():
-        landed = read_frozen(path)
-        text = json.dumps(dict(sorted({**rows, **landed}.items())), indent=2)
+def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
+    """Add the cases that are not frozen to the file of their folder, and record changed expectations.
+
+    Args:
+        suite: all cases.
+        release: the version in which they are new or changed.
+
+    Returns:
+        the number of entries that were written to each file.
+    """
+    written: dict[Path, dict[str, str]] = {}
+    for case in suite.cases:
+        now, text = FrozenCase.of(case), suite.frozen.get(case.id)
+        was = FrozenCase.parse(text) if text else None
+        events = (ADDED,) if was is None else was.changed_parts(now)
+        releases = {**(was.releases if was else {}), **dict.fromkeys(events, release)}
+        entry = str(evolve(now, input=was.input if was else now.input, releases=releases))
+        if entry != text:
+            written.setdefault(suite.files[case.id].parents[2] / FROZEN, {})[case.id] = entry
+    for path, rows in written.items():
+        text = json.dumps(dict(sorted({**read_frozen(path), **rows}.items())), indent=2)
         replace_text(path, f"{text}\n")
-    return {path: len(rows) for path, rows in added.items()}
+    return {path: len(rows) for path, rows in written.items()}

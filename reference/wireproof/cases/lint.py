@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from wireproof.cases.case import ROBUSTNESS, Accept, Case, Either, Expect, Generated, Reject, Step, Steps
 from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen_digests import input_digest
+from wireproof.cases.frozen_digests import FrozenCase
 from wireproof.cases.lint_sentences import check_sentences
 from wireproof.cases.lint_sources import Problem, check_sources
 from wireproof.cases.made_case import GenerateError, made_case
@@ -121,12 +121,23 @@ def _files(suite: Suite) -> Iterator[Problem]:
 
 def _frozen(suite: Suite) -> Iterator[Problem]:
     """Check that every frozen case still exists, byte for byte."""
-    for name, digest in suite.frozen.items():
+    for name, text in suite.frozen.items():
         case = suite.by_id.get(name)
         if case is None:
             yield Problem(name, "is frozen and was removed: restore it, an id is never taken back")
-        elif input_digest(case.input) != digest:
+        elif FrozenCase.of(case).input != FrozenCase.parse(text).input:
             yield Problem(name, "is frozen and its input differs: restore it; new bytes need a new id")
+
+
+def changed_cases(suite: Suite) -> Iterator[Problem]:
+    """Check that level and expectation of every frozen case are those that were frozen last."""
+    for name, text in suite.frozen.items():
+        if case := suite.by_id.get(name):
+            for part in FrozenCase.parse(text).changed_parts(FrozenCase.of(case)):
+                yield Problem(
+                    name, f"its {part} is another than the frozen one: write the change and its source into "
+                    "case-changes.md, then run lint --freeze",
+                )  # fmt: skip
 
 
 # --- content of a case ---

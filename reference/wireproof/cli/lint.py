@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from wireproof import __version__
 from wireproof.cases import lint_sentences, states
 from wireproof.cases.case import Accept, Steps
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
-from wireproof.cases.lint import lint
+from wireproof.cases.lint import changed_cases, lint
 from wireproof.cases.lint_sources import Problem, basis_lines, level_line, source_line
 from wireproof.cli.general_options import with_fixtures
 from wireproof.runner.exit_codes import Exit
@@ -48,11 +49,12 @@ def command(further: tuple[Path, ...], folders: tuple[Path, ...], freezing: bool
     table = states.state_table(suite) if own is None and states.note_files(suite) else None
     problems = [*lint(suite), *refusable(suite)]
     problems += states.state_problems(table, suite) if table else ()
+    problems += () if freezing else changed_cases(suite)
     if own is not None:
         problems = [one for one in problems if one.where not in (*own.by_id, *own.rules)]
     if freezing and not problems:
-        for path, number in freeze(suite).items():
-            click.echo(f"{path}: {number} more ids are frozen")
+        for path, number in freeze(suite, __version__).items():
+            click.echo(f"{path}: {number} more ids are frozen, or changed")
         suite = load(folders, checked=True)
     if own is not None:
         click.echo(_count_of_folders(suite, own))

@@ -11,8 +11,8 @@ from fixture_folders import BAD, GOOD, PLACE, RULE, only, problems, write
 from wireproof.cases import fixtures
 from wireproof.cases.fixture_writer import sort_files
 from wireproof.cases.fixtures import FROZEN
-from wireproof.cases.frozen_digests import freeze, input_digest, unfrozen_cases
-from wireproof.cases.lint import contains_prefix, lint
+from wireproof.cases.frozen_digests import FrozenCase, freeze, input_digest, unfrozen_cases
+from wireproof.cases.lint import changed_cases, contains_prefix, lint
 
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]
 LONG = "0104" + "07000000" + "00" * 600
@@ -228,28 +228,50 @@ def test_freezing_adds_new_ids_and_leaves_the_landed_ones(
 ) -> None:
     write(tmp_path, GOOD)
     assert [case.id for case in unfrozen_cases(only(tmp_path, monkeypatch))] == [GOOD_ID]
-    assert freeze(only(tmp_path, monkeypatch)) == {tmp_path / FROZEN: 1}
+    assert freeze(only(tmp_path, monkeypatch), "0.1.0") == {tmp_path / FROZEN: 1}
     first = json.loads((tmp_path / FROZEN).read_text("utf-8"))
     write(tmp_path, good(input={"hex": "010408000000"}), BAD)
-    assert freeze(only(tmp_path, monkeypatch)) == {tmp_path / FROZEN: 1}
+    assert freeze(only(tmp_path, monkeypatch), "0.1.0") == {tmp_path / FROZEN: 1}
     second = json.loads((tmp_path / FROZEN).read_text("utf-8"))
     assert list(second) == [GOOD_ID, BAD_ID]
     assert second[GOOD_ID] == first[GOOD_ID]
-    assert freeze(only(tmp_path, monkeypatch)) == {}
+    assert freeze(only(tmp_path, monkeypatch), "0.1.0") == {}
 
 
 def test_a_landed_id_with_other_bytes_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, BAD)
-    freeze(only(tmp_path, monkeypatch))
+    freeze(only(tmp_path, monkeypatch), "0.1.0")
     changed = accept(value={"kind": "numeric", "value": "08000000"})
     write(tmp_path, good(input={"hex": "010408000000"}, expect=changed), BAD)
     (line,) = problems(tmp_path, monkeypatch)
     assert line == f"{GOOD_ID}: is frozen and its input differs: restore it; new bytes need a new id"
 
 
+def test_another_level_or_expectation_is_a_problem_until_its_release_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, GOOD, BAD)
+    freeze(only(tmp_path, monkeypatch), "0.1.0")
+    first = json.loads((tmp_path / FROZEN).read_text("utf-8"))
+    also = {"reject": {"class": "truncated", "also": ["invalid-value"]}}
+    write(tmp_path, good(level="should"), {**BAD, "expect": also})
+    suite = only(tmp_path, monkeypatch)
+    assert [(one.where, one.text.split(" is another ")[0]) for one in changed_cases(suite)] == [
+        (GOOD_ID, "its level"),
+        (BAD_ID, "its expectation"),
+    ]
+    assert freeze(suite, "0.2.0") == {tmp_path / FROZEN: 2}
+    again = only(tmp_path, monkeypatch)
+    assert list(changed_cases(again)) == []
+    entries = {name: FrozenCase.parse(text) for name, text in again.frozen.items()}
+    assert entries[GOOD_ID].releases == {"added": "0.1.0", "level": "0.2.0"}
+    assert entries[BAD_ID].releases == {"added": "0.1.0", "expectation": "0.2.0"}
+    assert [one.input for one in entries.values()] == [text.split()[0] for text in first.values()]
+
+
 def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, BAD)
-    freeze(only(tmp_path, monkeypatch))
+    freeze(only(tmp_path, monkeypatch), "0.1.0")
     write(tmp_path, GOOD, rules=EXCLUDED)
     assert problems(tmp_path, monkeypatch) == [
         f"{BAD_ID}: is frozen and was removed: restore it, an id is never taken back"
