@@ -15,8 +15,9 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from wireproof.cases.case import Case, Chunks, Data, Generated, Input, Steps, Value
+from wireproof.cases.case_json import FixtureError
 from wireproof.cases.fixture_writer import case_json
-from wireproof.cases.fixtures import FROZEN, FixtureError, Suite, read_frozen
+from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
 from wireproof.cases.steps import bytes_of_steps
 from wireproof.files import replace_text
 from wireproof.wire.json_values import canonical_json
@@ -56,7 +57,8 @@ class FrozenCase:
         digests = [word for word in words if "=" not in word]
         if len(digests) not in (1, 3) or not releases.keys() <= {ADDED, LEVEL, CHANGED}:
             raise FixtureError(f"{text!r} is no digest, level, digest of the expectation, and releases")
-        return cls(*digests, releases=releases)
+        level, expectation = digests[1:] or ("", "")
+        return cls(digests[0], level, expectation, releases)
 
     @classmethod
     def of(cls, case: Case) -> "FrozenCase":

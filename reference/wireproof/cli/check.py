@@ -46,7 +46,7 @@ from wireproof.cli.output_files import output_options
 )
 @with_scale
 @click.option("--min-cases", default=1, help="exit with 2 if fewer cases were judged")
-@click.option("--baseline", "known_failures", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--baseline", "baseline_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="a file of known failures, which do not set the exit code")  # fmt: skip
 @click.option(
     "--out",

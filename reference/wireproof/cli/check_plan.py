@@ -40,7 +40,7 @@ from wireproof.cli.check_worker import (
 )
 from wireproof.cli.progress import ProgressBars
 from wireproof.fuzz import property_run
-from wireproof.runner.events import CaseEvent, EventStream, EventWriter, Footer, Run, run_event
+from wireproof.runner.events import BaselineText, CaseEvent, EventStream, EventWriter, Footer, Run, run_event
 from wireproof.runner.pending_cases import FailureBudget
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
 from wireproof.runner.requests import DerivedSample, blocks
@@ -104,6 +104,7 @@ class AdapterRun:
         golden: how many parts have small golden cases; they come first.
         error: the reason why it was not judged, or not completely.
         ended: True if no more messages follow.
+        baseline: its known failures, as a run stores them.
         written: how many of the events are in the file.
     """
 
@@ -126,13 +127,16 @@ class AdapterRun:
     error: BaseException | None = None
     ended: bool = False
     footer: Footer | None = None
+    baseline: BaselineText | None = None
     writer: EventWriter | None = None
     written: int = 0
 
     @property
     def stream(self) -> EventStream | None:
         """Return the run as a stream; None if it never began."""
-        return None if self.head is None else EventStream(self.head, tuple(self.events), self.footer)
+        if self.head is None:
+            return None
+        return EventStream(self.head, tuple(self.events), self.footer, baseline=self.baseline)
 
     @property
     def golden_is_judged(self) -> bool:
@@ -181,7 +185,7 @@ class CheckPlan:
         """Make an empty run for every adapter."""
         recorded = self.options.recording != Recording()
         self.runs = [
-            AdapterRun(number, spec, alone=recorded or _is_live(spec))
+            AdapterRun(number, spec, alone=recorded or _is_live(spec), baseline=self.options.stored_baseline)
             for number, spec in enumerate(self.specs)
         ]
 
@@ -281,7 +285,7 @@ class CheckPlan:
 
     def _settings(self, run: AdapterRun) -> PropertySettings:
         """Return what a run is asked of generated examples, without those of known failures."""
-        examples, listed = self.options.examples, self.options.known_failures or ()
+        examples, listed = self.options.examples, self.options.known_failures
         assert examples is not None and run.hello is not None and run.stream is not None  # noqa: PT018 - one fact
         known = property_run.known_signatures(run.hello, run.stream, listed, datetime.now(tz=UTC).date())
         most = MAX_CANDIDATES
@@ -473,7 +477,7 @@ class CheckPlan:
         if self.file is None or run.head is None:
             return
         if run.writer is None:
-            run.writer = EventWriter(self.file, run.head)
+            run.writer = EventWriter(self.file, run.head, run.baseline)
         for event in run.events[run.written :]:
             run.writer.case(event)
         run.written = len(run.events)

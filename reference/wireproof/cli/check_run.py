@@ -39,13 +39,14 @@ from wireproof.report.terminal import (
     print_line,
 )
 from wireproof.report.uses import use_sentences
-from wireproof.runner import baseline, conclusion
-from wireproof.runner.baseline import EntryLookup
+from wireproof.runner import conclusion
+from wireproof.runner.baseline import NO_BASELINE, EntryLookup
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventStream, Examples, Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
-from wireproof.runner.known_failures import read_baseline
+from wireproof.runner.known_failures import Baseline
+from wireproof.runner.origins import applied_baseline, origin_lookup, origin_text
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
 from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
@@ -125,10 +126,16 @@ def check(
 def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingPrinter:
     """Return the printer of findings, which leaves those out that the baseline expects."""
     lookups = CaseLookup(options.suite)
-    view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
-    if options.known_failures is None:
+    known = options.baseline
+    if known is None:
+        view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
         return FindingPrinter(output, view)
-    entries, today = EntryLookup(options.known_failures), datetime.now(tz=UTC).date()
+    entries, today = EntryLookup(known.entries), datetime.now(tz=UTC).date()
+    origin = origin_lookup(known, options.suite)
+    view = RunView(
+        lookups.case, lookups.twin, lookups.source, every=every,
+        origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite),
+    )  # fmt: skip
     return FindingPrinter(output, view, lambda event: entries.expects(event, today))
 
 
@@ -195,16 +202,15 @@ class _Results:
     def _print(self, judged: AdapterRun, stream: EventStream) -> None:
         for note in judged.notes:
             print_line(self.printer.console, f"note: {note}")
-        applied = None
-        if self.asked.known_failures is not None:
-            applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
-        found = failure_groups_of(stream, applied.overlays if applied else None)
+        known = NO_BASELINE
+        if self.asked.baseline is not None:
+            known = applied_baseline(stream, self.asked.baseline, self.asked.suite)
+        found = failure_groups_of(stream, known.overlays)
         for group in found:  # those that were not printed when they were judged, such as blocked refusals
             self.printer.print_group(stream.run, group)
         shown = ShownFindings(found, len(found))
         wanted = judged.spec in self.named
-        code = exit_code(stream, applied, named=wanted)
-        known = applied or baseline.NO_BASELINE
+        code = exit_code(stream, known, named=wanted)
         self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
 
 
@@ -223,14 +229,13 @@ def _stored(streams: Sequence[EventStream], out: Path | None, *, own: bool) -> s
 def _asked(more: dict[str, Any]) -> CheckOptions:
     suite = suite_of(more.pop("folders"))
     required = _required(more, suite)
-    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
+    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("baseline_file")
     cases = required.cases if required else selection(suite, patterns, skipped)
     large = more.pop("large")
     left_out = () if required or large else _left_out(cases, patterns)
     if left_out:
         ids = {case.id for case in left_out}
         cases = tuple(case for case in cases if case.id not in ids)
-    known_failures = read_baseline(file, suite) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
@@ -243,7 +248,8 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
     named = Requirements(required.id, required.title, required.corrected) if required else None
     return CheckOptions(suite=suite, fixtures=suite.hash_of(cases), cases=cases, left_out=left_out,
                         filters=filters,
-                        known_failures=known_failures, recording=recording, requirements=named,
+                        baseline=Baseline.read(file, suite) if file else None,
+                        recording=recording, requirements=named,
                         **more)  # fmt: skip
 
 

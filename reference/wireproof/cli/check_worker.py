@@ -22,8 +22,8 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import NotRun
 from wireproof.fuzz import property_run
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import CaseEvent, Examples, Requirements
-from wireproof.runner.known_failures import KnownFailure
+from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements
+from wireproof.runner.known_failures import Baseline, KnownFailure
 from wireproof.runner.pending_cases import FailureBudget
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.requests import DerivedSample
@@ -66,17 +66,27 @@ class CheckOptions:
     scale: float
     level: Level
     filters: tuple[str, ...]
-    known_failures: tuple[KnownFailure, ...] | None
+    baseline: Baseline | None
     recording: Recording = field(factory=Recording)
     requirements: Requirements | None = None
     shard: Shard | None = None
+
+    @property
+    def known_failures(self) -> tuple[KnownFailure, ...]:
+        """Return the known failures."""
+        return self.baseline.entries if self.baseline else ()
+
+    @property
+    def stored_baseline(self) -> BaselineText | None:
+        """Return the known failures as a run stores them."""
+        return BaselineText(self.baseline.file, self.baseline.text) if self.baseline else None
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
         """Return the fixtures to judge; those of known failures are judged even with `--no-golden`."""
         if self.golden:
             return self.cases
-        known = {entry.fixture for entry in self.known_failures or ()}
+        known = {entry.fixture for entry in self.known_failures}
         return tuple(case for case in self.cases if case.id in known)
 
     @property

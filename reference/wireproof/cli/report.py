@@ -1,6 +1,7 @@
 """`wireproof report`: the views of streams that `check … --out` wrote, and of the tables of Spark's jobs."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from wireproof.files import replace_text
 from wireproof.install_hint import install_command
 from wireproof.report.failure_groups import Kind
 from wireproof.report.terminal import RunView, output_console, print_run, summary
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
-from wireproof.runner.conclusion import trust_codes
+from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventError, EventStream, joined, read_events
 from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.origins import applied_baseline, known_origin_text, stored_baseline
 
 
 @click.command("report")
@@ -40,8 +43,7 @@ def command(
 
     `last` is the last run of this project: every kind of failure, with the number that `check` gave it.
 
-    Failures do not change the exit code. A run that cannot be trusted does: 2, it judged nothing; 1 or 4, it
-    left cases out, because they crashed the codec or for another reason.
+    The exit code is that of `check`: joined shards end as the whole run would have, with its baseline.
     """
     if any(file.is_dir() for file in files):
         _tables(files, output_files_of(more))
@@ -55,19 +57,24 @@ def command(
             f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
         )
     suite = suite_of(folders)
+    applied = [
+        applied_baseline(stream, known, suite) if (known := stored_baseline(stream, suite)) else NO_BASELINE
+        for stream in streams
+    ]
     output = output_console()
     if quiet:
         output.print(summary(streams))
     else:
         every = every_finding or NAMED in click.get_current_context().meta
-        shown = list(_shown(streams, output, CaseLookup(suite), every=every, numbers=numbers))
+        shown = list(_shown(streams, applied, output, CaseLookup(suite), every=every, numbers=numbers))
         print_report_end(output, shown, files, last=last)
-    write_outputs(streams, output_files_of(more), suite, numbers=numbers)
-    return deciding_code([code for stream in streams for code in trust_codes(stream)])
+    write_outputs(streams, output_files_of(more), suite, applied, numbers)
+    return deciding_code(map(exit_code, streams, applied))
 
 
 def _shown(
     streams: Sequence[EventStream],
+    baselines: Sequence[AppliedBaseline],
     output: Console,
     lookups: CaseLookup,
     *,
@@ -76,14 +83,14 @@ def _shown(
 ) -> Iterator[PrintedRun]:
     """Print each run; `numbers` are those that `check` gave to its findings."""
     first = 1
-    for stream in streams:
+    for stream, applied in zip(streams, baselines, strict=True):
         view = RunView(
-            lookups.case, lookups.twin, lookups.source, every=every, share=len(streams), first=first,
-            numbers=numbers,
+            lookups.case, lookups.twin, lookups.source, applied, every=every, share=len(streams), first=first,
+            numbers=numbers, origin=partial(known_origin_text, applied),
         )  # fmt: skip
         shown = print_run(stream, output, view)
         first += len(shown.found)
-        yield PrintedRun(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))
+        yield PrintedRun(stream.run.spec, stream, shown, exit_code(stream, applied), applied)
 
 
 def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:

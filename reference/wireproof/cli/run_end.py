@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,10 +12,13 @@ from attrs import frozen
 from rich.console import Console
 
 from wireproof.cli.last_run import LAST
+from wireproof.report.failure_groups import replay_command
 from wireproof.report.terminal import ShownFindings, plain_text, print_line
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
+from wireproof.runner.conclusion import counted
 from wireproof.runner.events import EventStream
 from wireproof.runner.exit_codes import MEANINGS, Exit
+from wireproof.runner.origins import COUNTED
 
 MAX_COMMANDS: Final = 3
 """Number of commands that the end of a run proposes."""
@@ -52,6 +56,7 @@ def print_end(
     """
     console.print()
     print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
+    _print_commands(console, list(_baseline_commands(judgements, out or Path(LAST))), "baseline:")
     commands = [*_replay(judgements, "#1"), *_diffs(judgements, out, earlier or {})]
     commands += _last() if stored else ()
     _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
@@ -75,8 +80,10 @@ def print_report_end(
     """Print the last lines of `report`; with `last`, of the last run of the project."""
     for line in _counted(judgements):
         print_line(console, line)
-    if len(files) == 1:
-        commands = _report_commands(judgements, Path(LAST) if last else files[0], last=last)
+    run_file = Path(LAST) if last else files[0]
+    if len(files) == 1:  # of shards no single file has the whole run
+        _print_commands(console, list(_baseline_commands(judgements, run_file)), "baseline:")
+        commands = _report_commands(judgements, run_file, last=last)
         _print_commands(console, list(commands))
 
 
@@ -96,11 +103,36 @@ def _reason(judgements: Sequence[PrintedRun], code: Exit) -> str:
     return MEANINGS[code] + (f": {', '.join(names)}" if names else "")
 
 
-def _print_commands(console: Console, commands: Sequence[tuple[str, str]]) -> None:
+def _baseline_commands(judgements: Sequence[PrintedRun], run_file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the command for the new failures of each origin, and for entries that are out of date."""
+    context = click.get_current_context(silent=True)
+    given = context.params.get("baseline_file") if context else None
+    for one in judgements:
+        applied, run = one.applied, one.stream.run
+        file = str(given or applied.file)
+        counts = Counter(origin.kind for origin in applied.origins.values())
+        if applied.suite in ("", run.suite) and not counts.keys() - {"codec"}:
+            counts.clear()
+        for kind, words in COUNTED.items():
+            if not counts[kind]:
+                continue
+            if kind == "codec":
+                name = next(name for name, origin in applied.origins.items() if origin.kind == kind)
+                event = next(event for event in one.stream.cases if event.id == name)
+                yield replay_command(event, run), f"judge again: {counted(counts[kind], 'failure')} {words}"
+            else:
+                command = shlex.join(("wireproof", "baseline", "add", file, str(run_file), kind))
+                yield command, f"accept {counted(counts[kind], 'failure')} {words}"
+        if number := len({*applied.stale, *applied.changed}):
+            command = shlex.join(("wireproof", "baseline", "fix", file, str(run_file)))
+            yield command, f"remove or rewrite {number:,} {'entries' if number > 1 else 'entry'} out of date"
+
+
+def _print_commands(console: Console, commands: Sequence[tuple[str, str]], title: str = "next:") -> None:
     """Print commands that can be pasted, each with its purpose after it, or above it if it is long."""
     if not commands:
         return
-    console.print(plain_text("next:"))
+    console.print(plain_text(title))
     widest = max(len(command) for command, _ in commands)
     longest = max(len(purpose) for _, purpose in commands)
     beside = 2 + widest + 4 + longest <= min(console.width, 160)

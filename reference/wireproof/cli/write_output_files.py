@@ -28,8 +28,7 @@ def write(
 ) -> None:
     """Write the requested views of one or more runs; `numbers` are those that `check` gave to its findings.
 
-    JUnit, Markdown and annotations decide whether a job of CI is red, so they know the baseline as the exit
-    code does. The page marks known failures as known; the badges show what the codec does, known or not.
+    All of them know the baseline as the exit code does; the page and the badge mark known failures as known.
     """
     known = baselines or [NO_BASELINE] * len(streams)
     if views.junit:
@@ -48,7 +47,7 @@ def write(
         )
         _put(views.html, html(streams, page, known).encode())
     if views.badge:
-        _put(views.badge, badge(streams[0]).encode())
+        _put(views.badge, badge(streams[0], known[0]).encode())
     if views.annotations:
         for line in (line for one in zip(streams, known, strict=True) for line in annotations(*one)):
             click.echo(line)

@@ -130,10 +130,10 @@ def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, i
 
 # --- failure block ---
 #
-# One failure in at most 12 lines of plain text.
+# One failure in at most 13 lines of plain text.
 
 
-LINES: Final = 12
+LINES: Final = 13
 """Lines of a block, its heading included."""
 
 MARGIN: Final = 10
@@ -153,15 +153,17 @@ def failure_lines(
     twins: Lookup,
     width: int = sys.maxsize,
     source: SourceLookup = no_lookup,
+    origin: str = "",
 ) -> list[str]:
     """Return the lines of a failure: title, rule, source, want and got, bytes, and the replay command.
 
-    Lines of text are cut at `width`; bytes and commands stay whole.
+    Lines of text are cut at `width`; bytes and commands stay whole. `origin` says why no baseline has it.
     """
     event = group.first
     case = lookup(event)
     rows = [
         ("title", event.title),
+        ("origin", origin),
         ("rule", _rule(event, case)),
         ("source", _source(source(event), width)),
         ("want", event.want),

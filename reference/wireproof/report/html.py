@@ -43,6 +43,7 @@ from wireproof.report.uses import Section, State, UseSentence, implementations, 
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line
 from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.origins import baseline_lines
 from wireproof.wire.safe_text import escape_unsafe
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline])
     for stream, applied in zip(streams, baselines, strict=True):
         lines = (
             conclusion_sentence(stream, applied),
+            *baseline_lines(stream, applied),
             *uncompared_lines(stream),
             *corrected_lines(stream.run),
             *below_level_lines(stream, applied.overlays),

@@ -17,8 +17,10 @@ from wireproof.report.failure_groups import (
     sets_exit_code,
 )
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
-from wireproof.runner.conclusion import examples_line
+from wireproof.runner.conclusion import conclusion_sentence, examples_line, exit_code, why_nothing_judged
 from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.exit_codes import Exit
+from wireproof.runner.origins import baseline_lines, known_origin_text
 from wireproof.wire.safe_text import escape_unsafe
 
 _TAGS: Final[Mapping[str, str]] = {
@@ -42,7 +44,8 @@ def junit(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] =
     root = ET.Element("testsuites", name="wireproof")
     for stream, applied in zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True):
         for name, events in _suites(stream).items():
-            _suite(root, stream, name, events, applied.overlays)
+            _suite(root, stream, name, events, applied)
+        _whole_run(root, stream, applied)
     ET.indent(root)
     text: str = ET.tostring(root, encoding="unicode")
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
@@ -55,18 +58,39 @@ def _suites(stream: EventStream) -> dict[str, list[CaseEvent]]:
     return suites
 
 
+def _whole_run(root: ET.Element, stream: EventStream, applied: AppliedBaseline) -> None:
+    """Add a testsuite for what fails a run beside its cases: stale entries, and a run that proves nothing."""
+    rows = [
+        ("failure", f"{entry.id} ({entry.kind})", f"passes now: its entry in {applied.file} is stale")
+        for entry in applied.stale
+    ]
+    if stream.footer is None or stream.lacks or why_nothing_judged(stream):
+        rows.append(("error", "the run", conclusion_sentence(stream, applied)))
+    if not rows:
+        return
+    suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: run"))
+    for tag, name, message in rows:
+        case = ET.SubElement(suite, "testcase", name=escape_unsafe(name), time="0")
+        case.set("classname", escape_unsafe(f"{stream.run.adapter}.run"))
+        ET.SubElement(case, tag, message=escape_unsafe(message))
+    tags = [tag for tag, _, _ in rows]
+    suite.set("tests", str(len(rows)))
+    suite.set("failures", str(tags.count("failure")))
+    suite.set("errors", str(tags.count("error")))
+
+
 def _suite(
-    root: ET.Element, stream: EventStream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
+    root: ET.Element, stream: EventStream, name: str, events: list[CaseEvent], applied: AppliedBaseline
 ) -> None:
     suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: {name}"))
     cases: dict[str, list[CaseEvent]] = {}
     for event in events:
         cases.setdefault(event.id.partition(":")[0] if "~" in event.id else event.id, []).append(event)
-    tags = [_case(suite, stream, one, some, overlays) for one, some in cases.items()]
+    tags = [_case(suite, stream, one, some, applied) for one, some in cases.items()]
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(cases)))
-    below = below_level_counts(events, stream, overlays)
+    below = below_level_counts(events, stream, applied.overlays)
     rows = (
         ("not compared", ", ".join(uncompared_in_format(stream.run, events[0].format_id))),
         ("below the level", ", ".join(f"{count} of {name}" for name, count in below.most_common())),
@@ -90,18 +114,18 @@ def _case(
     stream: EventStream,
     name: str,
     events: Sequence[CaseEvent],
-    overlays: Mapping[str, Overlay],
+    applied: AppliedBaseline,
 ) -> str:
     """Add a testcase for events; return the tag inside it, empty for one that passes."""
     time = _seconds(sum(event.ns for event in events))
     case = ET.SubElement(suite, "testcase", name=escape_unsafe(name), time=time)
     case.set("classname", escape_unsafe(f"{stream.run.adapter}.{events[0].suite.replace('/', '.')}"))
-    tags = [_tag(event, stream, overlays.get(event.id, "")) for event in events]
+    tags = [_tag(event, stream, applied.overlays.get(event.id, "")) for event in events]
     tag = next(tag for tag in ("error", "failure", "skipped", "") if tag in tags)
     if tag:
         first = events[tags.index(tag)]
         others = tags.count(tag) - 1
-        message = _message(first, overlays.get(first.id, "")) + (f"; and {others:,} more" if others else "")
+        message = _message(first, stream, applied) + (f"; and {others:,} more" if others else "")
         child = ET.SubElement(case, tag, type=escape_unsafe(first.label), message=escape_unsafe(message))
         child.text = escape_unsafe("\n".join(_body(first, stream)))
     return tag
@@ -124,9 +148,12 @@ def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
     return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream.run) else tag
 
 
-def _message(event: CaseEvent, overlay: Overlay) -> str:
+def _message(event: CaseEvent, stream: EventStream, applied: AppliedBaseline) -> str:
     text = event.text or (f"want {event.want}, got {event.got}" if event.want or event.got else event.label)
-    return f"expected by the baseline: {text}" if overlay == "expected" else text
+    if applied.overlays.get(event.id) == "expected":
+        return f"expected by the baseline: {text}"
+    origin = known_origin_text(applied, event, stream.run)
+    return f"{text} ({origin})" if origin else text
 
 
 def _body(event: CaseEvent, stream: EventStream) -> list[str]:
@@ -158,15 +185,23 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
     """Return the lines; the last one counts the findings that have no line."""
     found = failure_groups_of(stream, applied.overlays)
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
-    lines = [_line(group, stream) for group in kept]
+    lines = [_line(group, stream, applied) for group in kept]
     if len(kept) < len(found):
         lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
+    if applied.stale:
+        stale = [line for line in baseline_lines(stream, applied) if line.startswith("baseline: stale ")]
+        text = _annotation("\n".join((*stale, f"wireproof baseline fix {applied.file} RUN")))
+        lines.append(f"::error title={_property(f'wireproof: {applied.file}')}::{text}")
+    if (stream.footer is None or stream.lacks or why_nothing_judged(stream)) and not found:
+        lines.append(f"::error title=wireproof::{_annotation(conclusion_sentence(stream, applied))}")
     return lines
 
 
-def _line(group: FailureGroup, stream: EventStream) -> str:
+def _line(group: FailureGroup, stream: EventStream, applied: AppliedBaseline) -> str:
     event = group.first
+    origin = known_origin_text(applied, event, stream.run)
     facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
+    facts += f"\n{origin}" if origin else ""
     text = f"{facts}\n{replay_command(event, stream.run)}"
     return f"::error title={_property(f'{event.id}: {event.label}')}::{_annotation(text)}"
 
@@ -193,9 +228,9 @@ NOT_COUNTED = ("unsupported", "not-run")
 """Verdicts that are in neither number."""
 
 
-def badge(stream: EventStream) -> str:
+def badge(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> str:
     """Return the badge of a run, or of the set of requirements that it was judged against."""
-    message, colour = _said(stream)
+    message, colour = _said(stream, applied)
     about = stream.run.requirements.title if stream.run.requirements else ""
     label = escape_unsafe(
         " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
@@ -203,16 +238,23 @@ def badge(stream: EventStream) -> str:
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
 
-def _said(stream: EventStream) -> tuple[str, str]:
+COLOURS: Final[Mapping[Exit, str]] = {
+    Exit.CONFORMS: "brightgreen",
+    Exit.FAILS: "red",
+    Exit.BASELINE: "orange",
+}
+"""The colour by the exit code of the run; all others are grey, as a run that proves nothing."""
+
+
+def _said(stream: EventStream, applied: AppliedBaseline) -> tuple[str, str]:
     seen = count_verdicts(stream)
-    outside = sum(seen.get(name, 0) for name in NOT_COUNTED)
-    judged = sum(seen.values()) - outside
+    judged = sum(seen.values()) - sum(seen.get(name, 0) for name in NOT_COUNTED)
     if judged and stream.complete:
         good = sum(seen.get(name, 0) for name in ("pass", "info"))
-        return f"{good} of {judged}{_apart(seen)}", "red" if failure_groups_of(stream) else "brightgreen"
+        known = sum(overlay == "expected" for overlay in applied.overlays.values())
+        unsupported = seen.get("unsupported", 0)
+        more = f", {known} known" if known else ""
+        more += f", {unsupported} unsupported" if unsupported else ""
+        return f"{good} of {judged}{more}", COLOURS.get(exit_code(stream, applied), "lightgrey")
     claims_nothing = stream.complete and seen.get("unsupported", 0)
     return "unsupported" if claims_nothing else "incomplete", "lightgrey"
-
-
-def _apart(seen: dict[str, int]) -> str:
-    return f", {seen['unsupported']} unsupported" if "unsupported" in seen else ""

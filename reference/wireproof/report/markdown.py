@@ -21,6 +21,7 @@ from wireproof.report.terminal import total_failure
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.events import EventStream
+from wireproof.runner.origins import baseline_lines
 from wireproof.runner.summaries import MAX_TEXT, shorten
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -75,6 +76,7 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     for one, known in runs:
         below = below_level_lines(one, known.overlays)
         more = (*uncompared_lines(one), *corrected_lines(one.run), *below, examples_line(one))
+        lines += [f"- {escape(line)}" for line in baseline_lines(one, known)]
         lines += [f"- {escape(line)}" for line in more if line]
     return ["", *lines]
 

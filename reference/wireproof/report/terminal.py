@@ -36,9 +36,10 @@ from wireproof.report.failure_groups import (
     sets_exit_code,
 )
 from wireproof.report.verdict_table import WIDEST, VerdictTable
-from wireproof.runner.baseline import AppliedBaseline
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.conclusion import conclusion_sentence, counted, examples_line, large_line
 from wireproof.runner.events import CaseEvent, EventStream, Run
+from wireproof.runner.origins import baseline_lines
 from wireproof.runner.verdicts import PASSING
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -76,7 +77,8 @@ class RunView:
     Attributes:
         lookup, twins: return the case of an event, and the accepted twin of that case.
         source: returns the place that the rules of an event cite.
-        applied: the baseline, if there is one.
+        applied: the effect of its baseline.
+        origin: returns why the baseline does not have a failure, in words.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` without a screen.
         share: the number of runs that share the screen.
         first: the number of the first finding, for `replay '#N'`.
@@ -86,7 +88,8 @@ class RunView:
     lookup: Lookup = no_lookup
     twins: Lookup = no_lookup
     source: SourceLookup = no_lookup
-    applied: AppliedBaseline | None = field(default=None)
+    applied: AppliedBaseline = NO_BASELINE
+    origin: Callable[[CaseEvent, Run], str] = lambda _event, _run: ""
     every: bool = False
     share: int = 1
     first: int = 1
@@ -116,8 +119,8 @@ def output_console() -> Console:
 def print_run(stream: EventStream, console: Console, view: RunView | None = None) -> ShownFindings:
     """Print one run, and return its findings."""
     view = view or RunView()
-    found = failure_groups_of(stream, view.applied.overlays if view.applied else None)
-    for event in known_security_failures(stream, view.applied.overlays if view.applied else {}):
+    found = failure_groups_of(stream, view.applied.overlays)
+    for event in known_security_failures(stream, view.applied.overlays):
         head = f"security, in the baseline: {event.id} {event.label}"
         console.print(plain_text(head, "bold red"), soft_wrap=True)
         console.print(plain_text(f"  replay  {replay_command(event, stream.run)}"), soft_wrap=True)
@@ -147,7 +150,7 @@ def print_answer(
     found: Sequence[FailureGroup],
     numbers: Mapping[tuple[str, Kind], int],
     sentences: Sequence[str] = (),
-    applied: AppliedBaseline | None = None,
+    applied: AppliedBaseline = NO_BASELINE,
 ) -> None:
     """Print the answer of a run whose failures were printed: what it may be used for, and what was found.
 
@@ -157,9 +160,9 @@ def print_answer(
         found: the kinds of failure, the most severe first.
         numbers: their numbers.
         sentences: what the implementation may be used for.
-        applied: the baseline, if there is one.
+        applied: the effect of its baseline.
     """
-    overlays = applied.overlays if applied else {}
+    overlays = applied.overlays
     known = known_security_failures(stream, overlays)
     security = f"security, in the baseline: {known[0].id} {known[0].label}" if known else ""
     lines = [
@@ -177,7 +180,7 @@ def print_answer(
     print_line(console, f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}", "bold")
     for line in lines:
         print_line(console, f"  {line}", indent="      ")
-    for line in baseline_lines(applied):
+    for line in baseline_lines(stream, applied):
         print_line(console, line)
 
 
@@ -220,7 +223,8 @@ def wrap_words(text: str, width: int, indent: str = "  ") -> list[str]:
 
 
 def _block(number: int, group: FailureGroup, run: Run, console: Console, view: RunView) -> list[str]:
-    head, *body = failure_lines(group, run, view.lookup, view.twins, console.width, view.source)
+    origin = view.origin(group.first, run)
+    head, *body = failure_lines(group, run, view.lookup, view.twins, console.width, view.source, origin)
     return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
 
 
@@ -319,20 +323,10 @@ def total_failure(stream: EventStream) -> str:
     return f"None of {total} cases passes; {labels[label]} end as {label}.{advice}{detail}"
 
 
-def closing_lines(stream: EventStream, applied: AppliedBaseline | None) -> list[str]:
+def closing_lines(stream: EventStream, applied: AppliedBaseline) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
-    lines += below_level_lines(stream, applied.overlays if applied else None)
+    lines += below_level_lines(stream, applied.overlays)
     lines += filter(None, [examples_line(stream), large_line(stream.run)])
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
-    return lines + baseline_lines(applied)
-
-
-def baseline_lines(applied: AppliedBaseline | None) -> list[str]:
-    """Return the entries of a baseline that are out of date, one line each."""
-    if applied is None:
-        return []
-    lines = [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]
-    lines += [f"baseline: changed  {entry.id} (was {entry.kind}), {entry.who}" for entry in applied.changed]
-    lines += [f"baseline: expired  {entry.id} on {entry.expires}, {entry.who}" for entry in applied.expired]
-    return lines
+    return lines + list(baseline_lines(stream, applied))

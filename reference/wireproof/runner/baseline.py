@@ -33,6 +33,25 @@ Overlay = Literal["", "expected", "changed", "expired"]
 """The effect of the baseline on a case, beside its verdict."""
 
 
+OriginKind = Literal["new-case", "expectation-changed", "level-changed", "base-passes", "codec"]
+"""Why a failure is new; `baseline add` takes these words."""
+
+
+@frozen
+class Origin:
+    """Why a baseline does not have a failure.
+
+    Attributes:
+        kind: `codec` if the case is the same as before.
+        release: in which the case was added or changed.
+        base: the case that fails no more, so that this one is judged for the first time.
+    """
+
+    kind: OriginKind
+    release: str = ""
+    base: str = ""
+
+
 @frozen
 class AppliedBaseline:
     """The effect of a baseline on a run.
@@ -42,12 +61,18 @@ class AppliedBaseline:
         stale: entries whose cases were judged, and pass.
         changed: entries whose case fails in another way.
         expired: entries past their date; their cases count as if there were no entry.
+        origins: by case id, why a failure that it does not have is new.
+        file: its name; empty without a baseline.
+        suite: the release for which it was complete; empty if it does not say it.
     """
 
     overlays: dict[str, Overlay]
     stale: tuple[KnownFailure, ...] = ()
     changed: tuple[KnownFailure, ...] = ()
     expired: tuple[KnownFailure, ...] = ()
+    origins: Mapping[str, Origin] = field(factory=dict)
+    file: str = ""
+    suite: str = ""
 
 
 LINE: Final = 110

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from wireproof.runner.baseline import AppliedBaseline, Overlay
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS
@@ -60,7 +60,7 @@ def large_line(run: Run) -> str:
 
 def exit_code(
     stream: EventStream,
-    applied: AppliedBaseline | None = None,
+    applied: AppliedBaseline = NO_BASELINE,
     *,
     named: bool = True,
 ) -> Exit:
@@ -68,26 +68,26 @@ def exit_code(
 
     Args:
         stream: the run.
-        applied: its known failures.
+        applied: the effect of its baseline.
         named: whether the user named this adapter. An adapter that was added because it is installed
             may have nothing to do with the selected cases.
     """
-    overlays = applied.overlays if applied else {}
+    overlays = applied.overlays
     codes = [_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases]
-    if applied and (applied.stale or applied.changed):
+    if applied.stale or applied.changed:
         codes.append(Exit.BASELINE)
     return deciding_code([*codes, *trust_codes(stream, applied, named=named)])
 
 
 def trust_codes(
-    stream: EventStream, applied: AppliedBaseline | None = None, *, named: bool = True
+    stream: EventStream, applied: AppliedBaseline = NO_BASELINE, *, named: bool = True
 ) -> Iterator[Exit]:
     """Yield the exit codes that mark a run as not trustworthy as a whole, whatever its verdicts are."""
     if named and not count_judged(stream.cases):
         yield Exit.USAGE
     if stream.footer is None or stream.lacks:
         yield Exit.ADAPTER
-    overlays = applied.overlays if applied else {}
+    overlays = applied.overlays
     for event in stream.cases:
         if _is_left_out(event, overlays.get(event.id, ""), stream):
             yield Exit.FAILS if event.kind in CAUSED_BY_CODEC else Exit.ADAPTER
@@ -120,7 +120,7 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream) -> Ex
     return Exit.BASELINE if overlay == "changed" else Exit.FAILS
 
 
-def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = None) -> str:
+def conclusion_sentence(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> str:
     """Describe in one line how a run ended: `conforms, but for 1,081 known failures`."""
     if why := why_nothing_judged(stream):
         return why
@@ -129,7 +129,7 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = N
     if stream.lacks:
         rest = f" and {len(stream.lacks) - 3} more" if len(stream.lacks) > 3 else ""
         return f"incomplete: {', '.join(stream.lacks[:3])}{rest}"
-    overlays = applied.overlays if applied else {}
+    overlays = applied.overlays
     known = sum(
         overlays.get(event.id) == "expected" and not _is_required(event, stream) for event in stream.cases
     )
@@ -154,6 +154,8 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline | None = N
         good = f"meets {title}" if title else "conforms"
         large = len(stream.run.left_out)
         good += f", but for {counted(known, 'known failure')}" if known else ""
+        if number := len({*applied.stale, *applied.changed}):
+            good += f"; {number:,} {'entries' if number > 1 else 'entry'} of the baseline out of date"
         return good + (f"; {counted(large, 'large case')} left out" if large else "")
     bad = f"does not meet {title}" if title else "does not conform"
     return f"{bad}: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")

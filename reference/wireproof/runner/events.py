@@ -1,7 +1,7 @@
 """The events of a run: the one stream of JSON lines that a run writes. See architecture.md#events.
 
-`run` opens a run of one adapter, a `case` follows for each case in plan order, a `footer` ends it. A
-run without a footer is incomplete. `event_files` writes, reads and merges whole files.
+`run` opens a run of one adapter, `baseline` has the text of its known failures, if there are any, a `case`
+follows for each case in plan order, a `footer` ends it. A run without a footer is incomplete.
 """
 
 import json
@@ -198,6 +198,18 @@ class CaseEvent:
 
 
 @frozen
+class BaselineText:
+    """The file of known failures that a run was judged with; a long one is several events, to be joined."""
+
+    file: str
+    text: str
+
+
+BASELINE_CHARACTERS: Final = 128 * 1024
+"""Characters of a baseline in one event; JSON may need six for each, which stays below `MAX_LINE`."""
+
+
+@frozen
 class Footer:
     """The end of a run: the number of cases by verdict name, and whether all planned cases are there."""
 
@@ -205,7 +217,7 @@ class Footer:
     complete: bool = True
 
 
-Event: TypeAlias = Run | CaseEvent | Footer
+Event: TypeAlias = Run | BaselineText | CaseEvent | Footer
 
 
 def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str = "") -> CaseEvent:
@@ -264,7 +276,7 @@ def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
 
 # --- lines ---
 
-_KINDS: Final[dict[str, type]] = {"run": Run, "case": CaseEvent, "footer": Footer}
+_KINDS: Final[dict[str, type]] = {"run": Run, "baseline": BaselineText, "case": CaseEvent, "footer": Footer}
 EVENT_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 """The value of `event` for each class."""
 
@@ -326,12 +338,14 @@ class EventStream:
 
     Attributes:
         lacks: what a run that was joined from shards lacks, as words: `shard 2/3 is missing`.
+        baseline: its known failures; None if it was judged without any.
     """
 
     run: Run
     cases: tuple[CaseEvent, ...]
     footer: Footer | None = None
     lacks: tuple[str, ...] = ()
+    baseline: BaselineText | None = None
 
     @property
     def complete(self) -> bool:
@@ -362,11 +376,14 @@ class LineWriter(Protocol):
 class EventWriter:
     """Writes one run; an interrupted run leaves no footer."""
 
-    def __init__(self, out: LineWriter, run: Run) -> None:
-        """Write the manifest to `out`, a text file that the caller closes."""
+    def __init__(self, out: LineWriter, run: Run, baseline: BaselineText | None = None) -> None:
+        """Write the manifest and the baseline to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
         self._line(run)
+        if baseline:
+            for start in range(0, len(baseline.text) or 1, BASELINE_CHARACTERS):
+                self._line(evolve(baseline, text=baseline.text[start : start + BASELINE_CHARACTERS]))
 
     def _line(self, event: Event) -> None:
         self._out.write(to_line(event) + "\n")
@@ -395,25 +412,27 @@ def parse_events(lines: Iterable[str], name: str = "stream") -> Iterator[EventSt
     """Yield the runs of lines; a last line without its newline marks an interrupted run."""
     run: Run | None = None
     cases: list[CaseEvent] = []
+    known: BaselineText | None = None
     for number, line in enumerate(lines, 1):
         event = _event(line, f"{name}:{number}")
         if event is None:
             break
         match event, run:
-            case Run(), None:
-                run, cases = event, []
-            case Run(), Run():
-                yield EventStream(run, tuple(cases))
-                run, cases = event, []
+            case Run(), _:
+                if run is not None:
+                    yield EventStream(run, tuple(cases), baseline=known)
+                run, cases, known = event, [], None
             case _, None:
                 raise EventError(f"{name}:{number}: a {EVENT_NAMES[type(event)]} before any run")
-            case CaseEvent(), Run():
+            case BaselineText(), _:
+                known = evolve(event, text=(known.text if known else "") + event.text)
+            case CaseEvent(), _:
                 cases.append(event)
             case Footer(), Run():
-                yield _ended(run, cases, event, f"{name}:{number}")
+                yield evolve(_ended(run, cases, event, f"{name}:{number}"), baseline=known)
                 run = None
     if run is not None:
-        yield EventStream(run, tuple(cases))
+        yield EventStream(run, tuple(cases), baseline=known)
 
 
 def _event(line: str, where: str) -> Event | None:
@@ -465,13 +484,17 @@ def merge_shards(shards: Iterable[EventStream]) -> EventStream:
     lacks = tuple(_lacks(parts))
     complete = all(part.complete for part in parts) and not lacks
     return EventStream(
-        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks
-    )
+        evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete), lacks,
+        parts[0].baseline,
+    )  # fmt: skip
 
 
 def _check_same_run(parts: Sequence[EventStream]) -> None:
     """Raise `EventError` if the settings of shards differ, or the times at which they began by too much."""
     first = parts[0].run
+    for part in parts[1:]:
+        if part.baseline != parts[0].baseline:
+            raise EventError(f"shards {first.shard} and {part.run.shard} had different baselines")
     for run in (part.run for part in parts[1:]):
         for name in OF_ONE_RUN:
             one, other = getattr(first, name), getattr(run, name)

@@ -4,6 +4,8 @@ A known failure is one case with the verdict and class that it fails with, a rea
 date. A table has those that differ in nothing but the case. An entry that no longer applies ends a run with
 exit code 3:
 
+    suite = "0.1.0"           # the release of wireproof that it was last complete for, and
+    cases = "5ec1…"           # the digest of its cases: what a later release changed is told apart
     owner = "somebody"        # of every table that names no other; the day and the reason too
     expires = 2027-06-30
 
@@ -243,6 +245,9 @@ FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 SHARED: Final = ("owner", "expires", "reason")
 """Fields that may stand above all tables."""
 
+ORIGIN: Final = ("suite", "cases")
+"""Fields that may stand above all tables: for which release of the cases the file was complete."""
+
 LINKS: Final = ("issue", "fault")
 """Links of an entry, each of which may be missing."""
 
@@ -254,15 +259,53 @@ MARKS: Final = ("flaky", "exact")
 """Flags of an entry, each `true` or absent."""
 
 
+@frozen
+class Baseline:
+    """A file of known failures.
+
+    Attributes:
+        entries: the known failures, with present ids.
+        text: the file; runs store it, so that `report` judges by it again.
+        file: its name.
+        suite: the release of wireproof for which it was complete; empty if the file does not say it.
+        cases: the digest of the cases of that release, as in the manifest of a run.
+    """
+
+    entries: tuple[KnownFailure, ...]
+    text: str = ""
+    file: str = "baseline"
+    suite: str = ""
+    cases: str = ""
+
+    @classmethod
+    def of(cls, text: str, file: str, suite: Suite | None = None) -> "Baseline":
+        """Read the text of a baseline, its ids as the present ones of a suite; raises `BaselineError`."""
+        rows = _rows(text, file)
+        head = {name: rows.get(name, "") for name in ORIGIN}
+        entries = tuple(entry for table in _tables(rows, text, file) for entry in table)
+        if suite is not None:
+            entries = CaseNames.of(suite).all_present(entries, file)
+        return cls(entries, text, file, **head)
+
+    @classmethod
+    def read(cls, path: Path, suite: Suite) -> "Baseline":
+        """Read the file `path`; raises `BaselineError`."""
+        return cls.of(baseline_text(path), path.name, suite)
+
+
 def parse_baseline(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
     """Return the known failures of a file; raises `BaselineError`."""
-    return tuple(entry for table in parse_tables(text, name) for entry in table)
+    return Baseline.of(text, name).entries
 
 
 def parse_tables(text: str, name: str = "baseline") -> tuple[tuple[KnownFailure, ...], ...]:
     """Return the known failures of each table of a file; raises `BaselineError`."""
+    return _tables(_rows(text, name), text, name)
+
+
+def _rows(text: str, name: str) -> dict[str, Any]:
     try:
-        rows = parse_toml(text)
+        return parse_toml(text)
     except ValueError as error:
         if marker := re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.MULTILINE):
             line = text.count("\n", 0, marker.start()) + 1
@@ -270,13 +313,17 @@ def parse_tables(text: str, name: str = "baseline") -> tuple[tuple[KnownFailure,
                 f"{name}:{line}: the conflict of a merge is not resolved: keep what both sides need"
             ) from None
         raise BaselineError(f"{name}: {error}") from None
-    tables = rows.pop("known-failure", [])
-    shared: dict[str, object] = {part: rows.pop(part) for part in SHARED if part in rows}
-    if rows or not isinstance(tables, list):
-        unexpected = ", ".join(rows) or "entry = …"
+
+
+def _tables(rows: Mapping[str, Any], text: str, name: str) -> tuple[tuple[KnownFailure, ...], ...]:
+    tables = rows.get("known-failure", [])
+    shared: dict[str, object] = {part: rows[part] for part in SHARED if part in rows}
+    unexpected = rows.keys() - {"known-failure", *SHARED, *ORIGIN}
+    unexpected |= {part for part in ORIGIN if not isinstance(rows.get(part, ""), str)}
+    if unexpected or not isinstance(tables, list):
         raise BaselineError(
-            f"{name}: holds {', '.join(SHARED)}, [[known-failure]] tables and nothing else: "
-            f"look at {unexpected}"
+            f"{name}: holds {', '.join((*ORIGIN, *SHARED))}, [[known-failure]] tables and nothing else: "
+            f"look at {', '.join(sorted(unexpected)) or 'entry = …'}"
         )
     lines = text.splitlines()
     heads = head_lines(lines)
@@ -311,8 +358,7 @@ def read_baseline(path: Path, suite: Suite | None = None) -> tuple[KnownFailure,
 
     With a suite each entry must be about a case that there is, and a former id becomes the present one.
     """
-    known_failures = parse_baseline(baseline_text(path), path.name)
-    return CaseNames.of(suite).all_present(known_failures, path.name) if suite else known_failures
+    return Baseline.of(baseline_text(path), path.name, suite).entries
 
 
 def baseline_text(path: Path) -> str:

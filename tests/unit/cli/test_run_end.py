@@ -32,7 +32,7 @@ def test_check_ends_with_its_exit_code_the_reason_and_commands_that_can_be_paste
     assert commands == [
         "wireproof replay '#1'", "wireproof report last", "wireproof report last --html page.html"
     ]  # fmt: skip
-    assert [wireproof(*shlex.split(command)[1:]).code for command in commands] == [1, 0, 0]
+    assert [wireproof(*shlex.split(command)[1:]).code for command in commands] == [1, 1, 1]
     assert (tmp_path / "page.html").exists()
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_memory_does_not_matter_to_a_report_of_a_file(wireproof: Comma
     wireproof(*CHECK, "--out", out)
     (stored,) = (tmp_path / "cache" / "runs").glob("*/last.json")
     stored.write_text("[[")
-    assert wireproof("report", out).code == 0
+    assert wireproof("report", out).code == 1
 
 
 def test_shards_joined_have_the_order_of_the_whole_run(wireproof: Command, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def plan_of(*specs: str, families: bool = False) -> CheckPlan:
     cases = tuple(load().by_id[f"{PLACE}/{name}"] for name in NAMES)
     options = CheckOptions(
         suite=load(), fixtures="", cases=cases, left_out=(), families=families, examples=None, golden=True,
-        in_process=False, seed=0, scale=1.0, level="must", filters=(), known_failures=None,
+        in_process=False, seed=0, scale=1.0, level="must", filters=(), baseline=None,
     )  # fmt: skip
     return CheckPlan(options, specs)
 

@@ -41,7 +41,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
     assert "legacy-timestamp-ignored" in text
     assert "Who reads what others wrote" in text
     assert re.search(r'<td class="bad" title="\d+ read, \d+ of them wrong', text)
-    assert wireproof("report", out, "--quiet").code == 0
+    assert wireproof("report", out, "--quiet").code == 1
 
 
 def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:

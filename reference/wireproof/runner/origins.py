@@ -1,0 +1,135 @@
+"""Why a run fails in cases that its baseline does not have: the suite changed, or the codec.
+
+A baseline has the release of the cases that it was complete for, and `frozen.json` the release in which each
+case was added or changed last. A derived case is judged only if its base passes, and a refusal only if its
+twin does; so the repair of a codec shows failures that were there before.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import Final
+
+from attrs import evolve
+
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.frozen_digests import ADDED, CHANGED, LEVEL, FrozenCase
+from wireproof.release_order import age
+from wireproof.runner.baseline import AppliedBaseline, Origin, OriginKind, apply
+from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
+from wireproof.runner.known_failures import Baseline
+
+BY_RELEASE: Final[tuple[tuple[str, OriginKind], ...]] = (
+    (ADDED, "new-case"),
+    (CHANGED, "expectation-changed"),
+    (LEVEL, "level-changed"),
+)
+"""What may have happened to a case since a release, the first one that did explains a failure."""
+
+COUNTED: Final[Mapping[OriginKind, str]] = {
+    "new-case": "in new cases",
+    "expectation-changed": "in cases whose expectation changed",
+    "level-changed": "in cases whose level changed",
+    "base-passes": "in cases that are judged only now, because their base passes",
+    "codec": "of the codec",
+}
+"""What a count of new failures says, by their origin."""
+
+
+def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> AppliedBaseline:
+    """Return the effect of a baseline on a run on the day of the run, with the origin of each new failure."""
+    applied = apply(stream, baseline.entries, _day(stream))
+    origin = origin_lookup(baseline, suite)
+    new = (
+        event
+        for event in stream.cases
+        if applied.overlays.get(event.id) != "expected" and fails_run(event, stream.run)
+    )
+    origins = {event.id: origin(event, stream.run) for event in new}
+    return evolve(applied, origins=origins, file=baseline.file, suite=baseline.suite)
+
+
+def stored_baseline(stream: EventStream, suite: Suite) -> Baseline | None:
+    """Return the baseline that a run was judged with; None without. Raises `BaselineError`."""
+    stored = stream.baseline
+    return Baseline.of(stored.text, stored.file, suite) if stored else None
+
+
+def _day(stream: EventStream) -> date:
+    """Return the day on which a run began, so that its report stays what it was."""
+    try:
+        return datetime.fromisoformat(stream.run.started).date()
+    except ValueError:
+        return datetime.now(tz=UTC).date()
+
+
+def origin_lookup(baseline: Baseline, suite: Suite) -> Callable[[CaseEvent, Run], Origin]:
+    """Return the function that says why a failure of a run is not in the baseline."""
+    bases = {entry.id for entry in baseline.entries}
+    before = baseline.suite
+
+    def origin(event: CaseEvent, run: Run) -> Origin:
+        golden = event.id.partition("~")[0]
+        if before and age(run.suite) > age(before):
+            if event.is_property:  # the seed of the examples is the release
+                return Origin("new-case", run.suite)
+            releases = FrozenCase.parse(suite.frozen[golden]).releases if golden in suite.frozen else {}
+            for part, kind in BY_RELEASE:
+                if part in releases and age(releases[part]) > age(before):
+                    return Origin(kind, releases[part])
+        base = next((name for name in (golden, event.twin) if name in bases and name != event.id), "")
+        return Origin("base-passes", base=base) if base else Origin("codec")
+
+    return origin
+
+
+def origin_text(origin: Origin | None, baseline_suite: str, suite: str) -> str:
+    """Say why a failure is new; empty if it is the codec's and the cases are those of the baseline."""
+    if origin is None:
+        return ""
+    match origin.kind:
+        case "new-case":
+            return f"new case: added in {origin.release}, and the baseline is of {baseline_suite}"
+        case "expectation-changed" | "level-changed":
+            part = origin.kind.removesuffix("-changed")
+            return f"its {part} changed in {origin.release}, and the baseline is of {baseline_suite}"
+        case "base-passes":
+            return f"judged only now: {origin.base}, which the baseline has as a failure, passes"
+    if baseline_suite in ("", suite):
+        return ""
+    return f"the codec: the case is what it was in {baseline_suite}"
+
+
+def known_origin_text(applied: AppliedBaseline, event: CaseEvent, run: Run) -> str:
+    """Say why a failure of a whole run is not in its baseline, as `origin_text`."""
+    return origin_text(applied.origins.get(event.id), applied.suite, run.suite)
+
+
+def new_failures_line(stream: EventStream, applied: AppliedBaseline) -> str:
+    """Count the failures that a baseline does not have by their origin; empty if all are the codec's."""
+    counts = Counter(origin.kind for origin in applied.origins.values())
+    upgraded = applied.suite not in ("", stream.run.suite)
+    if not counts or not (upgraded or counts.keys() - {"codec"}):
+        return ""
+    parts = ", ".join(f"{counts[kind]:,} {words}" for kind, words in COUNTED.items() if kind in counts)
+    releases = f" (baseline of {applied.suite}, cases of {stream.run.suite})" if upgraded else ""
+    return f"not in the baseline: {parts}{releases}"
+
+
+MAX_ENTRIES: Final = 12
+"""Entries of each kind that are named; the others are counted."""
+
+
+def baseline_lines(stream: EventStream, applied: AppliedBaseline) -> Iterator[str]:
+    """Yield the entries of a baseline that are out of date, and what is not in it."""
+    rows = (
+        [f"stale    {entry.id} ({entry.kind}) passes now, {entry.who}" for entry in applied.stale],
+        [f"changed  {entry.id} (was {entry.kind}), {entry.who}" for entry in applied.changed],
+        [f"expired  {entry.id} on {entry.expires}, {entry.who}" for entry in applied.expired],
+    )
+    for lines in rows:
+        yield from (f"baseline: {line}" for line in lines[:MAX_ENTRIES])
+        if len(lines) > MAX_ENTRIES:
+            yield f"baseline: {lines[0].split()[0]:<7}  and {len(lines) - MAX_ENTRIES:,} more entries"
+    if line := new_failures_line(stream, applied):
+        yield line
