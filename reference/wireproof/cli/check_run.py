@@ -131,7 +131,7 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
         view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
         return FindingPrinter(output, view)
     entries, today = EntryLookup(known.entries), datetime.now(tz=UTC).date()
-    origin = origin_lookup(known, options.suite)
+    origin = origin_lookup(known.suite, known.ids, options.suite)
     view = RunView(
         lookups.case, lookups.twin, lookups.source, every=every,
         origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite),

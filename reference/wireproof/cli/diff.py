@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from wireproof.cases.fixtures import load
 from wireproof.report.diff import diff, histories
 from wireproof.report.export_diff import ExportDiff, changelog, export_diff, read_export
 from wireproof.runner.events import EventError, EventStream, joined, read_events
@@ -69,7 +70,7 @@ def _runs(before: Path, after: Path) -> int:
 
 def _compared(name: str, old: EventStream, new: EventStream) -> bool:
     """Print the changes, and return whether a case is broken."""
-    found = diff(old, new)
+    found = diff(old, new, load() if old.run.suite != new.run.suite else None)
     for line in found.lines() or ["no change"]:
         click.echo(escape_unsafe(f"{name}: {line}"))
     return bool(found.broken)

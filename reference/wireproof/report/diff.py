@@ -6,24 +6,30 @@ from typing import Final
 
 from attrs import frozen
 
+from wireproof.cases.fixtures import Suite
 from wireproof.release_order import age
-from wireproof.runner.events import CaseEvent, EventStream, Run
+from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
+from wireproof.runner.origins import origin_lookup, origin_text
 from wireproof.runner.verdicts import PASSING
 
 
 @frozen
 class CaseChange:
-    """One case in both runs; None where a run does not have it."""
+    """One case in both runs; None where a run does not have it.
+
+    `origin` says why a failure is new, where the runs are of two releases of the cases.
+    """
 
     id: str
     before: CaseEvent | None
     after: CaseEvent | None
+    origin: str = ""
 
     def __str__(self) -> str:
         """Return a line such as `id: fail:wrong-value → pass:canonical`."""
         was = self.before.label if self.before else "(none)"
         now = self.after.label if self.after else "(none)"
-        return f"{self.id}: {was} → {now}"
+        return f"{self.id}: {was} → {now}" + (f" ({self.origin})" if self.origin else "")
 
 
 @frozen
@@ -56,20 +62,31 @@ class RunDiff:
         return [*rows, *note, *apart]
 
 
-def diff(before: EventStream, after: EventStream) -> RunDiff:
-    """Compare two runs of an adapter."""
+def diff(before: EventStream, after: EventStream, suite: Suite | None = None) -> RunDiff:
+    """Compare two runs of an adapter; with the suite of the later one, former ids are present ones."""
     alike = before.run.examples == after.run.examples
+    aliases = suite.aliases if suite else {}
     old, new = (
-        {event.id: event for event in stream.cases if alike or not event.is_property}
+        {_present(event.id, aliases): event for event in stream.cases if alike or not event.is_property}
         for stream in (before, after)
     )
+    failed = {name for name, event in old.items() if event.verdict not in PASSING}
+    origin = origin_lookup(before.run.suite, failed, suite) if suite else None
     rows: dict[str, list[CaseChange]] = {}
     for name in sorted({**old, **new}):
-        change = CaseChange(name, old.get(name), new.get(name))
+        was, now = old.get(name), new.get(name)
+        why = origin(now, after.run) if origin and now and fails_run(now, after.run) else None
+        change = CaseChange(name, was, now, origin_text(why, before.run.suite, after.run.suite))
         rows.setdefault(_side(change), []).append(change)
     rows.pop("same", None)
     found = {side: tuple(changes) for side, changes in rows.items()}
     return RunDiff(**found, partial=not (before.complete and after.complete), examples=alike)
+
+
+def _present(name: str, aliases: Mapping[str, str]) -> str:
+    """Return the id that a case has now, also of a case derived from one with another id."""
+    golden = name.partition("~")[0]
+    return aliases.get(golden, golden) + name.removeprefix(golden)
 
 
 def _side(change: CaseChange) -> str:

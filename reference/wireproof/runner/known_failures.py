@@ -277,6 +277,11 @@ class Baseline:
     suite: str = ""
     cases: str = ""
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """Return the ids and patterns of the entries."""
+        return frozenset(entry.id for entry in self.entries)
+
     @classmethod
     def of(cls, text: str, file: str, suite: Suite | None = None) -> "Baseline":
         """Read the text of a baseline, its ids as the present ones of a suite; raises `BaselineError`."""

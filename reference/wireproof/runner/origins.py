@@ -6,7 +6,7 @@ twin does; so the repair of a codec shows failures that were there before.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Final
 
@@ -39,7 +39,7 @@ COUNTED: Final[Mapping[OriginKind, str]] = {
 def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> AppliedBaseline:
     """Return the effect of a baseline on a run on the day of the run, with the origin of each new failure."""
     applied = apply(stream, baseline.entries, _day(stream))
-    origin = origin_lookup(baseline, suite)
+    origin = origin_lookup(baseline.suite, baseline.ids, suite)
     new = (
         event
         for event in stream.cases
@@ -63,10 +63,14 @@ def _day(stream: EventStream) -> date:
         return datetime.now(tz=UTC).date()
 
 
-def origin_lookup(baseline: Baseline, suite: Suite) -> Callable[[CaseEvent, Run], Origin]:
-    """Return the function that says why a failure of a run is not in the baseline."""
-    bases = {entry.id for entry in baseline.entries}
-    before = baseline.suite
+def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callable[[CaseEvent, Run], Origin]:
+    """Return the function that says why a failure of a run is new.
+
+    Args:
+        before: the release of wireproof that is compared with; empty if it is not known.
+        failed: the ids of the cases that failed then.
+        suite: the present cases.
+    """
 
     def origin(event: CaseEvent, run: Run) -> Origin:
         golden = event.id.partition("~")[0]
@@ -77,27 +81,25 @@ def origin_lookup(baseline: Baseline, suite: Suite) -> Callable[[CaseEvent, Run]
             for part, kind in BY_RELEASE:
                 if part in releases and age(releases[part]) > age(before):
                     return Origin(kind, releases[part])
-        base = next((name for name in (golden, event.twin) if name in bases and name != event.id), "")
+        base = next((name for name in (golden, event.twin) if name in failed and name != event.id), "")
         return Origin("base-passes", base=base) if base else Origin("codec")
 
     return origin
 
 
-def origin_text(origin: Origin | None, baseline_suite: str, suite: str) -> str:
-    """Say why a failure is new; empty if it is the codec's and the cases are those of the baseline."""
+def origin_text(origin: Origin | None, before: str, suite: str) -> str:
+    """Say why a failure is new; empty if it is the codec's and the cases are the same as `before`."""
     if origin is None:
         return ""
     match origin.kind:
         case "new-case":
-            return f"new case: added in {origin.release}, and the baseline is of {baseline_suite}"
+            return f"new case: added in {origin.release}, compared with {before}"
         case "expectation-changed" | "level-changed":
             part = origin.kind.removesuffix("-changed")
-            return f"its {part} changed in {origin.release}, and the baseline is of {baseline_suite}"
+            return f"its {part} changed in {origin.release}, compared with {before}"
         case "base-passes":
-            return f"judged only now: {origin.base}, which the baseline has as a failure, passes"
-    if baseline_suite in ("", suite):
-        return ""
-    return f"the codec: the case is what it was in {baseline_suite}"
+            return f"judged only now: {origin.base} failed before, and passes"
+    return "" if before in ("", suite) else f"the codec: the case is what it was in {before}"
 
 
 def known_origin_text(applied: AppliedBaseline, event: CaseEvent, run: Run) -> str:
