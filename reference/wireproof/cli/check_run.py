@@ -136,7 +136,12 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
         lookups.case, lookups.twin, lookups.source, every=every,
         origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite),
     )  # fmt: skip
-    return FindingPrinter(output, view, lambda event: entries.expects(event, today))
+    required = options.requirements is not None
+    return FindingPrinter(
+        output,
+        view,
+        lambda event: not (required and event.level == "must") and entries.expects(event, today),
+    )
 
 
 def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, IO[str] | None]:

@@ -17,7 +17,13 @@ from wireproof.report.failure_groups import (
     sets_exit_code,
 )
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
-from wireproof.runner.conclusion import conclusion_sentence, examples_line, exit_code, why_nothing_judged
+from wireproof.runner.conclusion import (
+    conclusion_sentence,
+    examples_line,
+    exit_code,
+    trust_codes,
+    why_nothing_judged,
+)
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.origins import baseline_lines, known_origin_text
@@ -192,7 +198,7 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
         stale = [line for line in baseline_lines(stream, applied) if line.startswith("baseline: stale ")]
         text = _annotation("\n".join((*stale, f"wireproof baseline fix {applied.file} RUN")))
         lines.append(f"::error title={_property(f'wireproof: {applied.file}')}::{text}")
-    if (stream.footer is None or stream.lacks or why_nothing_judged(stream)) and not found:
+    if any(trust_codes(stream, applied)):
         lines.append(f"::error title=wireproof::{_annotation(conclusion_sentence(stream, applied))}")
     return lines
 

@@ -188,12 +188,21 @@ def _add_judged(seen: Evidence, entry: KnownFailure, whole: Sequence[EventStream
 
 
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
-    """Apply the known failures to a run. Only an entry whose cases were judged and pass is stale."""
+    """Apply the known failures to a run. Only an entry whose cases were judged and pass is stale.
+
+    A requirement set allows no failure at `must`, known or not.
+    """
     found = evidence([stream], known_failures)
     overlays: dict[str, Overlay] = {}
     for entry, seen in found.items():
         for events, as_written in ((seen.same, True), (seen.other, False)):
-            overlays.update({event.id: _overlay(entry, today, as_written=as_written) for event in events})
+            overlays.update(
+                {
+                    event.id: _overlay(entry, today, as_written=as_written)
+                    for event in events
+                    if not (stream.run.requirements and event.level == "must")
+                }
+            )
     overlays.update(_left_out(stream, overlays))
     return AppliedBaseline(
         overlays,

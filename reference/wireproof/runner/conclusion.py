@@ -89,23 +89,18 @@ def trust_codes(
         yield Exit.ADAPTER
     overlays = applied.overlays
     for event in stream.cases:
-        if _is_left_out(event, overlays.get(event.id, ""), stream):
+        if _is_left_out(event, overlays.get(event.id, "")):
             yield Exit.FAILS if event.kind in CAUSED_BY_CODEC else Exit.ADAPTER
 
 
-def _is_required(event: CaseEvent, stream: EventStream) -> bool:
-    """Return whether a requirement set has this case at `must`: a failure there that is known is one too."""
-    return stream.run.requirements is not None and event.level == "must"
-
-
-def _is_left_out(event: CaseEvent, overlay: Overlay, stream: EventStream) -> bool:
+def _is_left_out(event: CaseEvent, overlay: Overlay) -> bool:
     """Return whether a case was not run, and that is no known failure."""
-    return event.verdict == "not-run" and (overlay != "expected" or _is_required(event, stream))
+    return event.verdict == "not-run" and overlay != "expected"
 
 
 def _is_missing(event: CaseEvent, stream: EventStream) -> bool:
     """Return whether a requirement set asks at `must` for a case that the codec does not support."""
-    return _is_required(event, stream) and event.verdict == "unsupported"
+    return bool(stream.run.requirements) and event.level == "must" and event.verdict == "unsupported"
 
 
 def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream) -> Exit:
@@ -115,7 +110,7 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream) -> Ex
         case "adapter":
             return Exit.ADAPTER
     fails = fails_run(event, stream.run) or _is_missing(event, stream)
-    if not fails or (overlay == "expected" and not _is_required(event, stream)):
+    if not fails or overlay == "expected":
         return Exit.CONFORMS
     return Exit.BASELINE if overlay == "changed" else Exit.FAILS
 
@@ -130,11 +125,9 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline = NO_BASEL
         rest = f" and {len(stream.lacks) - 3} more" if len(stream.lacks) > 3 else ""
         return f"incomplete: {', '.join(stream.lacks[:3])}{rest}"
     overlays = applied.overlays
-    known = sum(
-        overlays.get(event.id) == "expected" and not _is_required(event, stream) for event in stream.cases
-    )
+    known = sum(overlay == "expected" for overlay in overlays.values())
     codes = Counter(_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases)
-    not_run = sum(_is_left_out(event, overlays.get(event.id, ""), stream) for event in stream.cases)
+    not_run = sum(_is_left_out(event, overlays.get(event.id, "")) for event in stream.cases)
     unsupported = sum(_is_missing(event, stream) for event in stream.cases)
     counts = (
         (codes[Exit.FAILS] - unsupported, "fails {} of {} judged cases"),
