@@ -1,0 +1,101 @@
+"""An upgrade of the suite: a failure that the baseline does not have says if a case or the codec changed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Command
+from fixture_folders import GOOD, PLACE, write
+
+from wireproof.cases.fixtures import load
+from wireproof.cases.frozen_digests import freeze
+from wireproof.runner.events import read_events
+
+REFUSES = "py:tests.support.refusing_codecs:RefuseEverything"
+
+
+def words(known: Path) -> tuple[object, ...]:
+    """`check` of the one folder with the baseline."""
+    options = ("--run", f"{PLACE}/*", "--in-process", "--no-families", "--baseline", known)
+    return (*_with_suite(known), "check", REFUSES, *options)
+
+
+def _with_suite(known: Path) -> tuple[object, ...]:
+    return "--fixtures", known.parent / "suite"
+
+
+def case(name: str, number: int, **more: object) -> dict[str, Any]:
+    data = f"{number:02x}000000"
+    accept = {"accept": {"value": {"kind": "numeric", "value": data}, "consumed": 6}}
+    row = {**GOOD, "id": f"{PLACE}/{name}", "input": {"hex": f"0104{data}"}, "expect": accept}
+    row |= more
+    return {key: row[key] for key in ("id", "aliases", *GOOD) if key in row}
+
+
+REJECT = {"reject": {"class": "bad-kind", "at": 0}}
+OLD = (
+    case("a-same", 1),
+    case("b-level", 2, level="should"),
+    case("c-expectation", 3, expect=REJECT),
+    case("d-was", 4),
+)
+NEW = (
+    case("a-same", 1),
+    case("b-level", 2),
+    case("c-expectation", 3),
+    case("e-is", 4, aliases=[f"{PLACE}/d-was"]),
+    case("f-new", 5),
+    case("g-new", 6),
+)
+
+
+@pytest.fixture
+def upgraded(tmp_path: Path) -> Path:
+    """Return the baseline of a release before; the suite has two more cases, and three are changed."""
+    root = tmp_path / "suite"
+    for rows, release in ((OLD, "0.0.9"), (NEW, "0.1.0")):
+        write(root, *rows)
+        assert list(freeze(load((root,)), release)) == [root / "frozen.json"]
+    known = root.parent / "known.toml"
+    known.write_text(
+        'suite = "0.0.9"\ncases = "00"\nowner = "me"\nreason = "known"\nexpires = 2999-01-01\n\n'
+        f'[[known-failure]]\nid = "{PLACE}/d-was"\nkind = "fail:wrong-reject"\nclass = "other"\n'
+    )
+    return known
+
+
+def test_each_new_failure_says_what_changed_and_each_kind_has_its_command(
+    wireproof: Command, upgraded: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run.jsonl"
+    done = wireproof(*words(upgraded), "--out", run)
+    assert done.code == 1
+    origins = [line.strip() for line in done.out.splitlines() if line.startswith("  origin")]
+    assert set(origins) == {"origin  the codec: the case is what it was in 0.0.9"}  # one failure of each kind
+    assert (
+        "not in the baseline: 2 in new cases, 1 in cases whose expectation changed, "
+        "1 in cases whose level changed, 1 of the codec (baseline of 0.0.9, cases of 0.1.0)"
+    ) in done.out
+    for kind in ("new-case", "expectation-changed", "level-changed"):
+        assert f"wireproof baseline add {upgraded} {run} {kind}" in done.out.replace("\n", " ")
+    (stream,) = read_events(run)
+    assert stream.baseline is not None
+    assert stream.baseline.text == upgraded.read_text()
+
+
+def test_shards_are_joined_to_what_the_whole_run_says(
+    wireproof: Command, upgraded: Path, tmp_path: Path
+) -> None:
+    whole, parts = tmp_path / "run.jsonl", [tmp_path / f"{number}.jsonl" for number in (1, 2)]
+    wireproof(*words(upgraded), "--out", whole, "--junit", tmp_path / "whole.xml")
+    for number, part in enumerate(parts, 1):
+        wireproof(*words(upgraded), "--shard", f"{number}/2", "--out", part)
+    done = wireproof(*_with_suite(upgraded), "report", *parts, "--junit", tmp_path / "joined.xml")
+    assert done.code == 1
+    assert "1 of the codec (baseline of 0.0.9, cases of 0.1.0)" in done.out
+    times = [path.read_text().count("<failure") for path in (tmp_path / "whole.xml", tmp_path / "joined.xml")]
+    assert times == [5, 5]
+    upgraded.write_text(upgraded.read_text() + "# another\n")
+    wireproof(*words(upgraded), "--shard", "2/2", "--out", parts[1])
+    done = wireproof(*_with_suite(upgraded), "report", *parts)
+    assert (done.code, done.one_line()) == (2, "wireproof: shards 1/2 and 2/2 had different baselines")
