@@ -10,11 +10,11 @@ from pathlib import Path
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, fixtures_folder, load
+from wireproof.cases.frozen_digests import expectation_digest
 from wireproof.cases.requirements import (
     Definition,
     RequirementFile,
     RequirementSet,
-    expectation_digest,
     read_requirements,
     requirement_files,
 )

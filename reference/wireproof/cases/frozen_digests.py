@@ -24,11 +24,8 @@ from wireproof.wire.json_values import canonical_json
 
 DIGEST_BITS: Final = 128
 
-EXPECTATION_BITS: Final = 64
-"""Bits of the digest of an expectation, which only has to differ from the one before."""
-
-EXPECTATION: Final = ("profile", "options", "needs", "limits", "expect", "steps")
-"""The parts of a case that decide, beside its input, which answers pass."""
+EXPECTATION_BYTES: Final = 6
+"""Bytes of the digest of an expectation, which only has to differ from the one before."""
 
 ADDED, LEVEL, CHANGED = "added", "level", "expectation"
 
@@ -79,10 +76,11 @@ class FrozenCase:
 
 
 def expectation_digest(case: Case) -> str:
-    """Return the digest of all that decides which answers pass, but for the input and the level, in hex."""
+    """Return the digest of what decides a verdict beside the input: operation, options and expectation."""
     row = case_json(case)
-    parts = canonical_json({part: row[part] for part in EXPECTATION if part in row})
-    return blake2b(parts, digest_size=EXPECTATION_BITS // 8).hexdigest()
+    decides = {key: row.get(key) for key in ("op", "profile", "options", "expect")}
+    decides |= {"steps": row["steps"]} if "steps" in row else {}
+    return blake2b(canonical_json(decides), digest_size=EXPECTATION_BYTES).hexdigest()
 
 
 def input_digest(source: Input) -> str:

@@ -9,24 +9,20 @@ those that differ. See releases.md#requirement-sets.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from attrs import evolve, field, frozen
 
 from wireproof.cases.case import Case, Level
-from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.frozen_digests import expectation_digest
 from wireproof.files import read_limited_text
 from wireproof.strict_parsing import JSON_NAME, MAX_TOML_SIZE, FieldError, parse_toml, structure
 from wireproof.suggestions import suggestion
-from wireproof.wire.json_values import canonical_json
 
 FOLDER: Final = "requirements"
 """The folder of the fixtures that has one file for each date."""
-
-DIGEST_BYTES: Final = 6
 
 LEVELS: Final[Mapping[str, Level]] = {"must": "must", "should": "should", "may": "may"}
 """The levels that a set can fix, from the strictest."""
@@ -127,13 +123,6 @@ class RequiredCases:
     title: str
     cases: tuple[Case, ...]
     corrected: tuple[str, ...]
-
-
-def expectation_digest(case: Case) -> str:
-    """Return the digest of what decides a verdict beside the input: operation, options and expectation."""
-    row = case_json(case)
-    decides = {key: row.get(key) for key in ("op", "profile", "options", "expect")}
-    return blake2b(canonical_json(decides), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def requirement_files(roots: Sequence[Path]) -> dict[str, Path]:

@@ -151,4 +151,4 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline = NO_BASEL
             good += f"; {number:,} {'entries' if number > 1 else 'entry'} of the baseline out of date"
         return good + (f"; {counted(large, 'large case')} left out" if large else "")
     bad = f"does not meet {title}" if title else "does not conform"
-    return f"{bad}: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")
+    return f"{bad}: " + ", ".join(failures) + (f"; {counted(known, 'known failure')} beside" if known else "")
