@@ -5,7 +5,7 @@ from datetime import date
 from attrs import evolve
 from small_runs import RUN, event, stream
 
-from wireproof.runner import baseline
+from wireproof.runner import baseline_writing
 from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, EventStream
@@ -47,7 +47,7 @@ NAMES = CaseNames(
 
 
 def fix(text: str, seen: EventStream) -> str:
-    return baseline.fix(text, [seen], NAMES).text
+    return baseline_writing.fix(text, [seen], NAMES).text
 
 
 def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object) -> int:

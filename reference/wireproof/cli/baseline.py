@@ -14,7 +14,7 @@ from wireproof.cases.sources import cited
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
-from wireproof.runner import baseline
+from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import (
@@ -81,7 +81,7 @@ def command() -> None:
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of RUN, which `check --out` wrote."""
     stream = only_run(run_file)
-    click.echo(baseline.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
+    click.echo(baseline_writing.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
 
 
 @command.command("fix")
@@ -96,7 +96,9 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
 
     Each RUN may have a part of the cases. Nothing is added, and an entry of a case that no RUN judged stays.
     """
-    done = baseline.fix(baseline_text(file), runs_of(run_files), CaseNames.of(suite_of(folders)), file.name)
+    done = baseline_writing.fix(
+        baseline_text(file), runs_of(run_files), CaseNames.of(suite_of(folders)), file.name
+    )
     rewrite(file, done.text)
     removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
     renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]

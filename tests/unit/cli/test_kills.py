@@ -17,7 +17,7 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner import baseline
+from wireproof.runner import baseline_writing
 from wireproof.runner.events import EventWriter
 from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.signature import Signature
@@ -41,7 +41,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
         writer.case(evolve(PASS, id=ID))
         writer.footer()
     known_failures.write_text(
-        baseline.write(stream(evolve(FAIL, id=ID)), "somebody", "why", date(2099, 1, 1), "")
+        baseline_writing.write(stream(evolve(FAIL, id=ID)), "somebody", "why", date(2099, 1, 1), "")
     )
     before = _files(tmp_path)
     monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])

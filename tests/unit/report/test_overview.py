@@ -12,7 +12,8 @@ from wireproof.report.html import html, template_file
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Tally, findings, standing, tallies, tally, topic_grids, version_lines
 from wireproof.report.uses import implementations
-from wireproof.runner.baseline import AppliedBaseline, apply, write
+from wireproof.runner.baseline import AppliedBaseline, apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import parse_baseline
 

@@ -32,7 +32,8 @@ from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_answer, print_run, total_failure
-from wireproof.runner.baseline import AppliedBaseline, apply, write
+from wireproof.runner.baseline import AppliedBaseline, apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import parse_baseline
 

@@ -7,8 +7,9 @@ from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.runner import baseline
-from wireproof.runner.baseline import apply, write
+from wireproof.runner import baseline, baseline_writing
+from wireproof.runner.baseline import apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, Requirements
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline
@@ -60,7 +61,7 @@ def test_a_verdict_that_only_a_run_at_should_counts_changes_an_entry_there_and_n
 
 def test_an_entry_whose_case_no_run_has_is_not_stale() -> None:
     assert apply(stream(PASS, FAIL), parse_baseline(TEXT), TODAY).stale == ()
-    assert baseline.fix(TEXT, [stream(PASS, FAIL)], NAMES).unjudged == 1
+    assert baseline_writing.fix(TEXT, [stream(PASS, FAIL)], NAMES).unjudged == 1
 
 
 def test_a_pass_in_a_part_of_the_cases_makes_an_entry_stale() -> None:

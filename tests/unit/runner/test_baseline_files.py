@@ -10,8 +10,9 @@ from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
-from wireproof.runner import baseline
-from wireproof.runner.baseline import apply, write
+from wireproof.runner import baseline, baseline_writing
+from wireproof.runner.baseline import apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline, read_baseline
 
@@ -165,7 +166,7 @@ def test_a_baseline_has_a_table_for_each_way_to_fail_and_names_its_rules() -> No
     text = write(stream(PASS, *cases), "me", "why", LATER)
     assert text.count("[[known-failure]]") == 5
     assert len(text.splitlines()) <= 60
-    assert max(map(len, text.splitlines())) <= baseline.LINE
+    assert max(map(len, text.splitlines())) <= baseline_writing.LINE
     assert sorted(entry.id for entry in parse_baseline(text)) == [case.id for case in cases]
     assert code(PASS, *cases, text=text) == 0
     new = evolve(cases[0], seq=60, id="toy.frame/v1/topic/60")
@@ -201,7 +202,7 @@ def test_a_comment_names_as_many_rules_as_fit_on_a_line() -> None:
     (comment,) = re.findall("^# .*", write(stream(*cases), "me", "why", LATER), re.MULTILINE)
     assert comment.startswith("# toy.rule-number-00, toy.rule-number-01, ")
     assert comment.endswith(f" and {20 - comment.count('toy.')} more")
-    assert len(comment) <= baseline.LINE
+    assert len(comment) <= baseline_writing.LINE
 
 
 AT_VALUE = """\
@@ -257,30 +258,33 @@ def test_fix_adds_no_entry() -> None:
 def test_fix_counts_a_case_as_judged_if_any_run_judged_it_and_as_failing_if_it_fails_in_any() -> None:
     paid = event(1, "sum/wrong", "pass")
     parts = [stream(paid, run=evolve(RUN, shard="1/2")), stream(OTHER, run=evolve(RUN, shard="2/2"))]
-    done = baseline.fix(TEXT, parts, NAMES)
+    done = baseline_writing.fix(TEXT, parts, NAMES)
     assert [entry.id for entry in done.removed] == [FAIL.id]
     assert (done.kept, done.unjudged) == (1, 0)
     assert done.text == TEXT[: TEXT.index("# why")] + TEXT[TEXT.index("# another") :]
     left_out = evolve(paid, verdict="not-run", kind="spent")
-    assert baseline.fix(TEXT, [stream(left_out), stream(paid)], NAMES).removed == done.removed
+    assert baseline_writing.fix(TEXT, [stream(left_out), stream(paid)], NAMES).removed == done.removed
     for now in (FAIL, evolve(FAIL, kind="wrong-value")):
-        twice = baseline.fix(TEXT, [stream(paid, OTHER), stream(now, OTHER)], NAMES)
+        twice = baseline_writing.fix(TEXT, [stream(paid, OTHER), stream(now, OTHER)], NAMES)
         assert twice.removed == ()
-    assert baseline.fix(TEXT, [stream(FAIL), stream(evolve(FAIL, cls=""))], NAMES).text == TEXT
+    assert baseline_writing.fix(TEXT, [stream(FAIL), stream(evolve(FAIL, cls=""))], NAMES).text == TEXT
 
 
 def test_a_pattern_is_stale_by_all_shards_of_a_run_and_not_by_one() -> None:
     text = TEXT.replace("sum/wrong", "**~flip:*")
     cases = [event(n, f"{name}~flip:1") for n, name in enumerate(("sum/wrong", "sum/zero"))]
     parts = [stream(case, run=evolve(RUN, shard=f"{n}/2")) for n, case in enumerate(cases, 1)]
-    assert baseline.fix(text, parts, NAMES).text == text[: text.index("# why")] + text[text.index("# ano") :]
+    assert (
+        baseline_writing.fix(text, parts, NAMES).text
+        == text[: text.index("# why")] + text[text.index("# ano") :]
+    )
     for part in (parts[:1], parts[1:], [stream(*cases, run=evolve(RUN, filters=("a",)))]):
-        assert baseline.fix(text, part, NAMES).text == text
+        assert baseline_writing.fix(text, part, NAMES).text == text
 
 
 def test_fix_rewrites_former_ids_and_keeps_what_the_entry_says() -> None:
     text = GROUPS.replace('id = "toy.frame/v1/sum/wrong"', 'id = "toy.frame/v1/sum/former"')
-    done = baseline.fix(text, [stream(FAIL, ZERO, OTHER)], NAMES)
+    done = baseline_writing.fix(text, [stream(FAIL, ZERO, OTHER)], NAMES)
     assert done.text == GROUPS
     assert done.renamed == {"toy.frame/v1/sum/former": FAIL.id}
     flips = text.replace("sum/former", "sum/former~flip:*")
@@ -327,7 +331,7 @@ class = "crc-mismatch"
 )
 def test_fix_is_refused_for_runs_that_show_nothing(bad: EventStream, says: str) -> None:
     with pytest.raises(BaselineError, match=says) as error:
-        baseline.fix(TEXT, [stream(PASS), bad], NAMES)
+        baseline_writing.fix(TEXT, [stream(PASS), bad], NAMES)
     assert "\n" not in str(error.value)
     assert str(error.value).endswith("; the baseline is unchanged")
 

@@ -18,7 +18,7 @@ from wireproof.cases.seeded_examples import property_cases, property_examples, s
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
-from wireproof.runner import baseline
+from wireproof.runner import baseline_writing
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import EventStream, Examples, read_events, run_event
 from wireproof.runner.known_failures import parse_baseline
@@ -63,7 +63,7 @@ def test_generated_values_avoid_known_failures() -> None:
         stream = EventStream(
             head, tuple(run(engine, Selection.of(engine.hello, cases, suite, families=False)))
         )
-        text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
+        text = baseline_writing.write(stream, "me", "a test", date(2999, 1, 1))
         known = property_run.known_signatures(engine.hello, stream, parse_baseline(text), DAY)
         rows = frozenset((IDENTIFIER.format_id,))
         before = list(property_run.run(engine, PropertySettings(40, 1, rows)))

@@ -17,7 +17,8 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
 from wireproof.report.closing_lines import uncompared_lines
-from wireproof.runner.baseline import apply, write
+from wireproof.runner.baseline import apply
+from wireproof.runner.baseline_writing import write
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.known_failures import parse_baseline
 from wireproof.wire.observed_fields import field_tree, project
