@@ -1,10 +1,10 @@
 """The effect of a baseline on a run: which failures are known, and which entries are out of date.
 
-`known_failures` has the entries and their file, `baseline_writing` writes and rewrites it.
+`known_failures` has the entries and their file, `baseline_adding` and `baseline_writing` change it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Literal
 
 from attrs import field, frozen
@@ -191,3 +191,26 @@ def check(
         if entry.expires < today
     ]
     return unknown, past
+
+
+WARNING: Final = timedelta(days=14)
+"""How long before its last day an entry is named."""
+
+
+def expiring(known_failures: Iterable[KnownFailure], today: date) -> tuple[KnownFailure, ...]:
+    """Return the entries whose last day is within two weeks, and not past, the first day first."""
+    soon = (entry for entry in known_failures if today <= entry.expires <= today + WARNING)
+    return tuple(sorted(soon, key=lambda entry: entry.expires))
+
+
+def expiry_notices(known_failures: Iterable[KnownFailure], today: date, file: str = "baseline") -> list[str]:
+    """Return a line for each day and owner of the entries that expire within two weeks."""
+    groups: dict[tuple[date, str], list[KnownFailure]] = {}
+    for entry in expiring(known_failures, today):
+        groups.setdefault((entry.expires, entry.owner), []).append(entry)
+    return [
+        f"{place(file, first)}: expires after {day.isoformat()}, owner {owner}: {first.id}"
+        + (f" and {len(rest):,} more" if rest else "")
+        + f"; `wireproof baseline extend {file} --until DATE` sets a later day"
+        for (day, owner), (first, *rest) in groups.items()
+    ]

@@ -1,17 +1,20 @@
-"""Baselines as text: one is written from a run, and rewritten without the entries that are out of date."""
+"""Baselines as text: rewritten without the entries that are out of date, or with other dates.
+
+`baseline_adding` adds entries.
+"""
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from itertools import pairwise, takewhile
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.runner.baseline import UNJUDGED, Evidence, evidence
-from wireproof.runner.events import CaseEvent, EventStream, fails_run
+from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import (
     MARKS,
     PATH,
@@ -20,38 +23,19 @@ from wireproof.runner.known_failures import (
     BaselineError,
     CaseNames,
     KnownFailure,
+    fixture_pattern,
     head_lines,
+    parse_baseline,
     parse_tables,
 )
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS
+from wireproof.suggestions import bracket_error, suggestion
 
 LINE: Final = 110
 """Characters of a line of ids."""
 
-MAX_TOPICS: Final = 2
-"""Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
 
-
-def write(stream: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """Return a baseline of every failure of a run that would fail it; the user improves the reasons.
-
-    A table has the failures of a format with one verdict, class and path; its comment names their rules.
-    """
-    tables: dict[tuple[str, ...], tuple[set[str], Counter[str]]] = {}
-    for event, name in _folded([event for event in stream.cases if fails_run(event, stream.run)]):
-        names, rules = tables.setdefault((event.format, *_way(event)), (set(), Counter()))
-        names.add(name)
-        rules[next(iter(event.deciding_rules), event.suite)] += 1
-    texts = [
-        f"\n# {_rules_text(rules)}\n"
-        + table_text(KnownFailure("", kind, cls, reason, owner, expires, issue, path=path), sorted(names))
-        for (_, kind, cls, path), (names, rules) in sorted(tables.items(), key=lambda table: table[0])
-    ]
-    head = f"owner = {_quoted(owner)}\nexpires = {expires.isoformat()}\nreason = {_quoted(reason)}\n"
-    return "".join((head, *texts)) if texts else ""
-
-
-def _way(event: CaseEvent) -> tuple[str, str, str]:
+def way(event: CaseEvent) -> tuple[str, str, str]:
     """Return the verdict, class and path of a failure: what all cases of one table have in common.
 
     A case has one twin, so a blocked refusal needs no word about which one.
@@ -60,57 +44,12 @@ def _way(event: CaseEvent) -> tuple[str, str, str]:
     return kind, event.cls, event.signature_path
 
 
-def _rules_text(rules: Counter[str]) -> str:
-    """Return the most frequent rules, as many as fit on a line."""
-    names = [name for name, _ in rules.most_common()]
-    shown = list(
-        takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
-    )
-    number = shown[-1] if shown else 1
-    more = f" and {len(names) - number} more" if number < len(names) else ""
-    return ", ".join(names[:number]) + more
-
-
-def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
-    """Yield each failure with the id or the pattern that covers it.
-
-    The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
-    family in no other way, else of the whole topic; of all topics, if several fail at the same field.
-    Generated examples are named without seed and number.
-    """
-    alike: dict[tuple[str, ...], set[str]] = {}
-    topics: dict[tuple[str, ...], set[str]] = {}
-    kinds: dict[tuple[str, str], set[tuple[str, ...]]] = {}
-    for event in gating:
-        parent, family = _parts(event)
-        alike.setdefault((event.suite, family, *_way(event)), set()).add(parent)
-        topics.setdefault((event.format_id, family, *_way(event)), set()).add(event.suite)
-        kinds.setdefault((parent, family), set()).add(_way(event))
-    for event in gating:
-        parent, family = _parts(event)
-        if event.is_property:
-            yield event, f"{parent}~*"
-        elif not family:
-            yield event, event.id
-        elif event.signature_path and len(topics[event.format_id, family, *_way(event)]) > MAX_TOPICS:
-            yield event, f"{event.format_id}/**~{family}:*"
-        else:
-            one = len(alike[event.suite, family, *_way(event)]) == len(kinds[parent, family]) == 1
-            yield event, f"{parent if one else f'{event.suite}/*'}~{family}:*"
-
-
-def _parts(event: CaseEvent) -> tuple[str, str]:
-    """Split an id into that of its fixture and its family, which a golden case does not have."""
-    parent, _, derived = event.id.partition("~")
-    return parent, derived.partition(":")[0]
-
-
 def table_text(entry: KnownFailure, names: Sequence[str], shared: Sequence[str] = SHARED) -> str:
     """Return the table of some ids and the other fields of an entry, without the `shared` ones."""
     texts = {"kind": entry.kind, "class": entry.cls, "reason": entry.reason, "owner": entry.owner,
              PATH: entry.path, "issue": entry.issue, "fault": entry.fault}  # fmt: skip
     lines = [f"id = {_ids_text(names)}"]
-    lines += [f"{name} = {_quoted(text)}" for name, text in texts.items() if text and name not in shared]
+    lines += [f"{name} = {quoted(text)}" for name, text in texts.items() if text and name not in shared]
     lines += [] if "expires" in shared else [f"expires = {entry.expires.isoformat()}"]
     lines += [f"{mark} = true" for mark in MARKS if getattr(entry, mark)]
     return "\n".join(("[[known-failure]]", *lines, ""))
@@ -119,16 +58,16 @@ def table_text(entry: KnownFailure, names: Sequence[str], shared: Sequence[str] 
 def _ids_text(names: Sequence[str]) -> str:
     """Return one id as a text, several as a list with as many on a line as fit after `id = [`."""
     if len(names) == 1:
-        return _quoted(names[0])
+        return quoted(names[0])
     indent = " " * len("id = [")
     words = textwrap.fill(
-        ", ".join(map(_quoted, names)), LINE - len("]"), break_long_words=False, break_on_hyphens=False,
+        ", ".join(map(quoted, names)), LINE - len("]"), break_long_words=False, break_on_hyphens=False,
         initial_indent=indent, subsequent_indent=indent,
     )  # fmt: skip
     return f"[{words.strip()}]"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Return a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
@@ -169,13 +108,8 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
         EventError: shards do not belong together.
     """
     check_runs(streams)
-    written = parse_tables(text, name)
+    head, blocks, written = parts_of(text, name)
     present = names.all_present((entry for table in written for entry in table), name)
-    head, blocks = _blocks(text)
-    if len(blocks) != len(written):
-        raise BaselineError(
-            f"{name}: has entries in a form that cannot be rewritten; use [[known-failure]] tables"
-        )
     rest = iter(present)
     tables = [[next(rest) for _ in table] for table in written]
     former = {
@@ -186,7 +120,7 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
     found = evidence(streams, present)
     removed = tuple(entry for entry in present if found[entry].is_paid and not entry.flaky)
     other = [entry for entry in present if found[entry].other]
-    ways = {entry: _way(found[entry].other[-1]) for entry in other if _has_other_way(entry, found[entry])}
+    ways = {entry: way(found[entry].other[-1]) for entry in other if _has_otherway(entry, found[entry])}
     plan = _Plan(frozenset(removed), ways, former)
     untouched = [entry for entry in present if entry not in plan.removed and entry not in ways]
     return Rewritten(
@@ -200,7 +134,7 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
     )
 
 
-def _has_other_way(entry: KnownFailure, seen: Evidence) -> bool:
+def _has_otherway(entry: KnownFailure, seen: Evidence) -> bool:
     """Return whether an entry of one case is to be rewritten: it fails in another way in each run."""
     return not (entry.prefix or entry.flaky or seen.same)
 
@@ -259,7 +193,7 @@ class _Plan:
 
 
 @frozen
-class _EntryText:
+class EntryText:
     """A table as text of the file.
 
     Attributes:
@@ -278,7 +212,22 @@ class _EntryText:
         return bool(self.tail.strip())
 
 
-def _blocks(text: str) -> tuple[str, list[_EntryText]]:
+def parts_of(text: str, name: str) -> tuple[str, list[EntryText], tuple[tuple[KnownFailure, ...], ...]]:
+    """Return the text above the first entry and its comments, and the tables as text and as entries.
+
+    Raises:
+        BaselineError: the file is not valid, or has entries in a form that cannot be rewritten.
+    """
+    tables = parse_tables(text, name)
+    head, blocks = _blocks(text)
+    if len(blocks) != len(tables):
+        raise BaselineError(
+            f"{name}: has entries in a form that cannot be rewritten; use [[known-failure]] tables"
+        )
+    return head, blocks, tables
+
+
+def _blocks(text: str) -> tuple[str, list[EntryText]]:
     """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
     heads = head_lines(lines)
@@ -292,14 +241,14 @@ def _comments_above(lines: Sequence[str], head: int) -> Iterator[int]:
     return takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(head, 0, -1))
 
 
-def _cut(lead: Sequence[str], rest: Sequence[str]) -> _EntryText:
+def _cut(lead: Sequence[str], rest: Sequence[str]) -> EntryText:
     loose = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), reversed(rest)))
     last = len(rest) - loose
-    return _EntryText("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
+    return EntryText("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
 
 
 def _kept(
-    tables: Sequence[Sequence[KnownFailure]], blocks: Sequence[_EntryText], plan: _Plan
+    tables: Sequence[Sequence[KnownFailure]], blocks: Sequence[EntryText], plan: _Plan
 ) -> Iterator[str]:
     """Yield the tables that stay. A comment is removed with the last table that it belongs to."""
     waiting = ""
@@ -361,7 +310,7 @@ def _kept_line(line: str, was: Mapping[str, str]) -> str:
         return ("[" if code.startswith("[") else "") + ("]" if code.rstrip("#\r\n ").endswith("]") else "")
     kept = re.sub(
         r"(\"[^\"\n]*\"|'[^'\n]*')(\s*,[ \t]*)?",
-        lambda text: _quoted(was[text[1][1:-1]]) + (text[2] or "") if text[1][1:-1] in was else "",
+        lambda text: quoted(was[text[1][1:-1]]) + (text[2] or "") if text[1][1:-1] in was else "",
         code,
     )
     return kept + line[len(code) :]
@@ -370,9 +319,142 @@ def _kept_line(line: str, was: Mapping[str, str]) -> str:
 def _with(block: str, name: str, value: str) -> str:
     """Return the table with one of its lines rewritten; a comment at the end of the line stays."""
     was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
-    line = f"{name} = {_quoted(value)}"
+    line = f"{name} = {quoted(value)}"
     if name == PATH and not value:  # a path is never empty
         return re.sub(rf"^{name}\b.*\n", "", block, count=1, flags=re.MULTILINE)
     if not was.search(block):  # only a class may be missing
         return re.sub(r"^kind\b.*", lambda kind: f"{kind[0]}\n{line}", block, count=1, flags=re.MULTILINE)
     return was.sub(lambda _: line, block, count=1)
+
+
+# --- choosing and extending ---
+
+
+def parse_rewritten(text: str, name: str) -> tuple[KnownFailure, ...]:
+    """Return the entries of a changed text; raises `BaselineError` if it is not valid any more."""
+    try:
+        return parse_baseline(text, name)
+    except BaselineError as error:
+        raise BaselineError(
+            f"{name}: has a form that cannot be rewritten ({error}); it is unchanged"
+        ) from None
+
+
+def chosen(
+    words: Sequence[str], rows: Collection[tuple[str, str]], nothing: str
+) -> Collection[tuple[str, str]]:
+    """Return those of the `rows` of id and kind that a word names; all of them without words.
+
+    A word is an id, a pattern of ids, or a verdict with or without its kind. A pattern of golden cases names
+    the cases derived from them too.
+
+    Raises:
+        BaselineError: a word names none; the message says `nothing` about it, and what is near.
+    """
+    found: set[tuple[str, str]] = set()
+    for word in words:
+        hits = {row for row in rows if _names(word, *row)}
+        if not hits:
+            why = bracket_error(word) or f"{word}: {nothing}: {_near(word, rows)}"
+            raise BaselineError(f"{why}; nothing was changed")
+        found |= hits
+    return found if words else rows
+
+
+def _names(word: str, name: str, kind: str) -> bool:
+    """Return whether a word names an id, or its kind."""
+    if word in {name, kind, kind.partition(":")[0]}:
+        return True
+    if "*" not in word:
+        return False
+    (parent, _, derived), (golden, _, family) = name.partition("~"), word.partition("~")
+    fits = fixture_pattern(golden).fullmatch(parent) is not None
+    return fits and (not family or fixture_pattern(family).fullmatch(derived) is not None)
+
+
+def _near(word: str, rows: Collection[tuple[str, str]]) -> str:
+    """Return what was probably meant by a word that names nothing."""
+    within = f"{word.rstrip('/')}/**"
+    if "*" not in word and any(_names(within, *row) for row in rows):
+        return f"write '{within}' for the cases in it"
+    names = dict.fromkeys((*sorted(kind for _, kind in rows), *sorted(name for name, _ in rows)))
+    return suggestion(word, names)
+
+
+LONGEST_EXTENSION: Final = timedelta(days=366)
+"""How far ahead the day of an entry may be set: once a year somebody looks at it."""
+
+_DAY: Final = re.compile(r"^([ \t]*expires[ \t]*=[ \t]*)\d{4}-\d\d-\d\d", re.MULTILINE)
+
+
+@frozen
+class Extended:
+    """A baseline with later days, and what was done.
+
+    Attributes:
+        text: the file.
+        extended: entries that have the new day now, as they were.
+        later: number of chosen entries that have this day or a later one already.
+        kept: number of the entries that were not chosen.
+    """
+
+    text: str
+    extended: tuple[KnownFailure, ...]
+    later: int
+    kept: int
+
+
+def extend(text: str, until: date, words: Sequence[str], today: date, name: str = "baseline") -> Extended:
+    """Give the entries that the `words` name, or all, a later day; comments and everything else stay.
+
+    A day above all tables stays there if all entries that take it are extended. No entry gets an earlier day.
+
+    Raises:
+        BaselineError: the file is not valid, a word names no entry, or the day is past or far ahead.
+    """
+    if not today <= until <= today + LONGEST_EXTENSION:
+        last = (today + LONGEST_EXTENSION).isoformat()
+        raise BaselineError(
+            f"{until.isoformat()} is past, or more than a year ahead: choose a day up to {last}"
+        )
+    head, blocks, tables = parts_of(text, name)
+    entries = [entry for table in tables for entry in table]
+    rows = chosen(words, {(entry.id, entry.kind) for entry in entries}, "no entry has this id or kind")
+    due = {entry for entry in entries if (entry.id, entry.kind) in rows and entry.expires < until}
+    own = [_DAY.search(block.entry) is not None for block in blocks]
+    all_take = all(due.issuperset(table) for table, has_day in zip(tables, own, strict=True) if not has_day)
+    if due and all_take:
+        head = _with_day(head, until) if _DAY.search(head) else head
+    texts = (
+        block.lead
+        + (block.entry if all_take and not has_day else _extended_table(block.entry, table, due, until))
+        + block.tail
+        for table, block, has_day in zip(tables, blocks, own, strict=True)
+    )
+    done = head + "".join(texts)
+    wanted = {evolve(entry, expires=until) if entry in due else entry for entry in entries}
+    if {*parse_rewritten(done, name)} != wanted:
+        raise BaselineError(f"{name}: has a day in a form that cannot be rewritten; it is unchanged")
+    extended = tuple(entry for entry in entries if entry in due)
+    number = sum((entry.id, entry.kind) in rows for entry in entries)
+    return Extended(done, extended, number - len(due), len(entries) - number)
+
+
+def _extended_table(
+    text: str, table: Sequence[KnownFailure], due: Collection[KnownFailure], until: date
+) -> str:
+    """Return a table with another day; if only some of its entries get it, these are a table of their own."""
+    extended = [entry for entry in table if entry in due]
+    rest = [entry for entry in table if entry not in due]
+    if not extended:
+        return text
+    if not rest:
+        return _with_day(text, until)
+    return f"{_with_ids(text, rest).rstrip()}\n\n{_with_day(_with_ids(text, extended), until)}"
+
+
+def _with_day(text: str, until: date) -> str:
+    """Return a table or a head with another day; a table without one gets it at its end."""
+    if _DAY.search(text):
+        return _DAY.sub(lambda line: line[1] + until.isoformat(), text, count=1)
+    return f"{text.rstrip()}\nexpires = {until.isoformat()}\n"

@@ -70,7 +70,7 @@ def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
     run, known = tmp_path / "run.jsonl", tmp_path / "known.toml"
     lenient = (LENIENT, "--in-process", "--no-families", "--run", "kafka.batch/v2/crc/*")
     assert wireproof("check", *lenient, "--out", run).code == 1
-    known.write_text(wireproof("baseline", "write", run, "--owner", "me").out, encoding="utf-8")
+    assert wireproof("baseline", "add", known, run, "--owner", "me").code == 0
     views = ("--junit", tmp_path / "junit.xml", "--markdown", tmp_path / "run.md", "--annotations")
     done = wireproof("check", *lenient, "--baseline", known, *views)
     assert done.code == 0, done.out
@@ -118,16 +118,22 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     out, known_failures = tmp_path / "run.jsonl", tmp_path / "known.toml"
     check = ("check", LENIENT, "--run", SMALL, "--no-families", "--in-process")
     assert wireproof(*check, "--out", out).code == 1
-    written = wireproof("baseline", "write", out, "--owner", "me", "--reason", "a test")
-    assert written.code == 0
-    known_failures.write_text("# kept\n\n" + written.out, encoding="utf-8")
+    known_failures.write_text("# kept\n", encoding="utf-8")
+    added = wireproof("baseline", "add", known_failures, out, "--owner", "me", "--reason", "a test")
+    assert added.code == 0
+    assert "added    kafka.batch/v2/crc/zero (fail:wrong-accept)\n" in added.out
+    assert added.out.endswith("known.toml: 6 added for 6 failures\n")
+    written = known_failures.read_text("utf-8")
     assert wireproof("baseline", "check", known_failures).code == 0
+    again = wireproof("baseline", "add", known_failures, out)
+    assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 6 known already\n")
+    assert known_failures.read_text("utf-8") == written
     known = wireproof(*check, "--baseline", known_failures)
     assert known.code == 0, known.out
     assert "conforms, but for 6 known failures" in known.out
 
     past = tmp_path / "past.toml"
-    past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written.out), encoding="utf-8")
+    past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written), encoding="utf-8")
     expired = wireproof(*check, "--baseline", past)
     assert expired.code == 1
     assert "baseline: expired  kafka.batch/v2/crc/bit-flip-in-value on 2020-01-01, owner me" in expired.out
@@ -144,7 +150,7 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     assert "# kept" in known_failures.read_text("utf-8")
     assert wireproof(*whole, "--baseline", known_failures).code == 0
 
-    known_failures.write_text(written.out.replace("crc/zero", "crc/gone"), encoding="utf-8")
+    known_failures.write_text(written.replace("crc/zero", "crc/gone"), encoding="utf-8")
     gone = wireproof("baseline", "check", known_failures)
     assert gone.code == 2
     assert re.search(r"^known.toml:\d+: kafka.batch/v2/crc/gone: no such case$", gone.out, re.MULTILINE)

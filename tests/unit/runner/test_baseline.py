@@ -4,12 +4,11 @@ from datetime import date
 
 import pytest
 from attrs import evolve
-from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix
+from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.baseline import apply
-from wireproof.runner.baseline_writing import write
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, Requirements
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline
@@ -90,7 +89,7 @@ EXAMPLES = "toy.frame/v1/property/decode~*"
 def test_an_example_is_written_by_its_signature_so_that_another_seed_is_covered_too() -> None:
     wrong = evolve(EXAMPLE, kind="wrong-value", cls="", path="records[3].key")
     other = evolve(wrong, id="toy.frame/v1/property/decode~s0:8", path="records[1].value")
-    text = write(stream(FAIL, EXAMPLE, wrong, other), "me", "why", LATER)
+    text = written(stream(FAIL, EXAMPLE, wrong, other), "me", "why", LATER)
     found = [(entry.id, entry.path) for entry in parse_baseline(text)]
     paths = ("sum", "records[].key", "records[].value")
     assert set(found) == {*((EXAMPLES, path) for path in paths), (FAIL.id, "sum")}
@@ -103,7 +102,7 @@ def test_an_example_is_written_by_its_signature_so_that_another_seed_is_covered_
 
 
 def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
-    text = write(stream(evolve(EXAMPLE, broken="toy.rule")), "me", "why", LATER)
+    text = written(stream(evolve(EXAMPLE, broken="toy.rule")), "me", "why", LATER)
     assert parse_baseline(text)[0].path == "toy.rule"
     assert code(evolve(EXAMPLE, broken="toy.other"), text=text) == 1
     anywhere = text.replace('path = "toy.rule"\n', "")
@@ -113,7 +112,7 @@ def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
 
 
 def test_an_entry_of_examples_is_checked() -> None:
-    text = write(stream(EXAMPLE), "me", "why", LATER)
+    text = written(stream(EXAMPLE), "me", "why", LATER)
     none = CaseNames([])
     assert len(baseline.check(parse_baseline(text), none, TODAY)[0]) == 1
     known = parse_baseline(text.replace("toy.frame/v1", "kafka.batch/v2"))

@@ -5,20 +5,20 @@ from datetime import date
 
 import pytest
 from attrs import evolve
-from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix
+from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
 from wireproof.runner import baseline, baseline_writing
 from wireproof.runner.baseline import apply
-from wireproof.runner.baseline_writing import write
+from wireproof.runner.baseline_writing import LINE
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline, read_baseline
 
 
 def test_a_written_baseline_makes_the_next_run_green() -> None:
-    text = write(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
+    text = written(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
     assert [entry.id for entry in parse_baseline(text)] == [OTHER.id, FAIL.id]
     assert parse_baseline(text)[0].reason == 'a "reason"\twith \\ signs'
     assert code(PASS, FAIL, OTHER, SKIP, text=text) == 0
@@ -91,7 +91,7 @@ def test_fix_keeps_the_comment_of_a_group_until_its_last_entry_is_paid() -> None
 def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
     (*_, last) = parse_baseline(GROUPS)
     assert last.who == "owner somebody, https://example.org/1"
-    text = write(stream(FAIL), "me", "so", LATER, "https://example.org/2")
+    text = written(stream(FAIL), "me", "so", LATER, "https://example.org/2")
     assert parse_baseline(text)[0].issue == "https://example.org/2"
     assert parse_baseline(text)[0].fault == ""
     (past,) = baseline.check([last], NAMES, date(2028, 1, 1))[1]
@@ -163,10 +163,10 @@ def test_a_baseline_has_a_table_for_each_way_to_fail_and_names_its_rules() -> No
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic/{n:02d}", rules=(f"rule{n % 7}",), path=paths[n % 5])
         for n in range(60)
     ]
-    text = write(stream(PASS, *cases), "me", "why", LATER)
+    text = written(stream(PASS, *cases), "me", "why", LATER)
     assert text.count("[[known-failure]]") == 5
     assert len(text.splitlines()) <= 60
-    assert max(map(len, text.splitlines())) <= baseline_writing.LINE
+    assert max(map(len, text.splitlines())) <= LINE
     assert sorted(entry.id for entry in parse_baseline(text)) == [case.id for case in cases]
     assert code(PASS, *cases, text=text) == 0
     new = evolve(cases[0], seq=60, id="toy.frame/v1/topic/60")
@@ -179,7 +179,7 @@ def test_derived_cases_of_many_topics_that_fail_at_the_same_field_are_one_patter
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic{n % 4}/{n:02d}~flip:{n}", path="records[1].value")
         for n in range(20)
     ]
-    text = write(stream(PASS, *cases), "me", "why", LATER)
+    text = written(stream(PASS, *cases), "me", "why", LATER)
     assert [entry.id for entry in parse_baseline(text)] == ["toy.frame/v1/**~flip:*"]
     assert code(PASS, *cases, text=text) == 0
     again = evolve(cases[0], seq=20, id="toy.frame/v1/topic9/00~flip:0")
@@ -188,7 +188,7 @@ def test_derived_cases_of_many_topics_that_fail_at_the_same_field_are_one_patter
         assert code(PASS, *cases, evolve(again, **other), text=text) == 1
     assert code(PASS, *cases, evolve(again, id="toy.frame/v1/topic9/00"), text=text) == 1
     nowhere = [evolve(case, path="") for case in cases]
-    by_topic = write(stream(PASS, *nowhere), "me", "why", LATER)
+    by_topic = written(stream(PASS, *nowhere), "me", "why", LATER)
     assert {entry.id for entry in parse_baseline(by_topic)} == {
         f"toy.frame/v1/topic{n}/*~flip:*" for n in range(4)
     }
@@ -199,10 +199,10 @@ def test_a_comment_names_as_many_rules_as_fit_on_a_line() -> None:
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic/{n:02d}", rules=(f"toy.rule-number-{n:02d}",))
         for n in range(20)
     ]
-    (comment,) = re.findall("^# .*", write(stream(*cases), "me", "why", LATER), re.MULTILINE)
+    (comment,) = re.findall("^# .*", written(stream(*cases), "me", "why", LATER), re.MULTILINE)
     assert comment.startswith("# toy.rule-number-00, toy.rule-number-01, ")
     assert comment.endswith(f" and {20 - comment.count('toy.')} more")
-    assert len(comment) <= baseline_writing.LINE
+    assert len(comment) <= LINE
 
 
 AT_VALUE = """\
@@ -245,7 +245,7 @@ def test_an_entry_with_a_path_covers_failures_at_this_field_only_and_comes_befor
 
 def test_a_blocked_refusal_is_known_whatever_twin_the_file_names() -> None:
     blocked = evolve(FAIL, verdict="blocked", kind=PASS.id)
-    text = write(stream(PASS, blocked), "me", "why", LATER)
+    text = written(stream(PASS, blocked), "me", "why", LATER)
     assert 'kind = "blocked"\n' in text
     assert code(PASS, blocked, text=text) == 0
     assert code(PASS, blocked, text=text.replace('"blocked"', f'"blocked:{PASS.id}"')) == 0
