@@ -80,9 +80,16 @@ def command() -> None:
 @command.command("add")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("words", metavar="RUN… [ID|KIND…]", nargs=-1, required=True)
-@click.option("--owner", default="", help="who is responsible for the new entries; otherwise that of FILE")
+@click.option(
+    "--owner",
+    default="",
+    show_default=False,
+    help="who is responsible for the new entries; otherwise that of FILE",
+)
 @click.option("--reason", default="not looked into", help="why they fail")
-@click.option("--issue", default="", metavar="URL", help="the issue in which it is discussed")
+@click.option(
+    "--issue", default="", show_default=False, metavar="URL", help="the issue in which it is discussed"
+)
 @with_fixtures
 def add(
     file: Path, words: tuple[str, ...], owner: str, reason: str, issue: str, folders: tuple[Path, ...]

@@ -163,6 +163,11 @@ def add(
         for table, group in zip(new_tables, added, strict=True)
     ]
     flat = tuple(entry for group in added for entry in group)
+    if unknown := next((entry for entry in flat if not names.present(entry)), None):
+        raise BaselineError(
+            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
+            "nothing was changed"
+        )
     longer = _appended(text, "".join(texts))
     if names.all_present(parse_rewritten(longer, name), name) != (*entries, *flat):
         raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")

@@ -99,6 +99,11 @@ def test_the_runs_that_fix_refuses_are_refused(bad: EventStream, says: str) -> N
         baseline_adding.add(TEXT, [stream(PASS), bad], NAMES, MODEL, today=TODAY)
 
 
+def test_a_case_that_the_suite_does_not_have_is_refused() -> None:
+    with pytest.raises(BaselineError, match=r"/new/one: the runs have this case, and the suite has not"):
+        add(TEXT, event(5, "new/one", "crash"))
+
+
 def test_only_the_chosen_failures_are_added() -> None:
     crash = event(3, "other/one", "crash")
     failures = (PASS, FAIL, ZERO, crash)
