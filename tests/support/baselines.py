@@ -5,14 +5,15 @@ from datetime import date
 from attrs import evolve
 from small_runs import RUN, event, stream
 
-from wireproof.runner import baseline
+from wireproof.runner import baseline_adding, baseline_writing
 from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.known_failures import CaseNames, parse_baseline
+from wireproof.runner.known_failures import CaseNames, KnownFailure, parse_baseline
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 6, 30)
+FORMAT = "toy.frame/v1"
 
 TEXT = """\
 # known failures of some
@@ -47,9 +48,16 @@ NAMES = CaseNames(
 
 
 def fix(text: str, seen: EventStream) -> str:
-    return baseline.fix(text, [seen], NAMES).text
+    return baseline_writing.fix(text, [seen], NAMES).text
 
 
 def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object) -> int:
     seen = stream(*cases, run=evolve(RUN, **run))
     return exit_code(seen, apply(seen, parse_baseline(text), today))
+
+
+def written(seen: EventStream, owner: str, reason: str, expires: date, issue: str = "") -> str:
+    """Return a new baseline of the failures of a run."""
+    names = CaseNames({event.id.partition("~")[0] for event in seen.cases}, {}, [f"{FORMAT}/property/decode"])
+    model = KnownFailure("", "", "", reason, owner, expires, issue)
+    return baseline_adding.add("", [seen], names, model, today=TODAY).text

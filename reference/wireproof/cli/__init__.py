@@ -40,7 +40,7 @@ HELP: Final = "run `wireproof --help` for the list"
 
 VERBS: Final[Mapping[str, str]] = {
     "adapters": "list adapters and what is missing to run each; build drivers; probe claims",
-    "baseline": "write, fix or check a file of known failures",
+    "baseline": "add to, fix, extend or check a file of known failures",
     "cases": "list the cases, or the named sets of cases",
     "check": "check codecs against the cases",
     "diff": "compare runs: what broke, and in which version",

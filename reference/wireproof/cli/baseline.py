@@ -14,7 +14,7 @@ from wireproof.cases.sources import cited
 from wireproof.cli.general_options import with_fixtures
 from wireproof.cli.options import suite_of
 from wireproof.files import replace_text
-from wireproof.runner import baseline
+from wireproof.runner import baseline, baseline_adding, baseline_writing
 from wireproof.runner.events import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import (
@@ -41,14 +41,6 @@ def today() -> date:
     return datetime.now(tz=UTC).date()
 
 
-def only_run(path: Path) -> EventStream:
-    """Read the one run of a file; raises `BaselineError` unless there is exactly one."""
-    streams = read_events(path)
-    if len(streams) != 1:
-        raise BaselineError(f"{path}: holds {len(streams)} runs; a baseline is made from one")
-    return streams[0]
-
-
 def runs_of(paths: Sequence[Path]) -> list[EventStream]:
     """Read the runs of files; raises `BaselineError` for a file without any, or a run of another suite."""
     found: list[EventStream] = []
@@ -66,22 +58,79 @@ def runs_of(paths: Sequence[Path]) -> list[EventStream]:
     return found
 
 
-@click.group("baseline")
+class Commands(click.Group):
+    """The group of the commands; one that is gone is answered with what replaces it."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; raises `click.UsageError` for one that is gone."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None:
+            from wireproof.cli.retired import retired_verb  # noqa: PLC0415 - for a mistake alone
+
+            if gone := retired_verb(f"baseline {cmd_name}"):
+                raise click.UsageError(gone)
+        return found
+
+
+@click.group("baseline", cls=Commands)
 def command() -> None:
-    """Write, fix or check a file of known failures."""
+    """Add to, fix, extend or check a file of known failures."""
 
 
-@command.command("write")
-@click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--owner", required=True, help="who is responsible for the entries")
-@click.option("--reason", default="not looked into", show_default=True, help="why it fails")
+@command.command("add")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("words", metavar="RUN… [ID|KIND…]", nargs=-1, required=True)
+@click.option(
+    "--owner",
+    default="",
+    show_default=False,
+    help="who is responsible for the new entries; otherwise that of FILE",
+)
+@click.option("--reason", default="not looked into", help="why they fail")
 @click.option(
     "--issue", default="", show_default=False, metavar="URL", help="the issue in which it is discussed"
 )
-def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
-    """Print a baseline of every failure of RUN, which `check --out` wrote."""
-    stream = only_run(run_file)
-    click.echo(baseline.write(stream, owner, reason, today() + LIFETIME, issue), nl=False)
+@with_fixtures
+def add(
+    file: Path, words: tuple[str, ...], owner: str, reason: str, issue: str, folders: tuple[Path, ...]
+) -> None:
+    """Add entries for the failures of the RUNs that FILE does not expect; all that it has stays as it is.
+
+    With ids, patterns of ids or kinds such as fail:wrong-accept, only those. A FILE that is not there is
+    written, and needs an owner. The entries are valid for 180 days.
+    """
+    run_files = [path for path in map(Path, words) if path.exists() and not path.is_dir()]
+    chosen = [word for word in words if Path(word) not in run_files]
+    if not run_files:
+        raise BaselineError(f"{words[0]}: no such file; write a run with `check --out run.jsonl`")
+    done = baseline_adding.add(
+        baseline_text(file) if file.exists() else "",
+        runs_of(run_files),
+        CaseNames.of(suite_of(folders)),
+        KnownFailure("", "", "", reason, owner, today() + LIFETIME, issue),
+        chosen,
+        today=today(),
+        name=file.name,
+    )
+    rewrite(file, done.text)
+    echo_changes("added", [f"{entry.id} ({entry.kind})" for entry in done.added])
+    echo_changes(
+        "changed",
+        [f"{one}: is known as {was}, and fails as {now}" for one, (was, now) in done.changed.items()],
+    )
+    echo_changes("expired", [f"{entry.id}: on {entry.expires.isoformat()}" for entry in done.expired])
+    counts = {"known already": done.known, "not chosen": done.left, "changed": len(done.changed),
+              "expired": len(done.expired)}  # fmt: skip
+    click.echo(
+        ", ".join(
+            [f"{file.name}: {len(done.added):,} added for {done.failures:,} failures"]
+            + [f"{number:,} {what}" for what, number in counts.items() if number]
+        )
+    )
+    if done.changed:
+        click.echo(f"`wireproof baseline fix {file} {run_files[0]}` rewrites the changed ones")
+    if done.expired:
+        click.echo(f"`wireproof baseline extend {file} --until DATE` makes the expired ones count again")
 
 
 @command.command("fix")
@@ -96,15 +145,16 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
 
     Each RUN may have a part of the cases. Nothing is added, and an entry of a case that no RUN judged stays.
     """
-    done = baseline.fix(baseline_text(file), runs_of(run_files), CaseNames.of(suite_of(folders)), file.name)
+    done = baseline_writing.fix(
+        baseline_text(file), runs_of(run_files), CaseNames.of(suite_of(folders)), file.name
+    )
     rewrite(file, done.text)
     removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
     renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]
     changed = [f"{name}: fails as {kind} now" for name, kind in done.changed.items()]
     mixed = [f"{entry.id} ({entry.kind}): some of its cases fail in another way" for entry in done.mixed]
     for word, lines in (("removed", removed), ("renamed", renamed), ("changed", changed), ("kept", mixed)):
-        for line in shortened(lines):
-            click.echo(escape_unsafe(f"{word:7}  {line}"))
+        echo_changes(word, lines)
     unjudged = f", of which no run says anything about {done.unjudged:,}" if done.unjudged else ""
     click.echo(
         f"{file.name}: {len(removed):,} removed, {len(renamed):,} renamed, {len(changed):,} changed, "
@@ -112,35 +162,58 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
     )
 
 
-def shortened(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the first lines, and how many there are beside; `git diff` has them all."""
-    yield from lines[:MOST_LINES]
-    if len(lines) > MOST_LINES:
-        yield f"and {len(lines) - MOST_LINES:,} more"
+def echo_changes(word: str, lines: Sequence[str]) -> None:
+    """Print the first changes of one kind, and how many there are beside; `git diff` has them all."""
+    more = [f"and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
+    for line in (*lines[:MOST_LINES], *more):
+        click.echo(escape_unsafe(f"{word:7}  {line}"))
 
 
 def rewrite(file: Path, text: str) -> None:
-    """Replace a baseline if its text is another one; raises `BaselineError` if it is read-only."""
-    if text == baseline_text(file):
+    """Write a baseline if its text is another one; raises `BaselineError` if it is read-only."""
+    if file.exists() and text == baseline_text(file):
         return
-    if not file.stat().st_mode & 0o222:  # a file can be replaced even so, if its folder can be written
+    if (
+        file.exists() and not file.stat().st_mode & 0o222
+    ):  # a file can be replaced even so, if its folder can be written
         raise BaselineError(f"{file} is read-only and was not changed: allow writing, then run this again")
     replace_text(file, text)
+
+
+@command.command("extend")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("words", metavar="[ID|KIND]…", nargs=-1)
+@click.option(
+    "--until", type=click.DateTime(["%Y-%m-%d"]), required=True, metavar="DATE",
+    help="the last day on which the entries count, such as 2027-06-30",
+)  # fmt: skip
+def extend(file: Path, words: tuple[str, ...], until: datetime) -> None:
+    """Give the entries of FILE a later last day: all, or those of the ids, patterns of ids or kinds."""
+    done = baseline_writing.extend(baseline_text(file), until.date(), words, today(), file.name)
+    rewrite(file, done.text)
+    day = until.date().isoformat()
+    echo_changes(
+        "until",
+        [f"{day}  {entry.id} ({entry.kind}), was {entry.expires.isoformat()}" for entry in done.extended],
+    )
+    later = f", of which {done.later:,} count as long or longer" if done.later else ""
+    click.echo(f"{file.name}: {len(done.extended):,} extended, {done.kept + done.later:,} kept{later}")
 
 
 @command.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @with_fixtures
 def check(file: Path, folders: tuple[Path, ...]) -> int:
-    """Check that the entries of FILE are about existing cases and not expired.
+    """Check that the entries of FILE are about existing cases and not expired; name those that soon are.
 
     Exit code 2 if an entry is about no case, 3 if one has expired.
     """
     known_failures = read_baseline(file)
     names = CaseNames.of(suite_of(folders))
     unknown, expired = baseline.check(known_failures, names, today(), file.name)
-    for problem in (*unknown, *expired):
-        click.echo(escape_unsafe(problem))
+    notices = baseline.expiry_notices(known_failures, today(), str(file))
+    for line in (*unknown, *expired, *notices):
+        click.echo(escape_unsafe(line))
     click.echo(f"{len(known_failures)} known failures, {len(unknown) + len(expired)} problems")
     if unknown:
         return Exit.USAGE

@@ -5,6 +5,7 @@ from typing import Final
 from click import ClickException
 
 VERBS: Final = {
+    "baseline write": "`wireproof baseline add FILE RUN --owner NAME` writes a new file too",
     "campaign": "`wireproof fuzz ADAPTER… --spark --cases N --dir DIR`",
     "completion": "`_WIREPROOF_COMPLETE=bash_source wireproof` prints the script; or zsh_source, fish_source",
     "docs": "`report RUN… --html FILE` compares implementations, `show` prints a rule or a case",

@@ -47,7 +47,7 @@ BAD = (
     (("report", "/no/such/file"), 2, "/no/such/file"),
     (("report", "/dev/null"), 2, "holds no run"),
     (("diff", "/dev/null", "/dev/null"), 2, "holds no run"),
-    (("baseline", "write", "/dev/null", "--owner", "me"), 2, "holds 0 runs"),
+    (("baseline", "add", "no.toml", "/dev/null", "--owner", "me"), 2, "holds no run"),
     (("serve", "nosuch"), 2, "unknown adapter nosuch"),
     (("adapters", "probe", "nosuch"), 2, "unknown adapter nosuch"),
     (("check", "reference", "--run", "kafka.batch/v2/crc"), 2, "write 'kafka.batch/v2/crc/*' for the "),
@@ -149,7 +149,11 @@ def test_a_damaged_stream_is_one_line_with_its_line(
 ) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(text.encode("latin-1"))
-    for verb in (("report", path), ("diff", path, path), ("baseline", "write", path, "--owner", "me")):
+    for verb in (
+        ("report", path),
+        ("diff", path, path),
+        ("baseline", "add", tmp_path / "new.toml", path, "--owner", "me"),
+    ):
         done = wireproof(*verb)
         assert done.code == 2
         line = done.one_line()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from baselines import written
 from kill_inside_call import every_kill, killed_at
 from small_runs import FAIL, PASS, RUN, stream
 
@@ -17,7 +18,6 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.runner import baseline
 from wireproof.runner.events import EventWriter
 from wireproof.runner.known_failures import read_baseline
 from wireproof.runner.signature import Signature
@@ -40,9 +40,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
         writer = EventWriter(out, evolve(RUN, suite=__version__))
         writer.case(evolve(PASS, id=ID))
         writer.footer()
-    known_failures.write_text(
-        baseline.write(stream(evolve(FAIL, id=ID)), "somebody", "why", date(2099, 1, 1), "")
-    )
+    known_failures.write_text(written(stream(evolve(FAIL, id=ID)), "somebody", "why", date(2099, 1, 1), ""))
     before = _files(tmp_path)
     monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])
     killed_at(at, kill, main)

@@ -54,8 +54,8 @@ def test_every_option_with_a_default_shows_it_and_every_option_has_a_help_text(v
 
 def test_a_run_that_was_stored_has_one_name_in_all_verbs() -> None:
     names = {
-        param.make_metavar(context).strip("[]….")
-        for verb in ("report", "diff", "baseline write", "baseline fix")
+        param.make_metavar(context).split("…")[0].strip("[].")
+        for verb in ("report", "diff", "baseline add", "baseline fix")
         for command, context in [ALL[verb]]
         for param in command.params
         if isinstance(param, click.Argument) and param.name != "file"

@@ -19,7 +19,7 @@ PAGES = [
 
 @pytest.mark.parametrize("verb", retired.VERBS)
 def test_a_verb_that_is_gone_says_what_replaces_it(wireproof: Command, verb: str) -> None:
-    done = wireproof(verb, "a", "--b")
+    done = wireproof(*verb.split(), "a", "--b")
     assert (done.code, done.one_line()) == (
         2,
         f"wireproof: there is no verb {verb} any more: {retired.VERBS[verb]}",

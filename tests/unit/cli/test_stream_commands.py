@@ -1,6 +1,7 @@
 """Commands on the stream of a run: differences, baselines and their entries."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -70,7 +71,7 @@ def test_every_view_that_a_job_reads_knows_the_baseline_as_the_exit_code_does(
     run, known = tmp_path / "run.jsonl", tmp_path / "known.toml"
     lenient = (LENIENT, "--in-process", "--no-families", "--run", "kafka.batch/v2/crc/*")
     assert wireproof("check", *lenient, "--out", run).code == 1
-    known.write_text(wireproof("baseline", "write", run, "--owner", "me").out, encoding="utf-8")
+    assert wireproof("baseline", "add", known, run, "--owner", "me").code == 0
     views = ("--junit", tmp_path / "junit.xml", "--markdown", tmp_path / "run.md", "--annotations")
     done = wireproof("check", *lenient, "--baseline", known, *views)
     assert done.code == 0, done.out
@@ -118,16 +119,22 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     out, known_failures = tmp_path / "run.jsonl", tmp_path / "known.toml"
     check = ("check", LENIENT, "--run", SMALL, "--no-families", "--in-process")
     assert wireproof(*check, "--out", out).code == 1
-    written = wireproof("baseline", "write", out, "--owner", "me", "--reason", "a test")
-    assert written.code == 0
-    known_failures.write_text("# kept\n\n" + written.out, encoding="utf-8")
+    known_failures.write_text("# kept\n", encoding="utf-8")
+    added = wireproof("baseline", "add", known_failures, out, "--owner", "me", "--reason", "a test")
+    assert added.code == 0
+    assert "added    kafka.batch/v2/crc/zero (fail:wrong-accept)\n" in added.out
+    assert added.out.endswith("known.toml: 6 added for 6 failures\n")
+    written = known_failures.read_text("utf-8")
     assert wireproof("baseline", "check", known_failures).code == 0
+    again = wireproof("baseline", "add", known_failures, out)
+    assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 6 known already\n")
+    assert known_failures.read_text("utf-8") == written
     known = wireproof(*check, "--baseline", known_failures)
     assert known.code == 0, known.out
     assert "conforms, but for 6 known failures" in known.out
 
     past = tmp_path / "past.toml"
-    past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written.out), encoding="utf-8")
+    past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written), encoding="utf-8")
     expired = wireproof(*check, "--baseline", past)
     assert expired.code == 1
     assert "baseline: expired  kafka.batch/v2/crc/bit-flip-in-value on 2020-01-01, owner me" in expired.out
@@ -144,7 +151,7 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     assert "# kept" in known_failures.read_text("utf-8")
     assert wireproof(*whole, "--baseline", known_failures).code == 0
 
-    known_failures.write_text(written.out.replace("crc/zero", "crc/gone"), encoding="utf-8")
+    known_failures.write_text(written.replace("crc/zero", "crc/gone"), encoding="utf-8")
     gone = wireproof("baseline", "check", known_failures)
     assert gone.code == 2
     assert re.search(r"^known.toml:\d+: kafka.batch/v2/crc/gone: no such case$", gone.out, re.MULTILINE)
@@ -203,10 +210,11 @@ def test_a_run_that_shows_nothing_leaves_the_baseline_as_it_is(
     known.write_text(ENTRY, encoding="utf-8")
     good = _write(tmp_path / "good.jsonl", _case("pass"))
     bad = _write(tmp_path / "bad.jsonl", *run.pop("cases"), **run)
-    done = wireproof("baseline", "fix", known, good, bad)
-    assert done.code == 2
-    assert says in done.one_line()
-    assert known.read_text("utf-8") == ENTRY
+    for verb in ("fix", "add"):
+        done = wireproof("baseline", verb, known, good, bad)
+        assert done.code == 2
+        assert says in done.one_line()
+        assert known.read_text("utf-8") == ENTRY
     done = wireproof("baseline", "fix", known, good)
     assert done.code == 0
     assert known.read_text("utf-8") != ENTRY
@@ -232,10 +240,12 @@ def test_a_baseline_that_is_not_valid_is_one_line_and_stays(
 ) -> None:
     known = tmp_path / "known.toml"
     known.write_text(text, encoding="utf-8")
-    done = wireproof("baseline", "fix", known, _write(tmp_path / "good.jsonl", _case("pass")))
-    assert done.code == 2
-    assert re.search(says, done.one_line())
-    assert known.read_text("utf-8") == text
+    run = _write(tmp_path / "good.jsonl", _case("pass"))
+    for words in (("fix", known, run), ("add", known, run), ("extend", known, "--until", in_days(30))):
+        done = wireproof("baseline", *words)
+        assert done.code == 2
+        assert re.search(says, done.one_line())
+        assert known.read_text("utf-8") == text
 
 
 def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
@@ -250,10 +260,81 @@ def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
     assert known.read_text("utf-8") == ""
     known.write_text(ENTRY, encoding="utf-8")
     known.chmod(0o444)
-    done = wireproof("baseline", "fix", known, good)
-    assert done.code == 2
-    assert "is read-only and was not changed" in done.one_line()
-    assert known.read_text("utf-8") == ENTRY
+    crash = _write(tmp_path / "crash.jsonl", evolve(_case("crash"), id="kafka.batch/v2/crc/from-magic"))
+    soon = ENTRY.replace("2099-01-01", in_days(3))
+    for text, words in (
+        (ENTRY, ("fix", known, good)),
+        (ENTRY, ("add", known, crash)),
+        (soon, ("extend", known, "--until", in_days(30))),
+    ):
+        known.chmod(0o644)
+        known.write_text(text, encoding="utf-8")
+        known.chmod(0o444)
+        done = wireproof("baseline", *words)
+        assert done.code == 2
+        assert "is read-only and was not changed" in done.one_line()
+        assert known.read_text("utf-8") == text
+
+
+def in_days(number: int) -> str:
+    return (datetime.now(tz=UTC).date() + timedelta(number)).isoformat()
+
+
+def test_what_is_added_is_said_and_what_is_not_has_its_command(wireproof: Command, tmp_path: Path) -> None:
+    known, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    past, other = "kafka.batch/v2/crc/bit-flip-in-value", "kafka.batch/v2/crc/from-magic"
+    known.write_text(
+        f'{ENTRY}\n[[known-failure]]\nid = "{past}"\nkind = "crash"\nexpires = 2020-01-01\n', "utf-8"
+    )
+    _write(run, _case("crash"), *(evolve(_case("crash"), id=name) for name in (past, other)))
+    done = wireproof("baseline", "add", known, run)
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        f"added    {other} (crash)",
+        "changed  kafka.batch/v2/crc/zero: is known as fail:wrong-accept, and fails as crash",
+        f"expired  {past}: on 2020-01-01",
+        "known.toml: 1 added for 1 failures, 1 changed, 1 expired",
+        f"`wireproof baseline fix {known} {run}` rewrites the changed ones",
+        f"`wireproof baseline extend {known} --until DATE` makes the expired ones count again",
+    ]
+    until = in_days(30)
+    assert wireproof("baseline", "extend", known, "--until", until, past).out.splitlines() == [
+        f"until    {until}  {past} (crash), was 2020-01-01",
+        "known.toml: 1 extended, 2 kept",
+    ]
+    assert wireproof("baseline", "fix", known, run).code == 0
+    again = wireproof("baseline", "add", known, run)
+    assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 3 known already\n")
+
+
+def test_a_word_that_is_no_run_is_refused_and_no_file_is_written(wireproof: Command, tmp_path: Path) -> None:
+    new, run = tmp_path / "new.toml", _write(tmp_path / "run.jsonl", _case("crash"))
+    for words, says in (
+        (
+            (tmp_path / "ran.jsonl", "--owner", "me"),
+            r"ran.jsonl: no such file; write a run with",
+        ),
+        ((run, "krash", "--owner", "me"), r"krash: is no file, and no failure .*: did you mean crash\?"),
+        ((run,), "new.toml: needs an owner of the new entries: --owner NAME"),
+        ((run, "--owner", "me", "--reason", ""), "new.toml: needs a reason: --reason TEXT"),
+    ):
+        done = wireproof("baseline", "add", new, *words)
+        assert done.code == 2
+        assert re.search(says, done.one_line())
+        assert not new.exists()
+
+
+def test_a_check_of_the_file_names_what_expires_within_two_weeks(wireproof: Command, tmp_path: Path) -> None:
+    known = tmp_path / "known.toml"
+    day = in_days(10)
+    known.write_text(ENTRY.replace("2099-01-01", day), encoding="utf-8")
+    done = wireproof("baseline", "check", known)
+    assert done.code == 0
+    notice = (
+        f"{known}:6: expires after {day}, owner me: kafka.batch/v2/crc/zero; "
+        f"`wireproof baseline extend {known} --until DATE` sets a later day"
+    )
+    assert done.out.splitlines() == [notice, "1 known failures, 0 problems"]
 
 
 def test_a_check_names_the_line_of_an_id_that_no_case_has(wireproof: Command, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from attrs import evolve
+from baselines import written
 from page_contents import data, shown
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
@@ -12,7 +13,7 @@ from wireproof.report.html import html, template_file
 from wireproof.report.matrix import Column, Page, matrix
 from wireproof.report.overview import Tally, findings, standing, tallies, tally, topic_grids, version_lines
 from wireproof.report.uses import implementations
-from wireproof.runner.baseline import AppliedBaseline, apply, write
+from wireproof.runner.baseline import AppliedBaseline, apply
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import parse_baseline
 
@@ -23,7 +24,7 @@ OTHER = evolve(RUN, adapter="other", spec="other", version="2")
 
 def baseline(run: EventStream, *events: CaseEvent) -> AppliedBaseline:
     """The baseline that expects these failures, applied to the run."""
-    text = write(stream(*events), "me", "known", dt.date(2999, 1, 1))
+    text = written(stream(*events), "me", "known", dt.date(2999, 1, 1))
     return apply(run, parse_baseline(text), dt.date(2026, 1, 1))
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
+from baselines import written
 from page_contents import data, rows, shown
 from rich.console import Console
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
@@ -32,7 +33,7 @@ from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import RunView, print_answer, print_run, total_failure
-from wireproof.runner.baseline import AppliedBaseline, apply, write
+from wireproof.runner.baseline import AppliedBaseline, apply
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import parse_baseline
 
@@ -100,7 +101,7 @@ def test_security_failures_come_first_and_a_baseline_does_not_hide_them() -> Non
     run = stream(PASS, FAIL, alarm)
     assert [group.first.id for group in failure_groups_of(run)] == [alarm.id, FAIL.id]
     assert printed(run).index("alarm") < printed(run).index(FAIL.id)
-    known_failures = parse_baseline(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
+    known_failures = parse_baseline(written(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
     owed = printed(run, RunView(applied=apply(run, known_failures, dt.date(2026, 1, 1))))
     assert f"security, in the baseline: {alarm.id}" in owed
     assert f"wireproof replay {alarm.id}" in owed
@@ -234,7 +235,7 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
 
 def test_the_terminal_reports_an_incomplete_run_and_the_state_of_the_baseline() -> None:
     run = stream(FAIL, PASS)
-    text = write(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
+    text = written(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
     known_failures = parse_baseline(text)
     applied = apply(run, known_failures, dt.date(2026, 1, 1))
     assert "baseline: changed  toy.frame/v1/sum/wrong" in printed(run, RunView(applied=applied))
@@ -525,7 +526,7 @@ def test_each_rule_with_faults_below_the_level_has_a_line_at_the_end() -> None:
 def test_at_their_level_and_in_a_baseline_faults_have_no_such_line() -> None:
     run = stream(PASS, LENIENT, run=evolve(RUN, level="should"))
     assert "below the level" not in printed(run)
-    known = parse_baseline(write(run, "owner", "reason", dt.date(2030, 1, 1)))
+    known = parse_baseline(written(run, "owner", "reason", dt.date(2030, 1, 1)))
     applied = apply(stream(PASS, LENIENT), known, dt.date(2029, 1, 1))
     assert applied.overlays == {LENIENT.id: "expected"}
     assert "below the level" not in printed(stream(PASS, LENIENT), RunView(applied=applied))

@@ -65,7 +65,7 @@ def test_the_commands_are_green_with_the_known_failures_and_red_without(room: Pa
     need("bash")
     variables, commands = job(name)
     assert run(room, "wireproof check py:mine:Mine --out run.jsonl").returncode == 1
-    write = f"'{sys.executable}' -m wireproof baseline write run.jsonl --owner you > known.toml"
+    write = f"'{sys.executable}' -m wireproof baseline add known.toml run.jsonl --owner you"
     assert run(room, write).returncode == 0
     known = (room / "known.toml").read_text(encoding="utf-8")
     for command in commands:

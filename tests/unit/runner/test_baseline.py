@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 from attrs import evolve
-from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix
+from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.runner import baseline
-from wireproof.runner.baseline import apply, write
+from wireproof.runner import baseline, baseline_writing
+from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import CaseEvent, Requirements
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline
@@ -60,7 +60,7 @@ def test_a_verdict_that_only_a_run_at_should_counts_changes_an_entry_there_and_n
 
 def test_an_entry_whose_case_no_run_has_is_not_stale() -> None:
     assert apply(stream(PASS, FAIL), parse_baseline(TEXT), TODAY).stale == ()
-    assert baseline.fix(TEXT, [stream(PASS, FAIL)], NAMES).unjudged == 1
+    assert baseline_writing.fix(TEXT, [stream(PASS, FAIL)], NAMES).unjudged == 1
 
 
 def test_a_pass_in_a_part_of_the_cases_makes_an_entry_stale() -> None:
@@ -89,7 +89,7 @@ EXAMPLES = "toy.frame/v1/property/decode~*"
 def test_an_example_is_written_by_its_signature_so_that_another_seed_is_covered_too() -> None:
     wrong = evolve(EXAMPLE, kind="wrong-value", cls="", path="records[3].key")
     other = evolve(wrong, id="toy.frame/v1/property/decode~s0:8", path="records[1].value")
-    text = write(stream(FAIL, EXAMPLE, wrong, other), "me", "why", LATER)
+    text = written(stream(FAIL, EXAMPLE, wrong, other), "me", "why", LATER)
     found = [(entry.id, entry.path) for entry in parse_baseline(text)]
     paths = ("sum", "records[].key", "records[].value")
     assert set(found) == {*((EXAMPLES, path) for path in paths), (FAIL.id, "sum")}
@@ -102,7 +102,7 @@ def test_an_example_is_written_by_its_signature_so_that_another_seed_is_covered_
 
 
 def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
-    text = write(stream(evolve(EXAMPLE, broken="toy.rule")), "me", "why", LATER)
+    text = written(stream(evolve(EXAMPLE, broken="toy.rule")), "me", "why", LATER)
     assert parse_baseline(text)[0].path == "toy.rule"
     assert code(evolve(EXAMPLE, broken="toy.other"), text=text) == 1
     anywhere = text.replace('path = "toy.rule"\n', "")
@@ -112,7 +112,7 @@ def test_an_entry_of_examples_names_a_broken_rule_or_any_field() -> None:
 
 
 def test_an_entry_of_examples_is_checked() -> None:
-    text = write(stream(EXAMPLE), "me", "why", LATER)
+    text = written(stream(EXAMPLE), "me", "why", LATER)
     none = CaseNames([])
     assert len(baseline.check(parse_baseline(text), none, TODAY)[0]) == 1
     known = parse_baseline(text.replace("toy.frame/v1", "kafka.batch/v2"))

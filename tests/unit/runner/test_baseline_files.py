@@ -5,19 +5,20 @@ from datetime import date
 
 import pytest
 from attrs import evolve
-from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix
+from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
 from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged_folders import peers_folder
-from wireproof.runner import baseline
-from wireproof.runner.baseline import apply, write
+from wireproof.runner import baseline, baseline_writing
+from wireproof.runner.baseline import apply
+from wireproof.runner.baseline_writing import LINE
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.known_failures import BaselineError, CaseNames, parse_baseline, read_baseline
 
 
 def test_a_written_baseline_makes_the_next_run_green() -> None:
-    text = write(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
+    text = written(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
     assert [entry.id for entry in parse_baseline(text)] == [OTHER.id, FAIL.id]
     assert parse_baseline(text)[0].reason == 'a "reason"\twith \\ signs'
     assert code(PASS, FAIL, OTHER, SKIP, text=text) == 0
@@ -90,7 +91,7 @@ def test_fix_keeps_the_comment_of_a_group_until_its_last_entry_is_paid() -> None
 def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
     (*_, last) = parse_baseline(GROUPS)
     assert last.who == "owner somebody, https://example.org/1"
-    text = write(stream(FAIL), "me", "so", LATER, "https://example.org/2")
+    text = written(stream(FAIL), "me", "so", LATER, "https://example.org/2")
     assert parse_baseline(text)[0].issue == "https://example.org/2"
     assert parse_baseline(text)[0].fault == ""
     (past,) = baseline.check([last], NAMES, date(2028, 1, 1))[1]
@@ -162,10 +163,10 @@ def test_a_baseline_has_a_table_for_each_way_to_fail_and_names_its_rules() -> No
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic/{n:02d}", rules=(f"rule{n % 7}",), path=paths[n % 5])
         for n in range(60)
     ]
-    text = write(stream(PASS, *cases), "me", "why", LATER)
+    text = written(stream(PASS, *cases), "me", "why", LATER)
     assert text.count("[[known-failure]]") == 5
     assert len(text.splitlines()) <= 60
-    assert max(map(len, text.splitlines())) <= baseline.LINE
+    assert max(map(len, text.splitlines())) <= LINE
     assert sorted(entry.id for entry in parse_baseline(text)) == [case.id for case in cases]
     assert code(PASS, *cases, text=text) == 0
     new = evolve(cases[0], seq=60, id="toy.frame/v1/topic/60")
@@ -178,7 +179,7 @@ def test_derived_cases_of_many_topics_that_fail_at_the_same_field_are_one_patter
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic{n % 4}/{n:02d}~flip:{n}", path="records[1].value")
         for n in range(20)
     ]
-    text = write(stream(PASS, *cases), "me", "why", LATER)
+    text = written(stream(PASS, *cases), "me", "why", LATER)
     assert [entry.id for entry in parse_baseline(text)] == ["toy.frame/v1/**~flip:*"]
     assert code(PASS, *cases, text=text) == 0
     again = evolve(cases[0], seq=20, id="toy.frame/v1/topic9/00~flip:0")
@@ -187,7 +188,7 @@ def test_derived_cases_of_many_topics_that_fail_at_the_same_field_are_one_patter
         assert code(PASS, *cases, evolve(again, **other), text=text) == 1
     assert code(PASS, *cases, evolve(again, id="toy.frame/v1/topic9/00"), text=text) == 1
     nowhere = [evolve(case, path="") for case in cases]
-    by_topic = write(stream(PASS, *nowhere), "me", "why", LATER)
+    by_topic = written(stream(PASS, *nowhere), "me", "why", LATER)
     assert {entry.id for entry in parse_baseline(by_topic)} == {
         f"toy.frame/v1/topic{n}/*~flip:*" for n in range(4)
     }
@@ -198,10 +199,10 @@ def test_a_comment_names_as_many_rules_as_fit_on_a_line() -> None:
         evolve(FAIL, seq=n, id=f"toy.frame/v1/topic/{n:02d}", rules=(f"toy.rule-number-{n:02d}",))
         for n in range(20)
     ]
-    (comment,) = re.findall("^# .*", write(stream(*cases), "me", "why", LATER), re.MULTILINE)
+    (comment,) = re.findall("^# .*", written(stream(*cases), "me", "why", LATER), re.MULTILINE)
     assert comment.startswith("# toy.rule-number-00, toy.rule-number-01, ")
     assert comment.endswith(f" and {20 - comment.count('toy.')} more")
-    assert len(comment) <= baseline.LINE
+    assert len(comment) <= LINE
 
 
 AT_VALUE = """\
@@ -244,7 +245,7 @@ def test_an_entry_with_a_path_covers_failures_at_this_field_only_and_comes_befor
 
 def test_a_blocked_refusal_is_known_whatever_twin_the_file_names() -> None:
     blocked = evolve(FAIL, verdict="blocked", kind=PASS.id)
-    text = write(stream(PASS, blocked), "me", "why", LATER)
+    text = written(stream(PASS, blocked), "me", "why", LATER)
     assert 'kind = "blocked"\n' in text
     assert code(PASS, blocked, text=text) == 0
     assert code(PASS, blocked, text=text.replace('"blocked"', f'"blocked:{PASS.id}"')) == 0
@@ -257,30 +258,33 @@ def test_fix_adds_no_entry() -> None:
 def test_fix_counts_a_case_as_judged_if_any_run_judged_it_and_as_failing_if_it_fails_in_any() -> None:
     paid = event(1, "sum/wrong", "pass")
     parts = [stream(paid, run=evolve(RUN, shard="1/2")), stream(OTHER, run=evolve(RUN, shard="2/2"))]
-    done = baseline.fix(TEXT, parts, NAMES)
+    done = baseline_writing.fix(TEXT, parts, NAMES)
     assert [entry.id for entry in done.removed] == [FAIL.id]
     assert (done.kept, done.unjudged) == (1, 0)
     assert done.text == TEXT[: TEXT.index("# why")] + TEXT[TEXT.index("# another") :]
     left_out = evolve(paid, verdict="not-run", kind="spent")
-    assert baseline.fix(TEXT, [stream(left_out), stream(paid)], NAMES).removed == done.removed
+    assert baseline_writing.fix(TEXT, [stream(left_out), stream(paid)], NAMES).removed == done.removed
     for now in (FAIL, evolve(FAIL, kind="wrong-value")):
-        twice = baseline.fix(TEXT, [stream(paid, OTHER), stream(now, OTHER)], NAMES)
+        twice = baseline_writing.fix(TEXT, [stream(paid, OTHER), stream(now, OTHER)], NAMES)
         assert twice.removed == ()
-    assert baseline.fix(TEXT, [stream(FAIL), stream(evolve(FAIL, cls=""))], NAMES).text == TEXT
+    assert baseline_writing.fix(TEXT, [stream(FAIL), stream(evolve(FAIL, cls=""))], NAMES).text == TEXT
 
 
 def test_a_pattern_is_stale_by_all_shards_of_a_run_and_not_by_one() -> None:
     text = TEXT.replace("sum/wrong", "**~flip:*")
     cases = [event(n, f"{name}~flip:1") for n, name in enumerate(("sum/wrong", "sum/zero"))]
     parts = [stream(case, run=evolve(RUN, shard=f"{n}/2")) for n, case in enumerate(cases, 1)]
-    assert baseline.fix(text, parts, NAMES).text == text[: text.index("# why")] + text[text.index("# ano") :]
+    assert (
+        baseline_writing.fix(text, parts, NAMES).text
+        == text[: text.index("# why")] + text[text.index("# ano") :]
+    )
     for part in (parts[:1], parts[1:], [stream(*cases, run=evolve(RUN, filters=("a",)))]):
-        assert baseline.fix(text, part, NAMES).text == text
+        assert baseline_writing.fix(text, part, NAMES).text == text
 
 
 def test_fix_rewrites_former_ids_and_keeps_what_the_entry_says() -> None:
     text = GROUPS.replace('id = "toy.frame/v1/sum/wrong"', 'id = "toy.frame/v1/sum/former"')
-    done = baseline.fix(text, [stream(FAIL, ZERO, OTHER)], NAMES)
+    done = baseline_writing.fix(text, [stream(FAIL, ZERO, OTHER)], NAMES)
     assert done.text == GROUPS
     assert done.renamed == {"toy.frame/v1/sum/former": FAIL.id}
     flips = text.replace("sum/former", "sum/former~flip:*")
@@ -327,7 +331,7 @@ class = "crc-mismatch"
 )
 def test_fix_is_refused_for_runs_that_show_nothing(bad: EventStream, says: str) -> None:
     with pytest.raises(BaselineError, match=says) as error:
-        baseline.fix(TEXT, [stream(PASS), bad], NAMES)
+        baseline_writing.fix(TEXT, [stream(PASS), bad], NAMES)
     assert "\n" not in str(error.value)
     assert str(error.value).endswith("; the baseline is unchanged")
 

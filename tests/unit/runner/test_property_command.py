@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from baselines import written
 from command_line import Command
 from goldens import load
 
@@ -18,9 +19,8 @@ from wireproof.cases.seeded_examples import property_cases, property_examples, s
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.install_hint import install_command
-from wireproof.runner import baseline
 from wireproof.runner.engine import Engine
-from wireproof.runner.events import EventStream, Examples, read_events, run_event
+from wireproof.runner.events import EventStream, Examples, footer_of, read_events, run_event
 from wireproof.runner.known_failures import parse_baseline
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, PropertySettings, release_seed
 from wireproof.runner.run import Selection, run
@@ -60,10 +60,9 @@ def test_generated_values_avoid_known_failures() -> None:
     cases = [case for case in suite.cases if case.format_id == IDENTIFIER.format_id]
     with Engine(MUTANT, in_process=True) as engine:
         head = run_event(engine.hello, spec=MUTANT, suite="", fixtures="")
-        stream = EventStream(
-            head, tuple(run(engine, Selection.of(engine.hello, cases, suite, families=False)))
-        )
-        text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
+        events = tuple(run(engine, Selection.of(engine.hello, cases, suite, families=False)))
+        stream = EventStream(head, events, footer_of(events))
+        text = written(stream, "me", "a test", date(2999, 1, 1))
         known = property_run.known_signatures(engine.hello, stream, parse_baseline(text), DAY)
         rows = frozenset((IDENTIFIER.format_id,))
         before = list(property_run.run(engine, PropertySettings(40, 1, rows)))
@@ -148,9 +147,8 @@ def test_a_baseline_holds_what_the_examples_found(wireproof: Command, tmp_path: 
     out, known = tmp_path / "run", tmp_path / "known.toml"
     words = ("check", MUTANT, *FEW)
     assert wireproof(*words, "--out", out).code == 1
-    text = wireproof("baseline", "write", out, "--owner", "me").out
-    assert "/property/decode~*" in text
-    known.write_text(text)
+    assert wireproof("baseline", "add", known, out, "--owner", "me").code == 0
+    assert "/property/decode~*" in known.read_text()
     done = wireproof(*words, "--baseline", known)
     assert (done.code, "conforms, but for" in done.out) == (0, True)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from baselines import written
 from command_line import Command
 from faulty_runs import spec
 from folders import SUPPORT
@@ -17,7 +18,7 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
 from wireproof.report.closing_lines import uncompared_lines
-from wireproof.runner.baseline import apply, write
+from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.known_failures import parse_baseline
 from wireproof.wire.observed_fields import field_tree, project
@@ -163,7 +164,7 @@ def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
     seen = stream(
         PASS, FAIL, *family, *other, evolve(other[0], kind="wrong-accept", seq=11, id=f"{other[0].id}1")
     )
-    text = write(seen, "somebody", "not looked into", TODAY)
+    text = written(seen, "somebody", "not looked into", TODAY)
     applied = apply(seen, parse_baseline(text), TODAY)
     assert exit_code(seen, applied) == 0
     assert conclusion_sentence(seen, applied) == "conforms, but for 11 known failures"

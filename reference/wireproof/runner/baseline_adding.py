@@ -1,0 +1,292 @@
+"""New entries of a baseline: the failures of runs that it does not expect, folded into as few as possible."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import takewhile
+from typing import Final
+
+from attrs import evolve, field, frozen
+
+from wireproof.runner.baseline import EntryLookup
+from wireproof.runner.baseline_writing import (
+    LINE,
+    check_runs,
+    chosen,
+    parse_rewritten,
+    parts_of,
+    quoted,
+    table_text,
+    way,
+)
+from wireproof.runner.events import CaseEvent, EventStream, fails_run
+from wireproof.runner.known_failures import (
+    SHARED,
+    BaselineError,
+    CaseNames,
+    KnownFailure,
+    failure_of,
+)
+from wireproof.strict_parsing import parse_toml
+
+MAX_TOPICS: Final = 2
+"""Number of topics whose derived cases are named; if more fail at the same field, the format is named."""
+
+
+@frozen
+class Added:
+    """A baseline with new entries, and what the runs say about those that it had.
+
+    Attributes:
+        text: the file.
+        added: the new entries.
+        failures: number of failures that they cover.
+        known: number of chosen failures that the file expects.
+        left: number of new failures that were not chosen.
+        changed: by id of an entry of a chosen case, its kind, and the kind with which the case fails now.
+        expired: entries past their day, whose chosen cases fail as they say.
+    """
+
+    text: str
+    added: tuple[KnownFailure, ...]
+    failures: int
+    known: int
+    left: int
+    changed: Mapping[str, tuple[str, str]]
+    expired: tuple[KnownFailure, ...]
+
+
+@frozen
+class _Answers:
+    """What the entries of a baseline say about the failures of runs.
+
+    Attributes:
+        new: the failures that no entry covers, or only one of their family that fails in another way; each
+            golden case once, and each derived one and example once for each way in which it fails.
+        known: ids of those that fail as their entry says.
+        changed, expired: by id, the entry and the failure.
+        in_family: those of `new` whose family has an entry.
+    """
+
+    new: dict[tuple[str, ...], CaseEvent] = field(factory=dict)
+    known: set[str] = field(factory=set)
+    changed: dict[str, tuple[KnownFailure, CaseEvent]] = field(factory=dict)
+    expired: dict[str, KnownFailure] = field(factory=dict)
+    in_family: set[str] = field(factory=set)
+
+    @classmethod
+    def of(cls, failures: Sequence[CaseEvent], entries: Sequence[KnownFailure], today: date) -> "_Answers":
+        """Compare failures with the entries; one has changed if no run has the failure that it says."""
+        found = cls()
+        lookup = EntryLookup(entries)
+        for event in failures:
+            entry = lookup.entry_of(event)
+            if entry is None:
+                found.new[_case_and_way(event)] = event
+            elif not entry.fails_as_recorded(event) and entry.prefix:
+                found.new[_case_and_way(event)] = event
+                found.in_family.add(event.id)
+            elif not entry.fails_as_recorded(event):
+                found.changed[event.id] = entry, event
+            elif entry.expires < today:
+                found.expired[event.id] = entry
+            else:
+                found.known.add(event.id)
+        for name in found.known:
+            found.changed.pop(name, None)
+        return found
+
+
+def _case_and_way(event: CaseEvent) -> tuple[str, ...]:
+    """Return what counts as one failure; a golden case has one entry, so that its last way counts."""
+    return (event.id, *_failure(event)) if "~" in event.id else (event.id,)
+
+
+def add(
+    text: str,
+    streams: Sequence[EventStream],
+    names: CaseNames,
+    model: KnownFailure,
+    words: Sequence[str] = (),
+    *,
+    today: date,
+    name: str = "baseline",
+) -> Added:
+    """Add entries for the failures that would fail the runs, and that no entry expects, to the end of a file.
+
+    All that it has stays as it is. A table has the failures of a format with one verdict, class and path; its
+    comment names their rules. The user improves the reasons.
+
+    Args:
+        text: the file; empty for a new one, which gets what its entries share above them.
+        streams: runs of one version of an implementation, each perhaps of a part of the cases.
+        names: the cases that there are.
+        model: reason, issue, day and owner of the new entries; without an owner it is that of the file.
+        words: ids, patterns of ids, or kinds of the failures that are to be added; all without any.
+        today: the day with which those of the entries are compared.
+        name: the name of the file, for messages.
+
+    Raises:
+        BaselineError: the file is not valid, a word names no failure, an owner or a reason is missing, or
+            `check_runs` refuses the runs.
+    """
+    check_runs(streams)
+    head, _, tables = parts_of(text, name)
+    shared = parse_toml(head)
+    if not model.owner and isinstance(shared.get("owner"), str):
+        model = evolve(model, owner=shared["owner"])
+    if not (model.owner and model.reason):
+        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
+        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    entries = names.all_present((entry for table in tables for entry in table), name)
+    failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
+    rows = chosen(
+        [names.aliases.get(word, word) for word in words],
+        {(event.id, event.label) for event in failures},
+        "is no file, and no failure of the runs has this id or kind",
+    )
+    wanted = {name for name, _ in rows}
+    found = _Answers.of(failures, entries, today)
+    new_tables = _tables(failures, found, entries, wanted)
+    added = [
+        [
+            evolve(model, id=one, kind=table.kind, cls=table.cls, path=table.path)
+            for one in sorted(table.names)
+        ]
+        for table in new_tables
+    ]
+    is_new = not (tables or shared)
+    fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
+    texts = [head_text(model)] if is_new else []
+    texts += [
+        f"\n# {_rules_text(table.rules)}\n{table_text(group[0], [entry.id for entry in group], fields)}"
+        for table, group in zip(new_tables, added, strict=True)
+    ]
+    flat = tuple(entry for group in added for entry in group)
+    if unknown := next((entry for entry in flat if not names.present(entry)), None):
+        raise BaselineError(
+            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
+            "nothing was changed"
+        )
+    longer = _appended(text, "".join(texts))
+    if names.all_present(parse_rewritten(longer, name), name) != (*entries, *flat):
+        raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
+    return Added(
+        longer,
+        flat,
+        sum(event.id in wanted for event in found.new.values()),
+        len(found.known & wanted),
+        sum(event.id not in wanted for event in found.new.values()),
+        {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
+        tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
+    )
+
+
+def head_text(model: KnownFailure) -> str:
+    """Return what stands above all tables of a new file."""
+    return (
+        f"owner = {quoted(model.owner)}\nexpires = {model.expires.isoformat()}\n"
+        f"reason = {quoted(model.reason)}\n"
+    )
+
+
+def _appended(text: str, more: str) -> str:
+    """Return a text with more behind it, with the line ends that it has."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    ended = text if not text or text.endswith("\n") else text + end
+    return ended + more.replace("\n", end) if more else text
+
+
+@frozen
+class _Table:
+    """A new table: how its cases fail, their ids, and how often each rule is broken."""
+
+    kind: str
+    cls: str
+    path: str
+    names: set[str] = field(factory=set)
+    rules: Counter[str] = field(factory=Counter)
+
+
+def _tables(
+    failures: Sequence[CaseEvent],
+    found: _Answers,
+    entries: Sequence[KnownFailure],
+    wanted: Collection[str],
+) -> list[_Table]:
+    """Return the tables of the new failures that are wanted, in order.
+
+    A pattern would cover those that are not wanted too, and an entry of a family those that another pattern
+    expects: then each case is named, or the pattern of the topic stands for that of the family.
+    """
+    folded = [row for row in _folded(failures) if found.new.get(_case_and_way(row[0])) is row[0]]
+    partly = {(name, *_failure(event)) for event, name in folded if event.id not in wanted}
+    broad = [entry for entry in entries if entry.broad]
+    tables: dict[tuple[str, ...], _Table] = {}
+    alone: set[str] = set()
+    for event, fold in folded:
+        if event.id not in wanted or event.id in alone:
+            continue
+        name = fold
+        if not event.is_property and "~" in event.id:
+            if event.id in found.in_family or (fold, *_failure(event)) in partly:
+                name = event.id
+                alone.add(name)
+            elif "*" not in fold[:-1] and any(entry.is_about(fold[:-1]) for entry in broad):
+                name = f"{event.suite}/*~{fold.partition('~')[2]}"
+        table = tables.setdefault((event.format, *_failure(event)), _Table(*way(event)))
+        table.names.add(name)
+        table.rules[next(iter(event.deciding_rules), event.suite)] += 1
+    return [
+        table for _, table in sorted(tables.items(), key=lambda row: (row[0][0], row[1].kind, *row[0][1:]))
+    ]
+
+
+def _failure(event: CaseEvent) -> tuple[str, ...]:
+    """Return in which way a case fails, as entries are compared with it: a runaway codec has one way."""
+    return (*failure_of(event.label, event.cls, exact=False), event.signature_path)
+
+
+def _rules_text(rules: Counter[str]) -> str:
+    """Return the most frequent rules, as many as fit on a line."""
+    names = [name for name, _ in rules.most_common()]
+    shown = list(
+        takewhile(lambda number: len(", ".join(names[:number])) < LINE - 15, range(2, len(names) + 1))
+    )
+    number = shown[-1] if shown else 1
+    more = f" and {len(names) - number} more" if number < len(names) else ""
+    return ", ".join(names[:number]) + more
+
+
+def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+    """Yield each failure with the id or the pattern that covers it.
+
+    The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
+    family in no other way, else of the whole topic; of all topics, if several fail at the same field.
+    Generated examples are named without seed and number.
+    """
+    alike: dict[tuple[str, ...], set[str]] = {}
+    topics: dict[tuple[str, ...], set[str]] = {}
+    kinds: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for event in gating:
+        parent, family = _parts(event)
+        alike.setdefault((event.suite, family, *_failure(event)), set()).add(parent)
+        topics.setdefault((event.format_id, family, *_failure(event)), set()).add(event.suite)
+        kinds.setdefault((parent, family), set()).add(_failure(event))
+    for event in gating:
+        parent, family = _parts(event)
+        if event.is_property:
+            yield event, f"{parent}~*"
+        elif not family:
+            yield event, event.id
+        elif event.signature_path and len(topics[event.format_id, family, *_failure(event)]) > MAX_TOPICS:
+            yield event, f"{event.format_id}/**~{family}:*"
+        else:
+            one = len(alike[event.suite, family, *_failure(event)]) == len(kinds[parent, family]) == 1
+            yield event, f"{parent if one else f'{event.suite}/*'}~{family}:*"
+
+
+def _parts(event: CaseEvent) -> tuple[str, str]:
+    """Split an id into that of its fixture and its family, which a golden case does not have."""
+    parent, _, derived = event.id.partition("~")
+    return parent, derived.partition(":")[0]
