@@ -24,6 +24,7 @@ from wireproof.runner.known_failures import (
     baseline_text,
     read_baseline,
 )
+from wireproof.runner.origins import applied_baseline, stored_baseline
 from wireproof.wire.safe_text import escape_unsafe
 
 LIFETIME = timedelta(days=180)
@@ -56,6 +57,16 @@ def runs_of(paths: Sequence[Path]) -> list[EventStream]:
                 )
         found += streams
     return found
+
+
+def origins_of(streams: Sequence[EventStream], suite: Suite) -> dict[str, str]:
+    """Return why the failures of runs are not in the baselines that they were judged with, by their ids."""
+    return {
+        name: origin.kind
+        for stream in streams
+        if (known := stored_baseline(stream, suite))
+        for name, origin in applied_baseline(stream, known, suite).origins.items()
+    }
 
 
 class Commands(click.Group):
@@ -96,23 +107,27 @@ def add(
 ) -> None:
     """Add entries for the failures of the RUNs that FILE does not expect; all that it has stays as it is.
 
-    With ids, patterns of ids or kinds such as fail:wrong-accept, only those. A FILE that is not there is
-    written, and needs an owner. The entries are valid for 180 days.
+    With ids, patterns of ids or kinds such as fail:wrong-accept, only those; with new-case, level-changed,
+    expectation-changed, base-passes or codec, those that are new for this reason. A FILE that is not there
+    is written, and needs an owner. The entries are valid for 180 days.
     """
     run_files = [path for path in map(Path, words) if path.exists() and not path.is_dir()]
     chosen = [word for word in words if Path(word) not in run_files]
     if not run_files:
         raise BaselineError(f"{words[0]}: no such file; write a run with `check --out run.jsonl`")
+    suite, streams = suite_of(folders), runs_of(run_files)
+    names = CaseNames.of(suite)
     done = baseline_adding.add(
         baseline_text(file) if file.exists() else "",
-        runs_of(run_files),
-        CaseNames.of(suite_of(folders)),
+        streams,
+        names,
         KnownFailure("", "", "", reason, owner, today() + LIFETIME, issue),
         chosen,
         today=today(),
         name=file.name,
+        origins=origins_of(streams, suite),
     )
-    rewrite(file, done.text)
+    complete = rewrite_after_runs(file, done.text, streams, names)
     echo_changes("added", [f"{entry.id} ({entry.kind})" for entry in done.added])
     echo_changes(
         "changed",
@@ -126,6 +141,7 @@ def add(
             [f"{file.name}: {len(done.added):,} added for {done.failures:,} failures"]
             + [f"{number:,} {what}" for what, number in counts.items() if number]
         )
+        + complete
     )
     if done.changed:
         click.echo(f"`wireproof baseline fix {file} {run_files[0]}` rewrites the changed ones")
@@ -145,10 +161,9 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
 
     Each RUN may have a part of the cases. Nothing is added, and an entry of a case that no RUN judged stays.
     """
-    done = baseline_writing.fix(
-        baseline_text(file), runs_of(run_files), CaseNames.of(suite_of(folders)), file.name
-    )
-    rewrite(file, done.text)
+    streams, names = runs_of(run_files), CaseNames.of(suite_of(folders))
+    done = baseline_writing.fix(baseline_text(file), streams, names, file.name)
+    complete = rewrite_after_runs(file, done.text, streams, names)
     removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
     renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]
     changed = [f"{name}: fails as {kind} now" for name, kind in done.changed.items()]
@@ -158,7 +173,7 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
     unjudged = f", of which no run says anything about {done.unjudged:,}" if done.unjudged else ""
     click.echo(
         f"{file.name}: {len(removed):,} removed, {len(renamed):,} renamed, {len(changed):,} changed, "
-        f"{done.kept:,} kept{unjudged}"
+        f"{done.kept:,} kept{unjudged}{complete}"
     )
 
 
@@ -167,6 +182,13 @@ def echo_changes(word: str, lines: Sequence[str]) -> None:
     more = [f"and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
     for line in (*lines[:MOST_LINES], *more):
         click.echo(escape_unsafe(f"{word:7}  {line}"))
+
+
+def rewrite_after_runs(file: Path, text: str, streams: Sequence[EventStream], names: CaseNames) -> str:
+    """Write a baseline, with the release that it is complete for now; return words that say so, or none."""
+    settled = baseline_writing.settled(text, streams, names, today())
+    rewrite(file, settled)
+    return "" if settled == text else f"; complete for wireproof {__version__}"
 
 
 def rewrite(file: Path, text: str) -> None:

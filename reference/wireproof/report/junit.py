@@ -198,6 +198,7 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
         stale = [line for line in baseline_lines(stream, applied) if line.startswith("baseline: stale ")]
         text = _annotation("\n".join((*stale, f"wireproof baseline fix {applied.file} RUN")))
         lines.append(f"::error title={_property(f'wireproof: {applied.file}')}::{text}")
+    lines += (f"::warning title={_property(applied.file)}::{_annotation(line)}" for line in applied.notices)
     if any(trust_codes(stream, applied)):
         lines.append(f"::error title=wireproof::{_annotation(conclusion_sentence(stream, applied))}")
     return lines

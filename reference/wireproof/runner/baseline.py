@@ -51,6 +51,7 @@ class AppliedBaseline:
         changed: entries whose case fails in another way.
         expired: entries past their date; their cases count as if there were no entry.
         origins: by case id, why a failure that it does not have is new.
+        notices: lines about the entries that expire within two weeks.
         file: its name; empty without a baseline.
         suite: the release for which it was complete; empty if it does not say it.
     """
@@ -60,6 +61,7 @@ class AppliedBaseline:
     changed: tuple[KnownFailure, ...] = ()
     expired: tuple[KnownFailure, ...] = ()
     origins: Mapping[str, Origin] = field(factory=dict)
+    notices: tuple[str, ...] = ()
     file: str = ""
     suite: str = ""
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -102,7 +103,7 @@ def _case_and_way(event: CaseEvent) -> tuple[str, ...]:
     return (event.id, *_failure(event)) if "~" in event.id else (event.id,)
 
 
-def add(
+def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     text: str,
     streams: Sequence[EventStream],
     names: CaseNames,
@@ -111,6 +112,7 @@ def add(
     *,
     today: date,
     name: str = "baseline",
+    origins: Mapping[str, str] = MappingProxyType({}),
 ) -> Added:
     """Add entries for the failures that would fail the runs, and that no entry expects, to the end of a file.
 
@@ -122,9 +124,10 @@ def add(
         streams: runs of one version of an implementation, each perhaps of a part of the cases.
         names: the cases that there are.
         model: reason, issue, day and owner of the new entries; without an owner it is that of the file.
-        words: ids, patterns of ids, or kinds of the failures that are to be added; all without any.
+        words: ids, patterns of ids, kinds or origins of the failures that are to be added; all without any.
         today: the day with which those of the entries are compared.
         name: the name of the file, for messages.
+        origins: by id, why a failure is new: a word of `OriginKind`.
 
     Raises:
         BaselineError: the file is not valid, a word names no failure, an owner or a reason is missing, or
@@ -142,7 +145,7 @@ def add(
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
     rows = chosen(
         [names.aliases.get(word, word) for word in words],
-        {(event.id, event.label) for event in failures},
+        {(event.id, kind) for event in failures for kind in (event.label, origins.get(event.id)) if kind},
         "is no file, and no failure of the runs has this id or kind",
     )
     wanted = {name for name, _ in rows}

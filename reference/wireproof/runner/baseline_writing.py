@@ -13,10 +13,11 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.runner.baseline import UNJUDGED, Evidence, evidence
-from wireproof.runner.events import CaseEvent, EventStream
+from wireproof.runner.baseline import UNJUDGED, EntryLookup, Evidence, evidence
+from wireproof.runner.events import CaseEvent, EventStream, fails_run, joined
 from wireproof.runner.known_failures import (
     MARKS,
+    ORIGIN,
     PATH,
     QUOTED,
     SHARED,
@@ -210,6 +211,28 @@ class EntryText:
     def ends_group(self) -> bool:
         """Return True if a separate comment divides it from the next one."""
         return bool(self.tail.strip())
+
+
+def settled(text: str, streams: Sequence[EventStream], names: CaseNames, today: date) -> str:
+    """Return a file with the release of the cases of a whole run, if its entries cover all of its failures.
+
+    Until then the release before stays, so that each failure that is left says what changed since.
+    """
+    lookup = EntryLookup(names.all_present(parse_baseline(text), "baseline"))
+    for stream in joined(streams):
+        run, new = stream.run, (event for event in stream.cases if fails_run(event, stream.run))
+        if stream.complete and not stream.filtered and all(lookup.expects(event, today) for event in new):
+            head, *_ = parts_of(text, "baseline")
+            lines = [line for line in head.splitlines(keepends=True) if not _ORIGIN.match(line)]
+            comments = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), lines))
+            end = "\r\n" if "\r\n" in text else "\n"
+            new_lines = [f"suite = {quoted(run.suite)}{end}", f"cases = {quoted(run.fixtures)}{end}"]
+            return "".join((*lines[:comments], *new_lines, *lines[comments:])) + text[len(head) :]
+    return text
+
+
+_ORIGIN: Final = re.compile(rf"({'|'.join(ORIGIN)})\s*=")
+"""A line at the head of a file about the cases that it is complete for."""
 
 
 def parts_of(text: str, name: str) -> tuple[str, list[EntryText], tuple[tuple[KnownFailure, ...], ...]]:

@@ -15,7 +15,7 @@ from attrs import evolve
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import ADDED, CHANGED, LEVEL, FrozenCase
 from wireproof.release_order import age
-from wireproof.runner.baseline import AppliedBaseline, Origin, OriginKind, apply
+from wireproof.runner.baseline import AppliedBaseline, Origin, OriginKind, apply, expiry_notices
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.known_failures import Baseline
 
@@ -38,7 +38,8 @@ COUNTED: Final[Mapping[OriginKind, str]] = {
 
 def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> AppliedBaseline:
     """Return the effect of a baseline on a run on the day of the run, with the origin of each new failure."""
-    applied = apply(stream, baseline.entries, _day(stream))
+    day = _day(stream)
+    applied = apply(stream, baseline.entries, day)
     origin = origin_lookup(baseline.suite, baseline.ids, suite)
     new = (
         event
@@ -46,7 +47,8 @@ def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> A
         if applied.overlays.get(event.id) != "expected" and fails_run(event, stream.run)
     )
     origins = {event.id: origin(event, stream.run) for event in new}
-    return evolve(applied, origins=origins, file=baseline.file, suite=baseline.suite)
+    notices = tuple(expiry_notices(baseline.entries, day, baseline.file))
+    return evolve(applied, origins=origins, notices=notices, file=baseline.file, suite=baseline.suite)
 
 
 def stored_baseline(stream: EventStream, suite: Suite) -> Baseline | None:
@@ -133,5 +135,6 @@ def baseline_lines(stream: EventStream, applied: AppliedBaseline) -> Iterator[st
         yield from (f"baseline: {line}" for line in lines[:MAX_ENTRIES])
         if len(lines) > MAX_ENTRIES:
             yield f"baseline: {lines[0].split()[0]:<7}  and {len(lines) - MAX_ENTRIES:,} more entries"
+    yield from applied.notices
     if line := new_failures_line(stream, applied):
         yield line

@@ -1,15 +1,20 @@
 """An upgrade of the suite: a failure that the baseline does not have says if a case or the codec changed."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from command_line import Command
 from fixture_folders import GOOD, PLACE, write
+from small_runs import RUN, event, stream
 
 from wireproof.cases.fixtures import load
 from wireproof.cases.frozen_digests import freeze
+from wireproof.runner.baseline_writing import settled
 from wireproof.runner.events import read_events
+from wireproof.runner.known_failures import CaseNames
 
 REFUSES = "py:tests.support.refusing_codecs:RefuseEverything"
 
@@ -99,3 +104,35 @@ def test_shards_are_joined_to_what_the_whole_run_says(
     wireproof(*words(upgraded), "--shard", "2/2", "--out", parts[1])
     done = wireproof(*_with_suite(upgraded), "report", *parts)
     assert (done.code, done.one_line()) == (2, "wireproof: shards 1/2 and 2/2 had different baselines")
+
+
+def test_one_kind_is_accepted_and_the_release_is_written_once_nothing_is_left(
+    wireproof: Command, upgraded: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run.jsonl"
+    wireproof(*words(upgraded), "--out", run)
+    add = (*_with_suite(upgraded), "baseline", "add", upgraded, run)
+    done = wireproof(*add, "new-case")
+    assert "known.toml: 2 added for 2 failures, 3 not chosen" in done.out
+    assert 'suite = "0.0.9"' in upgraded.read_text()
+    assert wireproof(*add, "base-passes").one_line().startswith("wireproof: base-passes: ")
+    assert "3 added for 3 failures" in wireproof(*add).out
+    assert 'suite = "0.0.9"' in upgraded.read_text()  # the run has a part of the cases
+    assert wireproof(*words(upgraded)).code == 0
+
+
+def test_the_release_is_that_of_a_whole_run_whose_failures_are_all_known(
+    upgraded: Path,
+) -> None:
+    suite = load((upgraded.parent / "suite",))
+    names = CaseNames.of(suite)
+    failing = evolve(event(1, "x", "fail", "wrong-reject", cls="other"), id=f"{PLACE}/e-is")
+    whole = stream(failing, run=evolve(RUN, suite="0.1.0", fixtures="abcd"))
+    text = upgraded.read_text()
+    later = settled(text, [whole], names, date(2026, 11, 28))
+    assert later == text.replace("0.0.9", "0.1.0").replace('cases = "00"', 'cases = "abcd"')
+    assert settled(text.split("\n", 2)[2], [whole], names, date(2026, 11, 28)) == later
+    part = evolve(whole, run=evolve(whole.run, filters=("x",)))
+    other = evolve(failing, id=f"{PLACE}/f-new")
+    for run in (part, evolve(whole, footer=None), stream(failing, other, run=whole.run)):
+        assert settled(text, [run], names, date(2026, 11, 28)) == text
