@@ -216,11 +216,11 @@ def _tables(
 ) -> list[_Table]:
     """Return the tables of the new failures that are wanted, in order.
 
-    A pattern would cover those that are not wanted too, and an entry of a family those that another pattern
-    expects: then each case is named, or the pattern of the topic stands for that of the family.
+    A pattern may cover failures that are not wanted: then each case is named. The entry of a family comes
+    before the patterns of other failures: where there are any, the new one is a pattern of the topic too.
     """
     folded = [row for row in _folded(failures) if found.new.get(_case_and_way(row[0])) is row[0]]
-    partly = {(name, *_failure(event)) for event, name in folded if event.id not in wanted}
+    others = _Others([event for event, _ in folded if event.id not in wanted])
     broad = [entry for entry in entries if entry.broad]
     tables: dict[tuple[str, ...], _Table] = {}
     alone: set[str] = set()
@@ -229,7 +229,7 @@ def _tables(
             continue
         name = fold
         if not event.is_property and "~" in event.id:
-            if event.id in found.in_family or (fold, *_failure(event)) in partly:
+            if event.id in found.in_family or others.are_covered(fold, event):
                 name = event.id
                 alone.add(name)
             elif "*" not in fold[:-1] and any(entry.is_about(fold[:-1]) for entry in broad):
@@ -240,6 +240,29 @@ def _tables(
     return [
         table for _, table in sorted(tables.items(), key=lambda row: (row[0][0], row[1].kind, *row[0][1:]))
     ]
+
+
+class _Others:
+    """The new failures that are not chosen."""
+
+    def __init__(self, events: Sequence[CaseEvent]) -> None:
+        """Sort the failures by their families."""
+        self._by_family: dict[str, list[CaseEvent]] = {}
+        for event in events:
+            self._by_family.setdefault(_parts(event)[1], []).append(event)
+        self._covered: dict[tuple[str, ...], bool] = {}
+
+    def are_covered(self, fold: str, event: CaseEvent) -> bool:
+        """Return whether an entry with this pattern for a failure like `event` would cover any of them."""
+        key = (fold, *_failure(event))
+        if key not in self._covered:
+            kind, cls, path = way(event)
+            entry = KnownFailure(fold, kind, cls, "", "", date.max, path=path)
+            family = self._by_family.get(_parts(event)[1], ())
+            self._covered[key] = any(
+                entry.fails_as_recorded(one) and entry.is_about(one.id) for one in family
+            )
+        return self._covered[key]
 
 
 def _failure(event: CaseEvent) -> tuple[str, ...]:
