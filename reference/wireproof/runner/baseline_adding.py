@@ -148,32 +148,22 @@ def add(
     wanted = {name for name, _ in rows}
     found = _Answers.of(failures, entries, today)
     new_tables = _tables(failures, found, entries, wanted)
-    added = [
-        [
-            evolve(model, id=one, kind=table.kind, cls=table.cls, path=table.path)
-            for one in sorted(table.names)
-        ]
-        for table in new_tables
-    ]
     is_new = not (tables or shared)
     fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
     texts = [head_text(model)] if is_new else []
-    texts += [
-        f"\n# {_rules_text(table.rules)}\n{table_text(group[0], [entry.id for entry in group], fields)}"
-        for table, group in zip(new_tables, added, strict=True)
-    ]
-    flat = tuple(entry for group in added for entry in group)
-    if unknown := next((entry for entry in flat if not names.present(entry)), None):
+    texts += [table.text(model, fields) for table in new_tables]
+    added = tuple(entry for table in new_tables for entry in table.entries(model))
+    if unknown := next((entry for entry in added if not names.present(entry)), None):
         raise BaselineError(
             f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
             "nothing was changed"
         )
     longer = _appended(text, "".join(texts))
-    if names.all_present(parse_rewritten(longer, name), name) != (*entries, *flat):
+    if names.all_present(parse_rewritten(longer, name), name) != (*entries, *added):
         raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
     return Added(
         longer,
-        flat,
+        added,
         sum(event.id in wanted for event in found.new.values()),
         len(found.known & wanted),
         sum(event.id not in wanted for event in found.new.values()),
@@ -206,6 +196,17 @@ class _Table:
     path: str
     names: set[str] = field(factory=set)
     rules: Counter[str] = field(factory=Counter)
+
+    def entries(self, model: KnownFailure) -> list[KnownFailure]:
+        """Return the entries, in the order of their ids; the other fields are those of `model`."""
+        own = evolve(model, kind=self.kind, cls=self.cls, path=self.path)
+        return [evolve(own, id=name) for name in sorted(self.names)]
+
+    def text(self, model: KnownFailure, shared: Sequence[str]) -> str:
+        """Return the table with its comment, without the fields that the file shares."""
+        entries = self.entries(model)
+        table = table_text(entries[0], [entry.id for entry in entries], shared)
+        return f"\n# {_rules_text(self.rules)}\n{table}"
 
 
 def _tables(
