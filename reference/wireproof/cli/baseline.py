@@ -167,7 +167,11 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
     removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
     renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]
     changed = [f"{name}: fails as {kind} now" for name, kind in done.changed.items()]
-    mixed = [f"{entry.id} ({entry.kind}): some of its cases fail in another way" for entry in done.mixed]
+    mixed = [
+        f"{entry.id} ({entry.kind}): some of its cases fail in another way"
+        + (", which `baseline add` adds" if entry.prefix else "")
+        for entry in done.mixed
+    ]
     for word, lines in (("removed", removed), ("renamed", renamed), ("changed", changed), ("kept", mixed)):
         echo_changes(word, lines)
     unjudged = f", of which no run says anything about {done.unjudged:,}" if done.unjudged else ""

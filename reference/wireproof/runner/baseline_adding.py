@@ -151,32 +151,22 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     wanted = {name for name, _ in rows}
     found = _Answers.of(failures, entries, today)
     new_tables = _tables(failures, found, entries, wanted)
-    added = [
-        [
-            evolve(model, id=one, kind=table.kind, cls=table.cls, path=table.path)
-            for one in sorted(table.names)
-        ]
-        for table in new_tables
-    ]
     is_new = not (tables or shared)
     fields = [part for part in SHARED if is_new or shared.get(part) == getattr(model, part)]
     texts = [head_text(model)] if is_new else []
-    texts += [
-        f"\n# {_rules_text(table.rules)}\n{table_text(group[0], [entry.id for entry in group], fields)}"
-        for table, group in zip(new_tables, added, strict=True)
-    ]
-    flat = tuple(entry for group in added for entry in group)
-    if unknown := next((entry for entry in flat if not names.present(entry)), None):
+    texts += [table.text(model, fields) for table in new_tables]
+    added = tuple(entry for table in new_tables for entry in table.entries(model))
+    if unknown := next((entry for entry in added if not names.present(entry)), None):
         raise BaselineError(
             f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
             "nothing was changed"
         )
     longer = _appended(text, "".join(texts))
-    if names.all_present(parse_rewritten(longer, name), name) != (*entries, *flat):
+    if names.all_present(parse_rewritten(longer, name), name) != (*entries, *added):
         raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
     return Added(
         longer,
-        flat,
+        added,
         sum(event.id in wanted for event in found.new.values()),
         len(found.known & wanted),
         sum(event.id not in wanted for event in found.new.values()),
@@ -210,6 +200,17 @@ class _Table:
     names: set[str] = field(factory=set)
     rules: Counter[str] = field(factory=Counter)
 
+    def entries(self, model: KnownFailure) -> list[KnownFailure]:
+        """Return the entries, in the order of their ids; the other fields are those of `model`."""
+        own = evolve(model, kind=self.kind, cls=self.cls, path=self.path)
+        return [evolve(own, id=name) for name in sorted(self.names)]
+
+    def text(self, model: KnownFailure, shared: Sequence[str]) -> str:
+        """Return the table with its comment, without the fields that the file shares."""
+        entries = self.entries(model)
+        table = table_text(entries[0], [entry.id for entry in entries], shared)
+        return f"\n# {_rules_text(self.rules)}\n{table}"
+
 
 def _tables(
     failures: Sequence[CaseEvent],
@@ -219,11 +220,11 @@ def _tables(
 ) -> list[_Table]:
     """Return the tables of the new failures that are wanted, in order.
 
-    A pattern would cover those that are not wanted too, and an entry of a family those that another pattern
-    expects: then each case is named, or the pattern of the topic stands for that of the family.
+    A pattern may cover failures that are not wanted: then each case is named. The entry of a family comes
+    before the patterns of other failures: where there are any, the new one is a pattern of the topic too.
     """
     folded = [row for row in _folded(failures) if found.new.get(_case_and_way(row[0])) is row[0]]
-    partly = {(name, *_failure(event)) for event, name in folded if event.id not in wanted}
+    others = _Others([event for event, _ in folded if event.id not in wanted])
     broad = [entry for entry in entries if entry.broad]
     tables: dict[tuple[str, ...], _Table] = {}
     alone: set[str] = set()
@@ -232,7 +233,7 @@ def _tables(
             continue
         name = fold
         if not event.is_property and "~" in event.id:
-            if event.id in found.in_family or (fold, *_failure(event)) in partly:
+            if event.id in found.in_family or others.are_covered(fold, event):
                 name = event.id
                 alone.add(name)
             elif "*" not in fold[:-1] and any(entry.is_about(fold[:-1]) for entry in broad):
@@ -243,6 +244,29 @@ def _tables(
     return [
         table for _, table in sorted(tables.items(), key=lambda row: (row[0][0], row[1].kind, *row[0][1:]))
     ]
+
+
+class _Others:
+    """The new failures that are not chosen."""
+
+    def __init__(self, events: Sequence[CaseEvent]) -> None:
+        """Sort the failures by their families."""
+        self._by_family: dict[str, list[CaseEvent]] = {}
+        for event in events:
+            self._by_family.setdefault(_parts(event)[1], []).append(event)
+        self._covered: dict[tuple[str, ...], bool] = {}
+
+    def are_covered(self, fold: str, event: CaseEvent) -> bool:
+        """Return whether an entry with this pattern for a failure like `event` would cover any of them."""
+        key = (fold, *_failure(event))
+        if key not in self._covered:
+            kind, cls, path = way(event)
+            entry = KnownFailure(fold, kind, cls, "", "", date.max, path=path)
+            family = self._by_family.get(_parts(event)[1], ())
+            self._covered[key] = any(
+                entry.fails_as_recorded(one) and entry.is_about(one.id) for one in family
+            )
+        return self._covered[key]
 
 
 def _failure(event: CaseEvent) -> tuple[str, ...]:

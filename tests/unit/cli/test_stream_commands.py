@@ -307,6 +307,22 @@ def test_what_is_added_is_said_and_what_is_not_has_its_command(wireproof: Comman
     assert (again.code, again.out) == (0, "known.toml: 0 added for 0 failures, 3 known already\n")
 
 
+def test_a_family_that_fails_in_two_ways_is_left_by_fix_and_completed_by_add(
+    wireproof: Command, tmp_path: Path
+) -> None:
+    family = "kafka.batch/v2/crc/zero~flip:"
+    known, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    known.write_text(ENTRY.replace("kafka.batch/v2/crc/zero", f"{family}*"), encoding="utf-8")
+    as_known = evolve(_case("fail", "wrong-accept", "crc-mismatch"), id=f"{family}1")
+    _write(run, as_known, evolve(_case("crash"), id=f"{family}2"))
+    done = wireproof("baseline", "fix", known, run)
+    assert "some of its cases fail in another way, which `baseline add` adds\n" in done.out
+    assert wireproof("baseline", "add", known, run).out == (
+        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failures, 1 known already\n"
+    )
+    assert "0 changed, 2 kept" in wireproof("baseline", "fix", known, run).out
+
+
 def test_a_word_that_is_no_run_is_refused_and_no_file_is_written(wireproof: Command, tmp_path: Path) -> None:
     new, run = tmp_path / "new.toml", _write(tmp_path / "run.jsonl", _case("crash"))
     for words, says in (

@@ -6,14 +6,15 @@ from datetime import date, timedelta
 import pytest
 from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, written
+from hypothesis import given, strategies
 from small_runs import FAIL, PASS, RUN, event, stream
 
 from wireproof.runner import baseline_adding, baseline_writing
-from wireproof.runner.baseline import WARNING, expiring, expiry_notices
+from wireproof.runner.baseline import WARNING, EntryLookup, expiring, expiry_notices
 from wireproof.runner.baseline_adding import Added
 from wireproof.runner.baseline_writing import LONGEST_EXTENSION
 from wireproof.runner.events import CaseEvent, EventStream
-from wireproof.runner.known_failures import BaselineError, KnownFailure, parse_baseline
+from wireproof.runner.known_failures import BaselineError, CaseNames, KnownFailure, parse_baseline
 
 ZERO = evolve(FAIL, id="toy.frame/v1/sum/zero", seq=2)
 DAY = date(2027, 5, 20)
@@ -205,6 +206,58 @@ def test_a_codec_that_runs_away_is_one_entry_whichever_limit_ends_it() -> None:
     text = written(stream(*cases), "me", "so", LATER)
     assert [entry.id for entry in parse_baseline(text)] == ["toy.frame/v1/topic/*~flip:*"]
     assert code(*cases, text=text) == 0
+
+
+WAYS = (
+    ("fail", "wrong-accept", "crc-mismatch"),
+    ("fail", "wrong-value", ""),
+    ("crash", "", ""),
+    ("timeout", "", ""),
+    ("blocked", PASS.id, ""),
+    ("pass", "", ""),
+)
+FIXTURES = [f"toy.frame/v1/{topic}/{name}" for topic in "abc" for name in "xyz"]
+IDS = [
+    *FIXTURES,
+    *(f"{name}~{family}:{n}" for name in FIXTURES for family in ("flip", "truncate") for n in range(2)),
+    *(f"toy.frame/v1/property/decode~s0:{n}" for n in range(2)),
+]
+EVENTS = strategies.dictionaries(
+    strategies.sampled_from(IDS),
+    strategies.tuples(strategies.sampled_from(WAYS), strategies.sampled_from(["", "sum", "records[1].key"])),
+)
+
+
+def run_of(answers: dict[str, tuple[tuple[str, str, str], str]]) -> list[CaseEvent]:
+    return [
+        evolve(FAIL, id=name, seq=n, verdict=verdict, kind=kind, cls=cls, path=path)
+        for n, (name, ((verdict, kind, cls), path)) in enumerate(answers.items())
+    ]
+
+
+@given(EVENTS, EVENTS, strategies.integers(0, 99))
+def test_exactly_the_chosen_failures_are_expected_after_it_and_no_other_entry_changes_its_meaning(
+    first: dict[str, tuple[tuple[str, str, str], str]],
+    then: dict[str, tuple[tuple[str, str, str], str]],
+    number: int,
+) -> None:
+    names = CaseNames(set(FIXTURES), {}, ["toy.frame/v1/property/decode"])
+    text = baseline_adding.add("", [stream(*run_of(first))], names, MODEL, today=TODAY).text
+    before = EntryLookup(parse_baseline(text))
+    assert all(before.expects(case, TODAY) for case in run_of(first) if case.verdict != "pass")
+    failures = [case for case in run_of(then) if case.verdict != "pass"]
+    words = [failures[number % len(failures)].id] if failures and number % 3 else []
+    done = baseline_adding.add(text, [stream(*run_of(then))], names, MODEL, words, today=TODAY)
+    assert done.text.startswith(text)
+    after = EntryLookup(parse_baseline(done.text))
+    for case in failures:
+        chosen = not words or case.id in words
+        known = before.expects(case, TODAY)
+        if not case.is_property:
+            assert after.expects(case, TODAY) == (known or (chosen and case.id not in done.changed))
+    added = {entry.id for entry in done.added}
+    for case in run_of(first):
+        assert case.verdict == "pass" or case.id in added or after.expects(case, TODAY)
 
 
 def test_a_second_way_of_the_generated_examples_is_a_second_pattern() -> None:
