@@ -147,7 +147,9 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     fixed = wireproof("baseline", "fix", known_failures, good)
     assert fixed.code == 0
     assert "removed  kafka.batch/v2/crc/zero (fail:wrong-accept): passes now\n" in fixed.out
-    assert fixed.out.endswith("known.toml: 6 removed, 0 renamed, 0 changed, 0 kept\n")
+    assert fixed.out.endswith(
+        "known.toml: 6 removed, 0 renamed, 0 changed, 0 kept; complete for wireproof 0.1.0\n"
+    )
     assert "# kept" in known_failures.read_text("utf-8")
     assert wireproof(*whole, "--baseline", known_failures).code == 0
 
@@ -318,7 +320,8 @@ def test_a_family_that_fails_in_two_ways_is_left_by_fix_and_completed_by_add(
     done = wireproof("baseline", "fix", known, run)
     assert "some of its cases fail in another way, which `baseline add` adds\n" in done.out
     assert wireproof("baseline", "add", known, run).out == (
-        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failures, 1 known already\n"
+        f"added    {family}2 (crash)\nknown.toml: 1 added for 1 failures, 1 known already"
+        "; complete for wireproof 0.1.0\n"
     )
     assert "0 changed, 2 kept" in wireproof("baseline", "fix", known, run).out
 
