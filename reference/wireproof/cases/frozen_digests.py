@@ -109,6 +109,8 @@ def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
 def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
     """Add the cases that are not frozen to the file of their folder, and record changed expectations.
 
+    The entry of a renamed case gets its present id.
+
     Args:
         suite: all cases.
         release: the version in which they are new or changed.
@@ -118,14 +120,20 @@ def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
     """
     written: dict[Path, dict[str, str]] = {}
     for case in suite.cases:
-        now, text = FrozenCase.of(case), suite.frozen.get(case.id)
+        names = (case.id, *case.aliases)
+        now, text = (
+            FrozenCase.of(case),
+            next((suite.frozen[one] for one in names if one in suite.frozen), None),
+        )
         was = FrozenCase.parse(text) if text else None
         events = (ADDED,) if was is None else was.changed_parts(now)
         releases = {**(was.releases if was else {}), **dict.fromkeys(events, release)}
         entry = str(evolve(now, input=was.input if was else now.input, releases=releases))
-        if entry != text:
+        if entry != suite.frozen.get(case.id):
             written.setdefault(suite.files[case.id].parents[2] / FROZEN, {})[case.id] = entry
     for path, rows in written.items():
-        text = json.dumps(dict(sorted({**read_frozen(path), **rows}.items())), indent=2)
+        entries = {**read_frozen(path), **rows}
+        present = {name: entries[name] for name in sorted(entries) if name not in suite.aliases}
+        text = json.dumps(present, indent=2)
         replace_text(path, f"{text}\n")
     return {path: len(rows) for path, rows in written.items()}

@@ -122,7 +122,7 @@ def _files(suite: Suite) -> Iterator[Problem]:
 def _frozen(suite: Suite) -> Iterator[Problem]:
     """Check that every frozen case still exists, byte for byte."""
     for name, text in suite.frozen.items():
-        case = suite.by_id.get(name)
+        case = suite.by_id.get(suite.aliases.get(name, name))
         if case is None:
             yield Problem(name, "is frozen and was removed: restore it, an id is never taken back")
         elif FrozenCase.of(case).input != FrozenCase.parse(text).input:
@@ -132,7 +132,7 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
 def changed_cases(suite: Suite) -> Iterator[Problem]:
     """Check that level and expectation of every frozen case are those that were frozen last."""
     for name, text in suite.frozen.items():
-        if case := suite.by_id.get(name):
+        if case := suite.by_id.get(suite.aliases.get(name, name)):
             for part in FrozenCase.parse(text).changed_parts(FrozenCase.of(case)):
                 yield Problem(
                     name, f"its {part} is another than the frozen one: write the change and its source into "

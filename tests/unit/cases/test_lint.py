@@ -269,6 +269,22 @@ def test_another_level_or_expectation_is_a_problem_until_its_release_is_recorded
     assert [one.input for one in entries.values()] == [text.split()[0] for text in first.values()]
 
 
+def test_a_renamed_case_keeps_its_entry_under_its_present_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, GOOD, BAD)
+    freeze(only(tmp_path, monkeypatch), "0.1.0")
+    first = json.loads((tmp_path / FROZEN).read_text("utf-8"))
+    renamed = {"id": f"{BAD_ID}-now", "aliases": [BAD_ID], **{key: BAD[key] for key in BAD if key != "id"}}
+    write(tmp_path, GOOD, renamed)
+    assert problems(tmp_path, monkeypatch) == []
+    freeze(only(tmp_path, monkeypatch), "0.2.0")
+    assert json.loads((tmp_path / FROZEN).read_text("utf-8")) == {
+        GOOD_ID: first[GOOD_ID],
+        f"{BAD_ID}-now": first[BAD_ID],
+    }
+
+
 def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, BAD)
     freeze(only(tmp_path, monkeypatch), "0.1.0")
