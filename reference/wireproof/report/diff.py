@@ -8,6 +8,7 @@ from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.release_order import age
+from wireproof.runner.baseline import Origin
 from wireproof.runner.events import CaseEvent, EventStream, Run, fails_run
 from wireproof.runner.origins import origin_lookup, origin_text
 from wireproof.runner.verdicts import PASSING
@@ -76,6 +77,8 @@ def diff(before: EventStream, after: EventStream, suite: Suite | None = None) ->
     for name in sorted({**old, **new}):
         was, now = old.get(name), new.get(name)
         why = origin(now, after.run) if origin and now and fails_run(now, after.run) else None
+        if why and was and now and why.kind == "level-changed" and was.level == now.level:
+            why = Origin("codec")  # of a derived case, where two runs show more than a baseline
         change = CaseChange(name, was, now, origin_text(why, before.run.suite, after.run.suite))
         rows.setdefault(_side(change), []).append(change)
     rows.pop("same", None)

@@ -27,6 +27,9 @@ from wireproof.wire.safe_text import escape_unsafe
 
 LINES: Final = 60
 
+MAX_BASELINE: Final = 400
+"""Characters of a line about the baseline, which counts the new failures by five reasons."""
+
 _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 
@@ -76,7 +79,7 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     for one, known in runs:
         below = below_level_lines(one, known.overlays)
         more = (*uncompared_lines(one), *corrected_lines(one.run), *below, examples_line(one))
-        lines += [f"- {escape(line)}" for line in baseline_lines(one, known)]
+        lines += [f"- {escape(line, MAX_BASELINE)}" for line in baseline_lines(one, known)]
         lines += [f"- {escape(line)}" for line in more if line]
     return ["", *lines]
 

@@ -33,7 +33,8 @@ class Origin:
     Attributes:
         kind: `codec` if the case is the same as before.
         release: in which the case was added or changed.
-        base: the case that fails no more, so that this one is judged for the first time.
+        base: the case that fails no more, so that this one is judged for the first time; or the golden case
+            that gives a derived one its level.
     """
 
     kind: OriginKind

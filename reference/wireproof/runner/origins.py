@@ -6,12 +6,13 @@ twin does; so the repair of a codec shows failures that were there before.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Final
 
 from attrs import evolve
 
+from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import ADDED, CHANGED, LEVEL, FrozenCase
 from wireproof.release_order import age
@@ -24,7 +25,7 @@ BY_RELEASE: Final[tuple[tuple[str, OriginKind], ...]] = (
     (CHANGED, "expectation-changed"),
     (LEVEL, "level-changed"),
 )
-"""What may have happened to a case since a release, the first one that did explains a failure."""
+"""What may have happened to a case since a release; the first one that did explains a failure."""
 
 COUNTED: Final[Mapping[OriginKind, str]] = {
     "new-case": "in new cases",
@@ -73,20 +74,39 @@ def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callabl
         failed: the ids of the cases that failed then.
         suite: the present cases.
     """
+    changed = dict(_changed_since(before, suite)) if before else {}
 
     def origin(event: CaseEvent, run: Run) -> Origin:
-        golden = event.id.partition("~")[0]
-        if before and age(run.suite) > age(before):
-            if event.is_property:  # the seed of the examples is the release
-                return Origin("new-case", run.suite)
-            releases = FrozenCase.parse(suite.frozen[golden]).releases if golden in suite.frozen else {}
-            for part, kind in BY_RELEASE:
-                if part in releases and age(releases[part]) > age(before):
-                    return Origin(kind, releases[part])
+        golden, derived, _ = event.id.partition("~")
+        if before and event.is_property and age(run.suite) > age(before):  # their seed is the release
+            return Origin("new-case", run.suite)
+        if golden in changed:
+            return changed[golden]
+        if derived and (model := next(_models(event, changed, suite), "")):
+            return Origin("level-changed", changed[model].release, model)
         base = next((name for name in (golden, event.twin) if name in failed and name != event.id), "")
         return Origin("base-passes", base=base) if base else Origin("codec")
 
     return origin
+
+
+def _changed_since(before: str, suite: Suite) -> Iterator[tuple[str, Origin]]:
+    """Yield the golden cases that are new or changed since a release."""
+    for name, text in suite.frozen.items():
+        if "=" in text:  # few have a release
+            releases = FrozenCase.parse(text).releases
+            for part, kind in BY_RELEASE:
+                if part in releases and age(releases[part]) > age(before):
+                    yield name, Origin(kind, releases[part])
+                    break
+
+
+def _models(event: CaseEvent, changed: Iterable[str], suite: Suite) -> Iterator[str]:
+    """Yield the changed golden cases that may give a derived case its level: refused as the same class."""
+    for name in changed:
+        expect = suite.by_id[name].expect if name.startswith(f"{event.format_id}/") else None
+        if isinstance(expect, Reject) and expect.cls == event.cls:
+            yield name
 
 
 def origin_text(origin: Origin | None, before: str, suite: str) -> str:
@@ -98,6 +118,8 @@ def origin_text(origin: Origin | None, before: str, suite: str) -> str:
             return f"new case: added in {origin.release}, compared with {before}"
         case "expectation-changed" | "level-changed":
             part = origin.kind.removesuffix("-changed")
+            if origin.base:
+                return f"its {part} is that of {origin.base}, which changed in {origin.release}"
             return f"its {part} changed in {origin.release}, compared with {before}"
         case "base-passes":
             return f"judged only now: {origin.base} failed before, and passes"
