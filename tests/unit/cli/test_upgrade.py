@@ -8,13 +8,15 @@ import pytest
 from attrs import evolve
 from command_line import Command
 from fixture_folders import GOOD, PLACE, write
-from small_runs import RUN, event, stream
+from small_runs import PASS, RUN, event, stream
 
 from wireproof.cases.fixtures import load
 from wireproof.cases.frozen_digests import freeze
+from wireproof.report.diff import diff
 from wireproof.runner.baseline_writing import settled
 from wireproof.runner.events import read_events
 from wireproof.runner.known_failures import CaseNames
+from wireproof.runner.origins import origin_lookup, origin_text
 
 REFUSES = "py:tests.support.refusing_codecs:RefuseEverything"
 
@@ -37,12 +39,14 @@ def case(name: str, number: int, **more: object) -> dict[str, Any]:
     return {key: row[key] for key in ("id", "aliases", *GOOD) if key in row}
 
 
+KIND_OR_OTHER = {"reject": {"class": "bad-kind", "also": ["other"], "at": 0}}
 REJECT = {"reject": {"class": "bad-kind", "at": 0}}
 OLD = (
     case("a-same", 1),
     case("b-level", 2, level="should"),
     case("c-expectation", 3, expect=REJECT),
     case("d-was", 4),
+    case("h-refused", 7, level="should", expect=KIND_OR_OTHER),
 )
 NEW = (
     case("a-same", 1),
@@ -51,6 +55,7 @@ NEW = (
     case("e-is", 4, aliases=[f"{PLACE}/d-was"]),
     case("f-new", 5),
     case("g-new", 6),
+    case("h-refused", 7, expect=KIND_OR_OTHER),
 )
 
 
@@ -136,3 +141,25 @@ def test_the_release_is_that_of_a_whole_run_whose_failures_are_all_known(
     other = evolve(failing, id=f"{PLACE}/f-new")
     for run in (part, evolve(whole, footer=None), stream(failing, other, run=whole.run)):
         assert settled(text, [run], names, date(2026, 11, 28)) == text
+
+
+def test_a_derived_case_has_the_level_of_a_golden_one_that_changed(upgraded: Path) -> None:
+    suite = load((upgraded.parent / "suite",))
+    flipped = evolve(event(1, "x", "fail", "wrong-accept", cls="bad-kind"), id=f"{PLACE}/a-same~flip:0")
+    flipped = evolve(flipped, format="iggy.identifier", revision="0.0.30")
+    origin = origin_lookup("0.0.9", (), suite)
+    run = evolve(RUN, suite="0.1.0")
+    words = f"its level is that of {PLACE}/h-refused, which changed in 0.1.0"
+    assert origin_text(origin(flipped, run), "0.0.9", "0.1.0") == words
+    assert origin(evolve(flipped, cls="truncated"), run).kind == "codec"
+    lenient = evolve(flipped, verdict="lenient", kind="", level="should")
+    for was, says in ((lenient, words), (evolve(flipped, verdict="pass", kind="exact"), "the codec: ")):
+        (change,) = diff(stream(was, run=evolve(RUN, suite="0.0.9")), stream(flipped, run=run), suite).broken
+        assert f"({says}" in str(change)
+
+
+def test_former_ids_are_present_ones_in_a_comparison_of_runs(upgraded: Path) -> None:
+    suite = load((upgraded.parent / "suite",))
+    was, now = (evolve(PASS, id=f"{PLACE}/{name}~cut:3") for name in ("d-was", "e-is"))
+    runs = (stream(one, run=evolve(RUN, suite=release)) for one, release in ((was, "0.0.9"), (now, "0.1.0")))
+    assert diff(*runs, suite).lines() == []
