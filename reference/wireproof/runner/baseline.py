@@ -83,13 +83,25 @@ class EntryLookup:
         self._narrow = {entry.prefix or entry.id: entry for entry in known_failures if not entry.broad}
         broad = (entry for entry in known_failures if entry.broad)
         self._broad = sorted(broad, key=lambda entry: not entry.path)
+        self._about: dict[tuple[str, str], tuple[KnownFailure, ...]] = {}
+
+    def broad_about(self, name: str) -> tuple[KnownFailure, ...]:
+        """Return the patterns that are about a case; all cases of one family of a fixture have the same."""
+        parent, _, derived = name.partition("~")
+        if not derived:
+            return ()
+        key = parent, derived.partition(":")[0]
+        if key not in self._about:
+            self._about[key] = tuple(entry for entry in self._broad if entry.is_about(name))
+        return self._about[key]
 
     def entry_of(self, event: CaseEvent) -> KnownFailure | None:
         """Return the entry; None if there is none."""
         parent, derived, rest = event.id.partition("~")
         family = f"{parent}~{rest.partition(':')[0]}:" if derived else ""
         narrow = self._narrow.get(event.id) or self._narrow.get(family)
-        return narrow or next((entry for entry in self._broad if entry.covers(event)), None)
+        broad = (entry for entry in self.broad_about(event.id) if entry.fails_as_recorded(event))
+        return narrow or next(broad, None)
 
     def expects(self, event: CaseEvent, today: date) -> bool:
         """Return whether an entry says that a case fails as it does."""
@@ -159,18 +171,15 @@ def evidence(
     whole = [
         stream for stream in joined(streams) if stream.complete and not stream.filtered and not stream.sampled
     ]
-    for entry, seen in found.items():
-        if entry.broad and not entry.of_examples and not seen.same:
-            _add_judged(seen, entry, whole)
-    return found
-
-
-def _add_judged(seen: Evidence, entry: KnownFailure, whole: Sequence[EventStream]) -> None:
-    """Add the cases that a pattern is about, and that do not fail as its entry says."""
-    for stream in whole:
+    unseen = {
+        entry for entry, seen in found.items() if entry.broad and not entry.of_examples and not seen.same
+    }
+    for stream in whole if unseen else ():
         for event in stream.cases:
-            if entry.is_about(event.id) and not is_known_failure(event):
-                seen.add(entry, event, stream.run)
+            for entry in lookup.broad_about(event.id):
+                if entry in unseen and not is_known_failure(event):
+                    found[entry].add(entry, event, stream.run)
+    return found
 
 
 def apply(stream: EventStream, known_failures: Sequence[KnownFailure], today: date) -> AppliedBaseline:
