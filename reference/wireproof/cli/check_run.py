@@ -17,7 +17,7 @@ from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries, resolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.made_case import is_large
+from wireproof.cases.made_case import large_cases
 from wireproof.cases.requirements import RequiredCases
 from wireproof.cli.check_plan import AdapterRun, CheckPlan
 from wireproof.cli.check_worker import CheckOptions, CheckWork
@@ -249,7 +249,7 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
 
 def _left_out(cases: Sequence[Case], patterns: Sequence[str]) -> tuple[Case, ...]:
     """Return the large cases, which run only with `--large` or where a pattern is the id of one."""
-    large = tuple(case for case in cases if case.id not in patterns and is_large(case))
+    large = large_cases(cases, patterns)
     if cases and len(large) == len(cases):
         raise click.UsageError("every selected case is large: add --large")
     return large
