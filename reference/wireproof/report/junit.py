@@ -17,7 +17,7 @@ from wireproof.report.failure_groups import (
     sets_exit_code,
 )
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
-from wireproof.runner.conclusion import examples_line
+from wireproof.runner.conclusion import conclusion_sentence, examples_line, is_whole
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.wire.safe_text import escape_unsafe
 
@@ -43,6 +43,8 @@ def junit(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline] =
     for stream, applied in zip(streams, baselines or [NO_BASELINE] * len(streams), strict=True):
         for name, events in _suites(stream).items():
             _suite(root, stream, name, events, applied.overlays)
+        if not is_whole(stream):
+            _broken_off(root, stream, applied)
     ET.indent(root)
     text: str = ET.tostring(root, encoding="unicode")
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
@@ -79,6 +81,17 @@ def _suite(
                 ET.SubElement(properties, "property", name=title, value=escape_unsafe(text))
         suite.insert(0, properties)
     suite.set("time", _seconds(sum(event.ns for event in events)))
+
+
+def _broken_off(root: ET.Element, stream: EventStream, applied: AppliedBaseline) -> None:
+    """Add the error of a run that has no end: its adapter did not start, or could not be judged further."""
+    name = escape_unsafe(f"{stream.run.adapter}: run")
+    suite = ET.SubElement(root, "testsuite", name=name, tests="1", failures="0", errors="1", skipped="0")
+    suite.set("time", _seconds(0))
+    case = ET.SubElement(suite, "testcase", name="run", time=_seconds(0))
+    case.set("classname", escape_unsafe(stream.run.adapter))
+    text = escape_unsafe(conclusion_sentence(stream, applied))
+    ET.SubElement(case, "error", type="incomplete", message=text).text = text
 
 
 def _seconds(ns: int) -> str:
@@ -159,6 +172,9 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
     found = failure_groups_of(stream, applied.overlays)
     kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
     lines = [_line(group, stream) for group in kept]
+    if not is_whole(stream):
+        title = _property(f"wireproof: {stream.run.adapter}")
+        lines.insert(0, f"::error title={title}::{_annotation(conclusion_sentence(stream, applied))}")
     if len(kept) < len(found):
         lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
     return lines
