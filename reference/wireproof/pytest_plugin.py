@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from wireproof.runner.events import CaseEvent
+    from wireproof.pytest_run import PytestRun
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,11 +28,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="lowest level whose failures fail an item [default: must]",
     )
     group.addoption(
-        "--codec-families", action="store_true", help="run the derived families too, one item for each case"
+        "--codec-families",
+        action="store_true",
+        help="run the derived families too, in the items of their cases",
     )
     group.addoption(
-        "--codec-baseline", default=None, metavar="FILE", help="known failures, which do not fail an item"
-    )
+        "--codec-large", action="store_true",
+        help="run the cases of more than 8 MiB or 10,000 records too, which take most of the time",
+    )  # fmt: skip
+    group.addoption(
+        "--codec-baseline", default=None, metavar="FILE",
+        help="known failures: their items are strict xfails, which fail once the cases pass",
+    )  # fmt: skip
     group.addoption(
         "--codec-property", type=int, default=0, metavar="N",
         help="also run N generated examples of each format and op that the codec claims, one item each",
@@ -54,32 +61,56 @@ def _items(session: pytest.Session, config: pytest.Config, spec: str) -> Iterato
 
     try:
         run = PytestRun.of(spec, config)
-        names = [*run.names(), *run.properties()]
+        names = run.names()
     except USAGE_ERRORS as error:
         raise pytest.UsageError(f"wireproof: {error}") from None
     if not names:
-        raise pytest.UsageError(f"wireproof: no case for {spec}: check --codec-run and the adapter's claims")
+        more = " or add --codec-large" if run.large else ""
+        raise pytest.UsageError(
+            f"wireproof: no case for {spec}: check --codec-run and the adapter's claims{more}"
+        )
     prefix = f"{spec}:" if len(config.getoption("--codec")) > 1 else ""
     for name in names:
         yield CaseItem.from_parent(session, name=prefix + name, nodeid=prefix + name, case=name, run=run)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tell each run which of its items are left."""
+    for item in session.items:
+        if isinstance(item, CaseItem):
+            item.run.chosen.add(item.case)
+
+
+def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
+    """Return a line for each adapter whose large cases are left out."""
+    runs = {item.run.spec: item.run for item in items if isinstance(item, CaseItem)}
+    return [
+        f"wireproof: {run.large} large cases of {spec} left out: add --codec-large"
+        for spec, run in runs.items()
+        if run.large
+    ]
+
+
 class CaseItem(pytest.Item):
     """One case on one adapter."""
 
-    def __init__(self, *, case: str, run: Any, **more: Any) -> None:  # noqa: ANN401 - pytest's own construction
+    def __init__(self, *, case: str, run: "PytestRun", **more: Any) -> None:  # noqa: ANN401 - pytest's own construction
         """Create the item of the case `case` in the run `run`."""
         super().__init__(**more)
         self.case = case
         self.run = run
 
     def runtest(self) -> None:
-        """Fail if a case of the item fails; skip a case that the adapter does not claim."""
-        if why := self.run.nothing_judged:
-            raise CaseFailed(f"{self.run.spec}: {why}")
-        failing: list[CaseEvent] = self.run.failing(self.case)
-        if failing:
-            raise CaseFailed(self.run.text(failing))
+        """Fail if a case of the item fails; skip a case that the adapter does not claim.
+
+        An item whose failures are all known is an xfail, and a failure with `--runxfail`.
+        """
+        if failure := self.run.failure(self.case):
+            raise CaseFailed(failure)
+        reason, text = self.run.known_failure(self.case)
+        if text:
+            pytest.xfail(reason)
+            raise CaseFailed(text)
         if why := self.run.unsupported(self.case):
             pytest.skip(why)  # not claimed: pytest counts it separately and shows the reason
 

@@ -4,7 +4,7 @@ Both are large, so they are made when they are needed and not when fixtures are 
 kept, because a run needs them two or three times in a row.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Final, TypeVar
@@ -125,6 +125,11 @@ def is_large(case: Case) -> bool:
         return False
     recipe = case.input.recipe
     return recipe.payload > LARGE_BYTES or recipe.records > LARGE_RECORDS
+
+
+def large_cases(cases: Iterable[Case], patterns: Collection[str]) -> tuple[Case, ...]:
+    """Return the large ones of some cases, except those whose id is one of the patterns of the selection."""
+    return tuple(case for case in cases if case.id not in patterns and is_large(case))
 
 
 @lru_cache(maxsize=1)

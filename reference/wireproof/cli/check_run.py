@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-from attrs import define, field
+from attrs import define, evolve, field
 from rich.console import Console
 
+from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.recording import Recording
 from wireproof.adapters.registry import entries, resolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.made_case import is_large
+from wireproof.cases.made_case import large_cases
 from wireproof.cases.requirements import RequiredCases
 from wireproof.cli.check_plan import AdapterRun, CheckPlan
 from wireproof.cli.check_worker import CheckOptions, CheckWork
@@ -40,14 +41,15 @@ from wireproof.report.terminal import (
 )
 from wireproof.report.uses import use_sentences
 from wireproof.runner import conclusion
-from wireproof.runner.baseline import NO_BASELINE, EntryLookup
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, EntryLookup
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import EventStream, Examples, Requirements
+from wireproof.runner.events import EventStream, Examples, Requirements, run_event
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.known_failures import Baseline
 from wireproof.runner.origins import applied_baseline, origin_lookup, origin_text
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
+from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
     WorkerDiedError,
@@ -113,9 +115,8 @@ def check(
         found, applied = judgement.shown.found, judgement.applied
         print_answer(judgement.stream, output, found, results.printer.numbers, sentences, applied)
     code = deciding_code([*(one.code for one in results.judgements), *results.codes])
+    write_outputs(results.streams, views, asked.suite, results.baselines, results.printer.numbers)
     streams = [one.stream for one in results.judgements]
-    applied_baselines = [one.applied for one in results.judgements]
-    write_outputs(streams, views, asked.suite, applied_baselines, results.printer.numbers)
     if broken_off is not None:
         return interrupted(broken_off, _stored(streams, out, own=events is not None))
     if streams:
@@ -174,6 +175,7 @@ class _Results:
         printer: prints and numbers the findings of all adapters.
         named: the adapters that the user named, not those of `--all-ready`.
         codes: the exit codes of adapters that did not start, and of runs with too few cases.
+        streams, baselines: of all adapters, for the output files; one that did not start has no cases.
     """
 
     asked: CheckOptions
@@ -182,20 +184,41 @@ class _Results:
     min_cases: int
     judgements: list[PrintedRun] = field(factory=list)
     codes: list[Exit] = field(factory=list)
+    streams: list[EventStream] = field(factory=list)
+    baselines: list[AppliedBaseline] = field(factory=list)
 
     def add(self, judged: AdapterRun) -> None:
         """Add an adapter whose run has ended; raise the error if it is a fault of the suite."""
+        stream = judged.stream
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
             self.codes.append(exit_of(judged.error) or Exit.ADAPTER)
+            if stream is None:
+                self._put(self._not_started(judged.spec, judged.error), NO_BASELINE)
+            else:
+                stream = evolve(stream, lacks=(str(judged.error),))
         elif judged.error is not None:
             raise judged.error
-        if judged.stream is None:
+        if stream is None:
             return
-        self._print(judged, judged.stream)
-        if lack := _lack(judged.stream, self.min_cases):
+        self._print(judged, stream)
+        if judged.error is None and (lack := _lack(stream, self.min_cases)):
             click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
             self.codes += [Exit.USAGE] * (judged.spec in self.named)
+
+    def _not_started(self, spec: str, error: Exception) -> EventStream:
+        """Return the run of an adapter that did not say its name, for the output files."""
+        asked = self.asked
+        run = run_event(
+            Hello(spec, ""), spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
+            filters=asked.filters, requirements=asked.requirements, shard=str(asked.shard or ""),
+            **manifest_fields(),
+        )  # fmt: skip
+        return EventStream(run, (), lacks=(str(error),))
+
+    def _put(self, stream: EventStream, applied: AppliedBaseline) -> None:
+        self.streams.append(stream)
+        self.baselines.append(applied)
 
     def add_rest(self, judged: Sequence[AdapterRun]) -> None:
         """Add the results so far of the adapters that were interrupted."""
@@ -216,6 +239,7 @@ class _Results:
         shown = ShownFindings(found, len(found))
         wanted = judged.spec in self.named
         code = exit_code(stream, known, named=wanted)
+        self._put(stream, known)
         self.judgements.append(PrintedRun(judged.spec, stream, shown, code, known))
 
 
@@ -260,7 +284,7 @@ def _asked(more: dict[str, Any]) -> CheckOptions:
 
 def _left_out(cases: Sequence[Case], patterns: Sequence[str]) -> tuple[Case, ...]:
     """Return the large cases, which run only with `--large` or where a pattern is the id of one."""
-    large = tuple(case for case in cases if case.id not in patterns and is_large(case))
+    large = large_cases(cases, patterns)
     if cases and len(large) == len(cases):
         raise click.UsageError("every selected case is large: add --large")
     return large

@@ -41,7 +41,7 @@ from wireproof.report.overview import (
 )
 from wireproof.report.uses import Section, State, UseSentence, implementations, role_sentences, sections
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
-from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line
+from wireproof.runner.conclusion import conclusion_sentence, count_judged, examples_line, is_whole
 from wireproof.runner.events import CaseEvent, EventStream
 from wireproof.runner.origins import baseline_lines
 from wireproof.wire.safe_text import escape_unsafe
@@ -184,7 +184,7 @@ def html(
 
 
 def _lead(streams: Sequence[EventStream]) -> str:
-    """Return the implementations if they are few, the number of judged cases, and the days of the runs."""
+    """Return the implementations if they are few, the number of cases, the days, and what is incomplete."""
     names = [f"{one.run.adapter} {version_of(one.run)}".strip() for one in streams]
     days = sorted({one.run.started[:10] for one in streams if one.run.started})
     cases = sum(count_judged(one.cases) for one in streams)
@@ -192,6 +192,7 @@ def _lead(streams: Sequence[EventStream]) -> str:
         ", ".join(names) if len(names) <= FULL else "",
         f"{cases:,} judged cases" + (f" in {len(streams)} runs" if len(streams) > 1 else ""),
         " to ".join(days[:1] + days[1:][-1:]),
+        *(f"{one.run.adapter}: {conclusion_sentence(one)}" for one in streams if not is_whole(one)),
     )
     return " · ".join(filter(None, parts))
 

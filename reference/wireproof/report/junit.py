@@ -21,6 +21,7 @@ from wireproof.runner.conclusion import (
     conclusion_sentence,
     examples_line,
     exit_code,
+    is_whole,
     trust_codes,
     why_nothing_judged,
 )
@@ -70,15 +71,16 @@ def _whole_run(root: ET.Element, stream: EventStream, applied: AppliedBaseline) 
         ("failure", f"{entry.id} ({entry.kind})", f"passes now: its entry in {applied.file} is stale")
         for entry in applied.stale
     ]
-    if stream.footer is None or stream.lacks or why_nothing_judged(stream):
-        rows.append(("error", "the run", conclusion_sentence(stream, applied)))
+    if not is_whole(stream) or why_nothing_judged(stream):
+        rows.append(("error", "run", conclusion_sentence(stream, applied)))
     if not rows:
         return
     suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: run"))
     for tag, name, message in rows:
-        case = ET.SubElement(suite, "testcase", name=escape_unsafe(name), time="0")
-        case.set("classname", escape_unsafe(f"{stream.run.adapter}.run"))
-        ET.SubElement(case, tag, message=escape_unsafe(message))
+        case = ET.SubElement(suite, "testcase", name=escape_unsafe(name), time=_seconds(0))
+        case.set("classname", escape_unsafe(stream.run.adapter))
+        kind = "stale" if tag == "failure" else "incomplete"
+        ET.SubElement(case, tag, type=kind, message=escape_unsafe(message)).text = escape_unsafe(message)
     tags = [tag for tag, _, _ in rows]
     suite.set("tests", str(len(rows)))
     suite.set("failures", str(tags.count("failure")))
@@ -200,7 +202,8 @@ def annotations(stream: EventStream, applied: AppliedBaseline = NO_BASELINE) -> 
         lines.append(f"::error title={_property(f'wireproof: {applied.file}')}::{text}")
     lines += (f"::warning title={_property(applied.file)}::{_annotation(line)}" for line in applied.notices)
     if any(trust_codes(stream, applied)):
-        lines.append(f"::error title=wireproof::{_annotation(conclusion_sentence(stream, applied))}")
+        title = _property(f"wireproof: {stream.run.adapter}")
+        lines.insert(0, f"::error title={title}::{_annotation(conclusion_sentence(stream, applied))}")
     return lines
 
 

@@ -22,13 +22,10 @@ from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, Overlay
 from wireproof.runner.conclusion import conclusion_sentence, examples_line
 from wireproof.runner.events import EventStream
 from wireproof.runner.origins import baseline_lines
-from wireproof.runner.summaries import MAX_TEXT, shorten
+from wireproof.runner.summaries import MAX_OUTPUT, MAX_TEXT, shorten
 from wireproof.wire.safe_text import escape_unsafe
 
 LINES: Final = 60
-
-MAX_BASELINE: Final = 400
-"""Characters of a line about the baseline, which counts the new failures by five reasons."""
 
 _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
@@ -73,13 +70,16 @@ def _table(streams: Sequence[EventStream]) -> list[str]:
 
 def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     """Return how each run ended and what it did not compare; these lines precede findings that may be cut."""
-    lines = [f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known))}" for one, known in runs]
+    lines = [
+        f"- {escape(one.run.adapter)}: {escape(conclusion_sentence(one, known), MAX_OUTPUT)}"
+        for one, known in runs
+    ]
     provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
     for one, known in runs:
         below = below_level_lines(one, known.overlays)
         more = (*uncompared_lines(one), *corrected_lines(one.run), *below, examples_line(one))
-        lines += [f"- {escape(line, MAX_BASELINE)}" for line in baseline_lines(one, known)]
+        lines += [f"- {escape(line, MAX_OUTPUT)}" for line in baseline_lines(one, known)]
         lines += [f"- {escape(line)}" for line in more if line]
     return ["", *lines]
 

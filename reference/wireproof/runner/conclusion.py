@@ -22,12 +22,19 @@ def count_judged(events: Iterable[CaseEvent]) -> int:
     return sum(event.verdict not in NO_RESULT for event in events)
 
 
+def is_whole(stream: EventStream) -> bool:
+    """Return whether a run came to its end: a run that does not ends with exit code 4."""
+    return stream.footer is not None and not stream.lacks
+
+
 def why_nothing_judged(stream: EventStream) -> str:
     """Return why a run judged nothing, as a sentence; empty if it judged anything."""
     if count_judged(stream.cases):
         return ""
     if not stream.cases:
-        return "no case was judged: none is of a format that it claims"
+        return (
+            f"no case was judged: {stream.lacks[0] if stream.lacks else 'none is of a format that it claims'}"
+        )
     reasons = Counter(f"{event.label}: {event.text}".rstrip(": ") for event in stream.cases)
     shown = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
     rest = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
@@ -85,7 +92,7 @@ def trust_codes(
     """Yield the exit codes that mark a run as not trustworthy as a whole, whatever its verdicts are."""
     if named and not count_judged(stream.cases):
         yield Exit.USAGE
-    if stream.footer is None or stream.lacks:
+    if not is_whole(stream):
         yield Exit.ADAPTER
     overlays = applied.overlays
     for event in stream.cases:
@@ -119,11 +126,11 @@ def conclusion_sentence(stream: EventStream, applied: AppliedBaseline = NO_BASEL
     """Describe in one line how a run ended: `conforms, but for 1,081 known failures`."""
     if why := why_nothing_judged(stream):
         return why
-    if stream.footer is None:
-        return "incomplete: the run was broken off"
     if stream.lacks:
         rest = f" and {len(stream.lacks) - 3} more" if len(stream.lacks) > 3 else ""
         return f"incomplete: {', '.join(stream.lacks[:3])}{rest}"
+    if stream.footer is None:
+        return "incomplete: the run was broken off"
     overlays = applied.overlays
     known = sum(overlay == "expected" for overlay in overlays.values())
     codes = Counter(_verdict_code(event, overlays.get(event.id, ""), stream) for event in stream.cases)

@@ -337,7 +337,8 @@ class EventStream:
     """One run as it was read; without a footer it is incomplete.
 
     Attributes:
-        lacks: what a run that was joined from shards lacks, as words: `shard 2/3 is missing`.
+        lacks: why a run is not whole, as words: `shard 2/3 is missing` of one that was joined from shards, or
+            the error that ended it, of one that has just ended.
         baseline: its known failures; None if it was judged without any.
     """
 

@@ -104,8 +104,8 @@ def _changed_since(before: str, suite: Suite) -> Iterator[tuple[str, Origin]]:
 def _models(event: CaseEvent, changed: Iterable[str], suite: Suite) -> Iterator[str]:
     """Yield the changed golden cases that may give a derived case its level: refused as the same class."""
     for name in changed:
-        expect = suite.by_id[name].expect if name.startswith(f"{event.format_id}/") else None
-        if isinstance(expect, Reject) and expect.cls == event.cls:
+        case = suite.by_id.get(name) if name.startswith(f"{event.format_id}/") else None
+        if case and isinstance(case.expect, Reject) and case.expect.cls == event.cls:
             yield name
 
 

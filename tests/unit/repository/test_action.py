@@ -63,6 +63,51 @@ def test_a_codec_that_does_not_conform_fails_its_job(room: Path) -> None:
     assert "::error" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({}, []),
+        (
+            {"run": "*.batch/**\n!x iggy.poll/0.11/*", "skip": "**/size/**"},
+            ["--run", "*.batch/**", "--run", "!x", "--run", "iggy.poll/0.11/*", "--skip", "**/size/**"],
+        ),
+        ({"families": "false"}, ["--no-families"]),
+        (
+            {"large": "true", "property": "200", "seed": "7"},
+            ["--large", "--property", "200", "--seed", "7"],
+        ),
+        (
+            {"shard": "2/4", "baseline": "known bugs.toml"},
+            ["--shard", "2/4", "--baseline", "known bugs.toml"],
+        ),
+    ],
+    ids=["defaults", "selection", "push", "night", "shard"],
+)
+def test_the_inputs_are_the_options_of_check(
+    tmp_path: Path, inputs: dict[str, str], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "wireproof"
+    script.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" > arguments\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))  # `ran` puts its folder first
+    (tmp_path / "kafka.batch" / "v2").mkdir(parents=True)  # what a pattern would name if it were one of files
+    done = ran("Conformance", tmp_path, adapter="exec:./my codec", **inputs)
+    assert (done.returncode, done.stderr) == (0, "")
+    given = (tmp_path / "arguments").read_text().splitlines()
+    assert given[:3] == ["check", "exec:./my codec", "--out"]
+    assert given[given.index("--annotations") + 1 :] == words
+
+
+@pytest.mark.documents
+def test_a_codec_that_cannot_be_imported_has_its_reason_in_the_summary(room: Path) -> None:
+    (room / "mine.py").write_text("import no_such_library")
+    done = ran("Conformance", room, adapter="py:mine:Mine", families="false")
+    assert done.returncode == 4
+    assert ran("Summary", room, adapter="py:mine:Mine").returncode == 0
+    assert "No module named" in (room / "summary.md").read_text()
+    assert "<error" in (room / "wireproof.xml").read_text()
+
+
 @pytest.mark.campaigns
 @pytest.mark.parametrize(("gate", "code"), [("false", 0), ("true", 1)])
 def test_what_fuzzing_finds_is_kept_and_gates_where_it_is_asked_to(room: Path, gate: str, code: int) -> None:
@@ -89,7 +134,8 @@ def test_the_ready_workflow_gives_the_action_inputs_that_it_has() -> None:
     (step,) = (step for step in job["steps"] if step["uses"].startswith("./"))
     assert (TOP / step["uses"] / "action.yml").resolve() == ACTION
     assert step["with"].keys() <= page(ACTION)["inputs"].keys()
-    assert any("schedule" in str(value) for value in step["with"].values())
+    at_night = {name for name, value in step["with"].items() if "schedule" in str(value)}
+    assert at_night == {"families", "large", "property", "minutes"}
 
 
 def test_what_is_installed_is_the_suite_that_the_action_came_with() -> None:

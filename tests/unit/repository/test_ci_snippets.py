@@ -1,6 +1,7 @@
 """The files for the CI of others that adopting.md shows: their commands are run here."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -35,6 +36,17 @@ def job(name: str) -> tuple[dict[str, str], list[str]]:
     return one["env"], [step["run"] for step in one["steps"] if "run" in step]
 
 
+def extents(name: str) -> dict[str, str]:
+    """Return the options of a push and of the night."""
+    written = job(name)[0]["EXTENT"]
+    if found := re.fullmatch(r"\$\{\{ github.event_name == 'schedule' && '(.+)' \|\| '(.+)' \}\}", written):
+        return {"push": found[2], "night": found[1]}
+    page = (TOP / "reference/docs/adopting.md").read_text(encoding="utf-8")
+    found = re.search(r"give a pipeline schedule the variable `EXTENT` with\s+`([^`]+)`", page)
+    assert found is not None
+    return {"push": written, "night": found[1]}
+
+
 @pytest.fixture
 def room(tmp_path: Path) -> Path:
     """A folder with the adapter of the page, a quick `wireproof`, and a `pip` that notes its arguments."""
@@ -60,11 +72,14 @@ def run(folder: Path, command: str, **variables: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.documents
-@pytest.mark.parametrize("name", FILES)
-def test_the_commands_are_green_with_the_known_failures_and_red_without(room: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "when"), [*((name, "push") for name in FILES), (FILES[0], "night")])
+def test_the_commands_are_green_with_the_known_failures_and_red_without(
+    room: Path, name: str, when: str
+) -> None:
     need("bash")
     variables, commands = job(name)
-    assert run(room, "wireproof check py:mine:Mine --out run.jsonl").returncode == 1
+    variables = variables | {"EXTENT": extents(name)[when]}
+    assert run(room, f"wireproof check py:mine:Mine {variables['EXTENT']} --out run.jsonl").returncode == 1
     write = f"'{sys.executable}' -m wireproof baseline add known.toml run.jsonl --owner you"
     assert run(room, write).returncode == 0
     known = (room / "known.toml").read_text(encoding="utf-8")
@@ -76,6 +91,11 @@ def test_the_commands_are_green_with_the_known_failures_and_red_without(room: Pa
     assert "<html" in (room / "page.html").read_text(encoding="utf-8")
     (room / "known.toml").write_text(known.partition("\n[[")[0], encoding="utf-8")
     assert run(room, commands[-1], **variables).returncode == 1
+
+
+def test_both_files_ask_the_same_on_a_push_and_at_night() -> None:
+    github, gitlab = map(extents, FILES)
+    assert github == gitlab == {"push": "--no-families", "night": "--large --property 200"}
 
 
 @pytest.mark.parametrize("name", FILES)
