@@ -116,7 +116,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *more: Any) -> Any:  # noqa: ANN401 - as pytest
         """Return the text of the failure without a traceback."""
-        if isinstance(excinfo.value, CaseFailed):
+        if isinstance(excinfo.value, CaseFailed | pytest.xfail.Exception):
             return str(excinfo.value)
         return super().repr_failure(excinfo, *more)
 

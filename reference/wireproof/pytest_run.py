@@ -155,7 +155,7 @@ class PytestRun:
             property_examples(target.row.format_id, self.seed)
         return by_name
 
-    @property
+    @cached_property
     def _baseline_items(self) -> list[str]:
         """Return the name of the item for the entries that are about the derived cases of several items."""
         broad = any(entry.broad and not entry.of_examples for entry in self.known_failures)
@@ -282,7 +282,11 @@ class PytestRun:
     def known_failure(self, name: str) -> tuple[str, str]:
         """Return why an item is expected to fail, as its baseline says, and how it fails; empty if not."""
         overlays = self._overlays(name).overlays
-        failing = [event for event in self.events(name) if overlays.get(event.id) == "expected"]
+        failing = [
+            event
+            for event in self.events(name)
+            if self._fails(event) and overlays.get(event.id) == "expected"
+        ]
         entries = dict.fromkeys(filter(None, map(self._entries.entry_of, failing)))
         reasons = [f"{place(self.expected.file, entry)}: {entry.reason} ({entry.who})" for entry in entries]
         return "; ".join(reasons), "\n\n".join(self._blocks(failing))
