@@ -40,7 +40,6 @@ from wireproof.report.terminal import (
 )
 from wireproof.report.uses import use_sentences
 from wireproof.runner import baseline, conclusion
-from wireproof.runner.baseline import EntryLookup
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventStream, Examples, Requirements
@@ -128,8 +127,7 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
     view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
     if options.known_failures is None:
         return FindingPrinter(output, view)
-    entries, today = EntryLookup(options.known_failures), datetime.now(tz=UTC).date()
-    return FindingPrinter(output, view, lambda event: entries.expects(event, today))
+    return FindingPrinter(output, view, options.expects)
 
 
 def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, IO[str] | None]:

@@ -27,7 +27,7 @@ from wireproof.runner.known_failures import (
     parse_tables,
     place,
 )
-from wireproof.runner.verdicts import CAUSED_BY_CODEC, PASSING, ROWS, gates
+from wireproof.runner.verdicts import CAUSED_BY_CODEC, FLAKY, PASSING, ROWS, gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
 """The effect of the baseline on a case, beside its verdict."""
@@ -227,7 +227,12 @@ def write(stream: EventStream, owner: str, reason: str, expires: date, issue: st
         rules[next(iter(event.deciding_rules), event.suite)] += 1
     texts = [
         f"\n# {_rules_text(rules)}\n"
-        + table_text(KnownFailure("", kind, cls, reason, owner, expires, issue, path=path), sorted(names))
+        + table_text(
+            KnownFailure(
+                "", kind, cls, reason, owner, expires, issue, path=path, flaky=kind == f"fail:{FLAKY}"
+            ),
+            sorted(names),
+        )
         for (_, kind, cls, path), (names, rules) in sorted(tables.items(), key=lambda table: table[0])
     ]
     head = f"owner = {_quoted(owner)}\nexpires = {expires.isoformat()}\nreason = {_quoted(reason)}\n"
