@@ -73,6 +73,14 @@ class AsFirst(Flaky):
         return self.asked == 1
 
 
+class Tires(Flaky):
+    """Refuses all after the fifth request of a process."""
+
+    def refuses(self, request: Request) -> bool:
+        del request
+        return self.asked > 5
+
+
 class Always(Flaky):
     """Refuses two numbers in every process."""
 

@@ -103,7 +103,7 @@ class AdapterRun:
         ending: those of them that end it now.
         parts: of the run, in order; the first `stored` of them are in `events`.
         golden: how many parts have small golden cases; they come first.
-        starts: how many fresh processes may still be started to ask failures again; None: none is asked.
+        starts: how many fresh processes may still be started for failures; None: none is asked again.
         error: the reason why it was not judged, or not completely.
         ended: True if no more messages follow.
         written: how many of the events are in the file.
@@ -183,9 +183,8 @@ class CheckPlan:
     def __attrs_post_init__(self) -> None:
         """Make an empty run for every adapter."""
         recorded = self.options.recording != Recording()
-        starts = fresh_processes(recorded=recorded, has_baseline=self.options.known_failures is not None)
         self.runs = [
-            AdapterRun(number, spec, alone=recorded or live, starts=None if live else starts)
+            AdapterRun(number, spec, alone=recorded or live, starts=None if live else 0)
             for number, (spec, live) in enumerate((spec, _is_live(spec)) for spec in self.specs)
         ]
 
@@ -374,6 +373,9 @@ class CheckPlan:
         ).large_last()
         if options.shard:
             plan = evolve(plan, golden=options.shard.part([*plan.golden, *plan.large])).large_last()
+        if run.starts is not None:
+            has_baseline = options.known_failures is not None
+            run.starts = fresh_processes(len(plan.golden), has_baseline=has_baseline)
         size = max(len(plan.golden), 1) if run.alone else GOLDEN
         run.parts = [RunPart(cases) for cases in blocks(plan.golden, size)]
         run.golden = len(run.parts)

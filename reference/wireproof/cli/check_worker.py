@@ -114,7 +114,7 @@ class Part:
         place: in the run, which decides the order of the cases.
         hello: what the adapter said at its first start.
         stopped: why no case is run any more; None if they are run.
-        starts: how many fresh processes may be started to ask failures again; None: none is asked again.
+        starts: how many fresh processes may be started for failures; None: none is asked again.
     """
 
     number: int
@@ -322,8 +322,9 @@ class _Worker:
         if part.starts is None:
             return nullcontext()
         options, fresh = self.options, partial(self._new_engine, number)
+        starts = part.starts if options.recording == Recording() else None  # a record has one conversation
         where = FRESH_OBJECT if options.in_process else FRESH
-        return Retries(engine, fresh, options.level, options.expects, part.starts, where)
+        return Retries(engine, fresh, options.level, options.expects, starts, where)
 
     def _started(self, number: int) -> Iterator[Message]:
         engine = self._engine(number)
@@ -356,7 +357,7 @@ class _Worker:
         accepted = {case.id: verdicts[case.id] for case in parents(cases, verdicts)}
         yield PartEnded(
             task.number, task.part.number, _notes(engine), engine.deaths, accepted, undigested(verdicts),
-            starts=retries.starts if retries else 0,
+            starts=(retries and retries.starts) or 0,
         )  # fmt: skip
 
     def _families(self, task: Derived) -> Callable[[], Iterable[tuple[Case, Iterable[Case]]]]:
@@ -376,7 +377,7 @@ class _Worker:
         with self._retries(number, asked.part, engine) as retries:
             events = derived_events(engine, own, asked.verdicts, sample, retries=retries)
             yield from _judged(number, asked.part, events)
-        starts = retries.starts if retries else 0
+        starts = (retries and retries.starts) or 0
         yield PartEnded(
             number, asked.part.number, _notes(engine), engine.deaths, sample=sample, starts=starts
         )

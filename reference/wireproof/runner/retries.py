@@ -5,7 +5,8 @@ If it passes then, its verdict is `fail:flaky`. A crash or a silence is not aske
 itself, to find the guilty case. A live server is never asked again: its state is not that of a process.
 
 Asking again costs as much as a case, so there is a limit for each part of a run. A fresh process costs up to
-a second, as much as a hundred cases, so a run has few of them.
+a second, as much as a hundred cases: for three codecs from PyPI it would be a tenth of a run. So a large run
+without a baseline, in which most codecs fail, starts one only on suspicion: a case that passed fails now.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from typing import Final, Self
 from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases.case import Case, Level
+from wireproof.cases.case import Accept, Case, Data, Level
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.judge import judge
@@ -28,23 +29,23 @@ MAX_RETRIES: Final = 20
 A part has 128 golden cases, or the families of 8: a codec that fails one case in ten at random has fewer.
 """
 
-ALONE, WITH_BASELINE = 1, 3
-"""Fresh processes of a run, without a baseline and with one.
+WITH_BASELINE: Final = 3
+"""Fresh processes of a run with a baseline, in which an unexpected failure is rare."""
 
-With a baseline a failure is rare, and each may have a process of its own. Without one, a codec has many: the
-first part with a failure shows whether the codec keeps something, in less than a twentieth of the run's time.
-"""
+SMALL_RUN: Final = 256
+"""Golden cases of a run without a baseline that starts one fresh process: a second more is no harm there."""
+
+MAX_CONTROLS: Final = 4
+"""Cases of a part that passed and are asked again after a failure."""
 
 AT_ONCE: Final = "when asked again"
 FRESH: Final = "when asked again in a fresh process"
 FRESH_OBJECT: Final = "when asked again by a fresh object"
 
 
-def fresh_processes(*, recorded: bool, has_baseline: bool) -> int:
-    """Return how many fresh processes a run may start; a recorded one has no second conversation beside."""
-    if recorded:
-        return 0
-    return WITH_BASELINE if has_baseline else ALONE
+def fresh_processes(cases: int, *, has_baseline: bool) -> int:
+    """Return how many fresh processes a run of so many golden cases may start without a suspicion."""
+    return WITH_BASELINE if has_baseline else int(cases <= SMALL_RUN)
 
 
 @frozen
@@ -64,7 +65,7 @@ class Retries:
         fresh: makes another engine for the same adapter.
         level: of the run.
         expects: returns whether the baseline expects a failure, which is then not asked again.
-        starts: how many fresh processes may still be started.
+        starts: how many fresh processes may still be started without a suspicion; None: none at all.
         where: the words for an answer of the fresh process.
     """
 
@@ -72,9 +73,11 @@ class Retries:
     fresh: Callable[[], Engine]
     level: Level
     expects: Callable[[CaseEvent], bool]
-    starts: int
+    starts: int | None
     where: str = FRESH
     _left: int = field(default=0, init=False)
+    _controls: int = field(default=0, init=False)
+    _passed: tuple[Case, Verdict | None] | None = field(default=None, init=False)
     _kinds: set[object] = field(factory=set, init=False)
     _second: Engine | None = field(default=None, init=False)
     _used: bool = field(default=True, init=False)
@@ -82,7 +85,7 @@ class Retries:
 
     def __enter__(self) -> Self:
         """Begin a part."""
-        self._left = MAX_RETRIES
+        self._left, self._controls = MAX_RETRIES, MAX_CONTROLS
         return self
 
     def __exit__(
@@ -100,6 +103,8 @@ class Retries:
             first: its verdict.
             twin: the verdict on the case's twin.
         """
+        if first.passing and isinstance(case.input, Data) and isinstance(case.expect, Accept):
+            self._passed = case, twin
         if first.name != "fail" or not self._is_asked(event):
             return None
         for engine, where in self._engines():
@@ -126,23 +131,34 @@ class Retries:
     def _engines(self) -> Iterator[tuple[Engine, str]]:
         """Yield the engines that are asked in turn, each with the words for its answer."""
         yield self.engine, AT_ONCE
-        if self._used and self.starts > 0:
-            self._start()
+        if self._used and self.starts is not None:
+            if self.starts > 0:
+                self.starts -= 1
+                self._start()
+            elif self._second is None and self._is_suspect():
+                self._start()
         if self._second is not None:
             yield self._second, self.where
             self._used = True  # the case failed in it, and may have left something behind
 
+    def _is_suspect(self) -> bool:
+        """Return whether the case that passed last fails now: then the codec keeps something."""
+        if self._passed is None or self._controls <= 0:
+            return False
+        self._controls -= 1
+        verdict = self._judged(self.engine, *self._passed)
+        return verdict is not None and verdict.name == "fail"
+
     def _start(self) -> None:
         """Start a fresh process; a note says why there is none."""
         self._end()
-        self.starts -= 1
         try:
             self._second = self._stack.enter_context(self.fresh())
             self.engine.check_same(self.engine.hello, self._second.hello)
             self._used = False
         except AdapterError as error:
             self.engine.notes.append(f"failures were not asked again in a fresh process: {error}")
-            self.starts = 0
+            self.starts = None
             self._end()
 
     def _end(self) -> None:

@@ -214,6 +214,14 @@ def test_a_run_starts_few_fresh_processes(
     assert alone.labels == listed.labels
 
 
+def test_a_large_run_starts_a_process_only_if_a_case_that_passed_fails_now(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.runner.retries.SMALL_RUN", 0)
+    assert [check(codec).starts for codec in ("Always", "InFirstProcess", "Tires")] == [1, 1, 2]
+    assert list(check("Tires").labels.values()).count("fail:flaky") > 2
+
+
 def test_a_recorded_run_starts_no_process_beside(check: Check, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     ran = check("InFirstProcess", *PROCESS, "--trace", trace)
