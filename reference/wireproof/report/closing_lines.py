@@ -115,9 +115,8 @@ def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = No
     )
     if flaky:
         yield (
-            f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again: the "
-            "answer to the same bytes changes; repair that first, or accept it with "
-            f'kind = "fail:{FLAKY}" and flaky = true in a baseline'
+            f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; repair "
+            f'that first, or accept it in a baseline: kind = "fail:{FLAKY}", flaky = true'
         )
 
 
