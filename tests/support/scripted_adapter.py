@@ -150,6 +150,11 @@ def many_children(ask: Head) -> None:
 COUNT = iter(range(1 << 30))
 
 
+def refuses_once(ask: Head) -> None:
+    """Refuse the first time, and answer later."""
+    (wrong if next(COUNT) else refusal(**{"class": "other"}))(ask)
+
+
 def hangs_later(ask: Head) -> None:
     """Answer thirty requests, then leave processes behind in every way and hang."""
     if next(COUNT) < 30:
@@ -219,7 +224,7 @@ BOOMS: dict[str, Callable[[Head], None]] = {
         *(hang, half_a_line, drip, blank_lines, stops_itself, stops_its_group, closes_stdin, last_words),
         *(closes_stdout, kills_its_parent, orphan, orphan_in_a_session, daemon, many_children, garbage_first),
         *(garbage_behind, twice, twice_but_late, stderr_flood, many_lists, many_lists_in_bounds, long_text),
-        *(endless_line,),
+        *(endless_line, refuses_once),
     )
 }
 BOOMS |= {

@@ -44,6 +44,7 @@ from wireproof.runner.events import BaselineText, CaseEvent, EventStream, EventW
 from wireproof.runner.pending_cases import FailureBudget
 from wireproof.runner.property_suite import FEW_CANDIDATES, MAX_CANDIDATES, PropertySettings
 from wireproof.runner.requests import DerivedSample, blocks
+from wireproof.runner.retries import fresh_processes
 from wireproof.runner.run import Selection, concerns, left_out_notes
 from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.verdicts import Verdict
@@ -102,6 +103,7 @@ class AdapterRun:
         ending: those of them that end it now.
         parts: of the run, in order; the first `stored` of them are in `events`.
         golden: how many parts have small golden cases; they come first.
+        starts: how many fresh processes may still be started for failures; None: none is asked again.
         error: the reason why it was not judged, or not completely.
         ended: True if no more messages follow.
         baseline: its known failures, as a run stores them.
@@ -111,6 +113,7 @@ class AdapterRun:
     number: int
     spec: str
     alone: bool
+    starts: int | None = None
     begun: bool = False
     hello: Hello | None = None
     head: Run | None = None
@@ -185,8 +188,14 @@ class CheckPlan:
         """Make an empty run for every adapter."""
         recorded = self.options.recording != Recording()
         self.runs = [
-            AdapterRun(number, spec, alone=recorded or _is_live(spec), baseline=self.options.stored_baseline)
-            for number, spec in enumerate(self.specs)
+            AdapterRun(
+                number,
+                spec,
+                alone=recorded or live,
+                starts=None if live else 0,
+                baseline=self.options.stored_baseline,
+            )
+            for number, (spec, live) in enumerate((spec, _is_live(spec)) for spec in self.specs)
         ]
 
     # --- tasks ---
@@ -281,7 +290,11 @@ class CheckPlan:
         assert run.hello is not None, "an adapter with parts has said hello"
         part.worker = worker
         run.workers.add(worker)
-        return Part(part.number, run.parts.index(part), run.hello, part.stopped)
+        granted = run.starts
+        if run.starts is not None:  # half of them, for other workers have parts at the same time
+            granted = (run.starts + 1) // 2 if part.cases else 0
+            run.starts -= granted
+        return Part(part.number, run.parts.index(part), run.hello, part.stopped, granted)
 
     def _settings(self, run: AdapterRun) -> PropertySettings:
         """Return what a run is asked of generated examples, without those of known failures."""
@@ -370,6 +383,9 @@ class CheckPlan:
         ).large_last()
         if options.shard:
             plan = evolve(plan, golden=options.shard.part([*plan.golden, *plan.large])).large_last()
+        if run.starts is not None:
+            has_baseline = options.known_failures is not None
+            run.starts = fresh_processes(len(plan.golden), has_baseline=has_baseline)
         size = max(len(plan.golden), 1) if run.alone else GOLDEN
         run.parts = [RunPart(cases) for cases in blocks(plan.golden, size)]
         run.golden = len(run.parts)
@@ -397,6 +413,8 @@ class CheckPlan:
         (run.events if is_next else part.events).extend(events)
 
     def _part_ended(self, run: AdapterRun, end: PartEnded) -> None:
+        if run.starts is not None:
+            run.starts += end.starts
         part = next((part for part in run.parts if part.number == end.part), None)
         if part is None:
             return

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,7 +40,7 @@ from wireproof.report.terminal import (
 )
 from wireproof.report.uses import use_sentences
 from wireproof.runner import conclusion
-from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline, EntryLookup
+from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.events import EventStream, Examples, Requirements, run_event
@@ -131,18 +130,12 @@ def _printer(options: CheckOptions, output: Console, *, every: bool) -> FindingP
     if known is None:
         view = RunView(lookups.case, lookups.twin, lookups.source, every=every)
         return FindingPrinter(output, view)
-    entries, today = EntryLookup(known.entries), datetime.now(tz=UTC).date()
     origin = origin_lookup(known.suite, known.ids, options.suite)
     view = RunView(
         lookups.case, lookups.twin, lookups.source, every=every,
         origin=lambda event, run: origin_text(origin(event, run), known.suite, run.suite),
     )  # fmt: skip
-    required = options.requirements is not None
-    return FindingPrinter(
-        output,
-        view,
-        lambda event: not (required and event.level == "must") and entries.expects(event, today),
-    )
+    return FindingPrinter(output, view, options.expects)
 
 
 def _opened(stack: ExitStack, out: Path | None) -> tuple[Path | None, IO[str] | None]:

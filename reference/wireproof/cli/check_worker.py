@@ -7,7 +7,9 @@ depend on the worker, nor on the tasks that this one did before: `check_plan` pu
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
@@ -15,18 +17,20 @@ from attrs import field, fields, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.recording import Recording
+from wireproof.adapters.recording import Recorder, Recording
 from wireproof.cases.case import Case, Data, Level
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import NotRun
 from wireproof.fuzz import property_run
+from wireproof.runner.baseline import EntryLookup
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import BaselineText, CaseEvent, Examples, Requirements
 from wireproof.runner.known_failures import Baseline, KnownFailure
 from wireproof.runner.pending_cases import FailureBudget
 from wireproof.runner.property_suite import PropertySettings
 from wireproof.runner.requests import DerivedSample
+from wireproof.runner.retries import FRESH, FRESH_OBJECT, Retries
 from wireproof.runner.run import derived_events, golden_events, parents, undigested
 from wireproof.runner.shard import Shard
 from wireproof.runner.verdicts import Verdict
@@ -89,6 +93,13 @@ class CheckOptions:
         known = {entry.fixture for entry in self.known_failures}
         return tuple(case for case in self.cases if case.id in known)
 
+    @cached_property
+    def expects(self) -> Callable[[CaseEvent], bool]:
+        """Return whether the baseline expects a failure, as a function."""
+        entries, today = EntryLookup(self.known_failures), datetime.now(tz=UTC).date()
+        required = self.requirements is not None  # a set allows no failure at `must`
+        return lambda event: not (required and event.level == "must") and entries.expects(event, today)
+
     @property
     def rows(self) -> frozenset[str]:
         """Return the formats of the selection, whose properties are checked."""
@@ -114,12 +125,14 @@ class Part:
         place: in the run, which decides the order of the cases.
         hello: what the adapter said at its first start.
         stopped: why no case is run any more; None if they are run.
+        starts: how many fresh processes may be started for failures; None: none is asked again.
     """
 
     number: int
     place: int
     hello: Hello
     stopped: NotRun | None = None
+    starts: int | None = None
 
 
 @frozen
@@ -196,6 +209,7 @@ class PartEnded:
         verdicts: on the golden cases whose families are to be run, by id.
         undigested: the number of cases of large values that were not asked.
         sample: counts the derived cases of a slow adapter.
+        starts: how many of the fresh processes that it was granted are left.
     """
 
     number: int
@@ -205,6 +219,7 @@ class PartEnded:
     verdicts: Mapping[str, Verdict] = field(factory=dict)
     undigested: int = 0
     sample: DerivedSample = field(factory=DerivedSample)
+    starts: int = 0
 
 
 @frozen
@@ -294,23 +309,33 @@ class _Worker:
         """Return the running engine of an adapter; raise `AdapterError`, also if its hello is not `first`."""
         if number in self.kept:
             return self.kept[number][0]
-        options, spec = self.options, self.specs[number]
         with ExitStack() as stack:
-            recorder = stack.enter_context(options.recording.recorder(number, spec))
-            engine = stack.enter_context(
-                Engine(
-                    spec,
-                    recorder=recorder,
-                    in_process=options.in_process,
-                    seed=options.seed,
-                    timeout_scale=options.scale,
-                )
-            )
+            recorder = stack.enter_context(self.options.recording.recorder(number, self.specs[number]))
+            engine = stack.enter_context(self._new_engine(number, recorder))
             if first is not None:
                 engine.check_same(first, engine.hello)
                 engine.notes.clear()  # the first start has shown them
             self.kept[number] = engine, stack.pop_all()
         return engine
+
+    def _new_engine(self, number: int, recorder: Recorder | None = None) -> Engine:
+        options = self.options
+        return Engine(
+            self.specs[number],
+            recorder=recorder,
+            in_process=options.in_process,
+            seed=options.seed,
+            timeout_scale=options.scale,
+        )
+
+    def _retries(self, number: int, part: Part, engine: Engine) -> AbstractContextManager[Retries | None]:
+        """Return what asks the failures of a part again."""
+        if part.starts is None:
+            return nullcontext()
+        options, fresh = self.options, partial(self._new_engine, number)
+        starts = part.starts if options.recording == Recording() else None  # a record has one conversation
+        where = FRESH_OBJECT if options.in_process else FRESH
+        return Retries(engine, fresh, options.level, options.expects, starts, where)
 
     def _started(self, number: int) -> Iterator[Message]:
         engine = self._engine(number)
@@ -336,11 +361,15 @@ class _Worker:
         stored = self.options.suite.by_id
         cases = [self.by_id[name] for name in task.cases]
         found: dict[str, Verdict] = {}
-        yield from _judged(task.number, task.part, golden_events(engine, stored, cases, found))
+        with self._retries(task.number, task.part, engine) as retries:
+            events = golden_events(engine, stored, cases, found, retries=retries)
+            yield from _judged(task.number, task.part, events)
         verdicts = {case.id: found[case.id] for case in cases}
         accepted = {case.id: verdicts[case.id] for case in parents(cases, verdicts)}
-        left_out = undigested(verdicts)
-        yield PartEnded(task.number, task.part.number, _notes(engine), engine.deaths, accepted, left_out)
+        yield PartEnded(
+            task.number, task.part.number, _notes(engine), engine.deaths, accepted, undigested(verdicts),
+            starts=(retries and retries.starts) or 0,
+        )  # fmt: skip
 
     def _families(self, task: Derived) -> Callable[[], Iterable[tuple[Case, Iterable[Case]]]]:
         """Return a function that gives the families of a task: derived once if they are small."""
@@ -356,8 +385,13 @@ class _Worker:
     ) -> Iterator[Message]:
         engine, sample = self._begin(number, asked.part), DerivedSample()
         own = ((case, family) for case, family in families if case.id in asked.verdicts)
-        yield from _judged(number, asked.part, derived_events(engine, own, asked.verdicts, sample))
-        yield PartEnded(number, asked.part.number, _notes(engine), engine.deaths, sample=sample)
+        with self._retries(number, asked.part, engine) as retries:
+            events = derived_events(engine, own, asked.verdicts, sample, retries=retries)
+            yield from _judged(number, asked.part, events)
+        starts = (retries and retries.starts) or 0
+        yield PartEnded(
+            number, asked.part.number, _notes(engine), engine.deaths, sample=sample, starts=starts
+        )
 
     def _properties(self, task: Properties) -> Iterator[Message]:
         engine = self._begin(task.number, task.part)

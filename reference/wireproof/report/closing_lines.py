@@ -7,7 +7,9 @@ from typing import Final
 from wireproof.formats import FORMATS
 from wireproof.report.failure_groups import sets_exit_code
 from wireproof.runner.baseline import Overlay
+from wireproof.runner.conclusion import counted
 from wireproof.runner.events import CaseEvent, EventStream, Run
+from wireproof.runner.verdicts import FLAKY
 
 # --- provisional ---
 #
@@ -96,6 +98,25 @@ def not_judged_lines(stream: EventStream) -> Iterator[str]:
     if fields:
         yield (
             fields[0] if len(fields) == 1 else f"{fields[0]}; and fields of {len(fields) - 1} further formats"
+        )
+
+
+# --- flaky ---
+#
+# The failures of a run that passed when they were asked again.
+
+
+def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> Iterator[str]:
+    """Yield a line that counts the ones that no baseline expects, with what to do about them."""
+    known = overlays or {}
+    flaky = sum(
+        event.kind == FLAKY and sets_exit_code(event, stream.run) and known.get(event.id) != "expected"
+        for event in stream.cases
+    )
+    if flaky:
+        yield (
+            f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; "
+            f"repair that first, or accept it: `wireproof baseline add FILE RUN fail:{FLAKY}` (flaky = true)"
         )
 
 

@@ -14,6 +14,7 @@ from attrs import frozen
 from wireproof.report.closing_lines import (
     below_level_lines,
     corrected_lines,
+    flaky_lines,
     provisional_lines,
     uncompared_lines,
 )
@@ -206,6 +207,7 @@ def _notes(streams: Sequence[EventStream], baselines: Sequence[AppliedBaseline])
             *baseline_lines(stream, applied),
             *uncompared_lines(stream),
             *corrected_lines(stream.run),
+            *flaky_lines(stream, applied.overlays),
             *below_level_lines(stream, applied.overlays),
             examples_line(stream),
         )

@@ -7,6 +7,7 @@ from typing import Final
 from wireproof.report.closing_lines import (
     below_level_lines,
     corrected_lines,
+    flaky_lines,
     provisional_lines,
     uncompared_lines,
 )
@@ -77,8 +78,8 @@ def _endings(runs: Sequence[tuple[EventStream, AppliedBaseline]]) -> list[str]:
     provisional = dict.fromkeys(line for stream, _ in runs for line in provisional_lines(stream))
     lines += [f"- {escape(line)}" for line in provisional]
     for one, known in runs:
-        below = below_level_lines(one, known.overlays)
-        more = (*uncompared_lines(one), *corrected_lines(one.run), *below, examples_line(one))
+        faults = (*flaky_lines(one, known.overlays), *below_level_lines(one, known.overlays))
+        more = (*uncompared_lines(one), *corrected_lines(one.run), *faults, examples_line(one))
         lines += [f"- {escape(line, MAX_OUTPUT)}" for line in baseline_lines(one, known)]
         lines += [f"- {escape(line)}" for line in more if line]
     return ["", *lines]

@@ -16,6 +16,7 @@ from rich.text import Text
 from wireproof.report.closing_lines import (
     below_level_lines,
     corrected_lines,
+    flaky_lines,
     not_judged_lines,
     provisional_lines,
     uncompared_lines,
@@ -169,6 +170,7 @@ def print_answer(
         *sentences,
         *filter(None, [total_failure(stream)]),
         *_kind_lines(stream.run, found, numbers),
+        *flaky_lines(stream, overlays),
         *filter(None, [security + (f" and {len(known) - 1} more" if len(known) > 1 else "")]),
         *not_judged_lines(stream),
         *provisional_lines(stream),
@@ -326,7 +328,7 @@ def total_failure(stream: EventStream) -> str:
 def closing_lines(stream: EventStream, applied: AppliedBaseline) -> list[str]:
     """Return the lines below the matrix: the conclusion, and the known failures that changed."""
     lines = [*provisional_lines(stream), *uncompared_lines(stream), *corrected_lines(stream.run)]
-    lines += below_level_lines(stream, applied.overlays)
+    lines += [*flaky_lines(stream, applied.overlays), *below_level_lines(stream, applied.overlays)]
     lines += filter(None, [examples_line(stream), large_line(stream.run)])
     lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied)}")
     return lines + list(baseline_lines(stream, applied))

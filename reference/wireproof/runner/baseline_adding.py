@@ -28,6 +28,7 @@ from wireproof.runner.known_failures import (
     KnownFailure,
     failure_of,
 )
+from wireproof.runner.verdicts import FLAKY
 from wireproof.strict_parsing import parse_toml
 
 MAX_TOPICS: Final = 2
@@ -202,7 +203,8 @@ class _Table:
 
     def entries(self, model: KnownFailure) -> list[KnownFailure]:
         """Return the entries, in the order of their ids; the other fields are those of `model`."""
-        own = evolve(model, kind=self.kind, cls=self.cls, path=self.path)
+        flaky = self.kind == f"fail:{FLAKY}"
+        own = evolve(model, kind=self.kind, cls=self.cls, path=self.path, flaky=flaky)
         return [evolve(own, id=name) for name in sorted(self.names)]
 
     def text(self, model: KnownFailure, shared: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ thousand times. See architecture.md#cases.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -16,7 +17,7 @@ from wireproof.cases.case import Case, Reject
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.made_case import is_large
-from wireproof.cases.outcome import Outcome, Refused, Unsupported
+from wireproof.cases.outcome import Outcome, Unsupported
 from wireproof.cases.token import to_token
 from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS
@@ -24,6 +25,7 @@ from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, case_event
 from wireproof.runner.judge import awaits_twin, judge
 from wireproof.runner.requests import NO_DIGESTS, DerivedSample, prepare_case, stream_wrapping
+from wireproof.runner.retries import Retries
 from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 
 GOLDEN_BLOCK: Final = 64
@@ -105,13 +107,12 @@ class _GoldenResult:
 
     Attributes:
         case: as it was sent: wrapped as a stream if needed.
-        outcome: of a refusing answer whose twin has no verdict yet; else None.
+        judged: the verdict, or an answer that counts only if the twin is accepted.
     """
 
     case: Case
-    verdict: Verdict | None
+    judged: Verdict | Outcome
     ns: int
-    outcome: Outcome | None = None
 
 
 def golden_events(
@@ -120,6 +121,7 @@ def golden_events(
     cases: Sequence[Case],
     verdicts: dict[str, Verdict],
     first: int = 0,
+    retries: Retries | None = None,
 ) -> Iterator[CaseEvent]:
     """Judge each answer as it arrives, and yield the events in order as soon as that is possible.
 
@@ -127,38 +129,52 @@ def golden_events(
         engine: runs the adapter.
         by_id: every fixture, for the twins of cases, which are asked before them.
         cases: the cases, in order.
-        verdicts: those of earlier cases; gets those of these cases and of their twins.
+        verdicts: those of earlier cases; gets those of these cases and of their twins. Of a case that passes
+            when asked again it is the second one: the codec can accept a twin that it refused once.
         first: the place of the first case in the plan.
+        retries: asks unexpected failures again; None: nothing is asked again.
     """
 
     def keep(case: Case, outcome: Outcome, ns: int) -> _GoldenResult:
-        twin = verdicts.get(case.twin or "")
-        held = isinstance(outcome, Refused) or awaits_twin(case, outcome)
-        if case.twin and twin is None and held:
-            return _GoldenResult(case, None, ns, outcome)
-        verdicts[case.id] = verdict = judge(case, outcome, hello=engine.hello, twin=twin)
-        return _GoldenResult(case, verdict, ns)
+        held = awaits_twin(case, outcome)
+        return _GoldenResult(case, outcome if held else judge(case, outcome, hello=engine.hello), ns)
 
     places = {case.id: place for place, case in enumerate(cases)}
     waiting: dict[int, CaseEvent] = {}
     next_place = 0
     for result in engine.run_with(_twins_first(cases, by_id, verdicts), keep, GOLDEN_BLOCK):
-        case = result.case
-        if result.outcome is not None:
-            twin = verdicts.get(case.twin or "")
-            verdicts[case.id] = judge(case, result.outcome, hello=engine.hello, twin=twin)
-        if case.id in places:
-            place = places[case.id]
-            waiting[place] = _golden_event(
-                first + place, cases[place], case, verdicts[case.id], result.ns, stored=case.id in by_id
-            )
+        case, twin = result.case, verdicts.get(result.case.twin or "")
+        verdict = result.judged
+        if not isinstance(verdict, Verdict):
+            verdict = judge(case, verdict, hello=engine.hello, twin=twin)
+        place = places.get(case.id, -1)
+        event_of = partial(
+            _golden_event, first + place, cases[place] if place >= 0 else case, case, ns=result.ns,
+            stored=case.id in by_id,
+        )  # fmt: skip
+        event, verdicts[case.id] = _settled(retries, case, verdict, twin, event_of)
+        if place >= 0:
+            waiting[place] = event
         while next_place in waiting:
             yield waiting.pop(next_place)
             next_place += 1
 
 
+def _settled(
+    retries: Retries | None,
+    case: Case,
+    verdict: Verdict,
+    twin: Verdict | None,
+    event_of: Callable[[Verdict], CaseEvent],
+) -> tuple[CaseEvent, Verdict]:
+    """Return the event of a case, and the verdict that counts for the cases that depend on it."""
+    event = event_of(verdict)
+    retried = retries.retry(case, event, verdict, twin) if retries else None
+    return (event_of(retried.flaky), retried.passing) if retried else (event, verdict)
+
+
 def _golden_event(
-    seq: int, golden: Case, sent: Case, verdict: Verdict, ns: int, *, stored: bool
+    seq: int, golden: Case, sent: Case, verdict: Verdict, *, ns: int, stored: bool
 ) -> CaseEvent:
     """Make the event of a golden case under the format of its fixture, even if it was wrapped as a stream."""
     case = evolve(sent, format=golden.format, revision=golden.revision)
@@ -196,6 +212,7 @@ def derived_events(
     sample: DerivedSample,
     first: int = 0,
     wanted: Callable[[Case], bool] = lambda _: True,
+    retries: Retries | None = None,
 ) -> Iterator[CaseEvent]:
     """Yield the events of families, in order.
 
@@ -206,6 +223,7 @@ def derived_events(
         sample: chooses cases for a slow adapter, and counts them.
         first: the place of the first case in the plan.
         wanted: selects derived cases.
+        retries: as for golden cases.
     """
 
     def keep(case: Case, outcome: Outcome, ns: int) -> tuple[Case, Verdict, int]:
@@ -216,7 +234,12 @@ def derived_events(
     asked = (case for case in members if wanted(case) and _is_within_claims(engine.hello, case))
     chosen = sample.of(asked) if engine.hello.cost == "slow" else asked
     for seq, (case, verdict, ns) in enumerate(engine.run_with(chosen, keep), first):
-        yield case_event(seq, _under_fixture_format(case), verdict, ns, _token(case, verdict))
+        twin = verdicts.get(case.parent or "")
+        yield _settled(retries, case, verdict, twin, partial(_derived_event, seq, case, ns=ns))[0]
+
+
+def _derived_event(seq: int, case: Case, verdict: Verdict, *, ns: int) -> CaseEvent:
+    return case_event(seq, _under_fixture_format(case), verdict, ns, _token(case, verdict))
 
 
 def _as_sent(parent: Case, family: Iterable[Case], hello: Hello) -> Iterable[Case]:

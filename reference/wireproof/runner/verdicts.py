@@ -49,6 +49,9 @@ class VerdictRow:
     meaning: str
 
 
+FLAKY: Final = "flaky"
+"""The kind of a failure that passes when it is asked again."""
+
 FAIL_KINDS: Final = (
     "wrong-value",
     "wrong-accept",
@@ -60,6 +63,7 @@ FAIL_KINDS: Final = (
     "under-read",
     "prefix-lost",
     "undeclared-skip",
+    FLAKY,
 )
 
 TABLE: Final[tuple[VerdictRow, ...]] = (

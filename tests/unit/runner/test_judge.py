@@ -23,7 +23,7 @@ from wireproof.runner import judge as module
 from wireproof.runner.events import case_event
 from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value
 from wireproof.runner.signature import signature, without_indices
-from wireproof.runner.verdicts import TABLE, Verdict
+from wireproof.runner.verdicts import FLAKY, TABLE, Verdict
 from wireproof.wire.json_values import json_digest
 
 
@@ -41,7 +41,8 @@ def test_the_rows_meet_every_verdict_but_those_with_a_test_of_their_own() -> Non
     seen = {row[4].split(":")[0] for row in ROWS}
     assert {row.name for row in TABLE} - seen == {"blocked"}
     kinds = {row[4].removeprefix("fail:") for row in ROWS if row[4].startswith("fail:")}
-    assert {kind for row in TABLE if row.name == "fail" for kind in row.kinds} == kinds
+    of_one_answer = {kind for row in TABLE if row.name == "fail" for kind in row.kinds} - {FLAKY}
+    assert of_one_answer == kinds
 
 
 @pytest.mark.parametrize(
