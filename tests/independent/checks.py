@@ -7,6 +7,7 @@ compares what it finds with the expectation.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ from tests.independent.kafka import reader as kafka
 from tests.independent.kafka import steps as kafka_steps
 from tests.independent.kafka import views
 from tests.independent.refused import RefusedError
+from wireproof.cases.generate.recipe import Recipe
+from wireproof.cases.made_case import generator_of
+from wireproof.wire.json_values import canonical_json, json_digest
 
 Json = Any
 Row = Mapping[str, Any]
@@ -64,8 +68,8 @@ class Report:
     """What was found: how many cases of each sort were checked, and what is wrong with some.
 
     The sorts: `value` and `refusal` of a decode, `open` if it has several answers, `written` bytes, `given`
-    values that are to be written without stated bytes, `scan`, `steps`. Of a `generated` case the input is
-    not in the file, and of one that is `unfit` to be written nothing can be computed.
+    values that are to be written without stated bytes, `scan`, `steps`, and `generated` from a recipe. What
+    is `large` is made by `check reference`; of a value that is `unfit` to be written nothing can be computed.
     """
 
     counts: Counter[str] = field(factory=Counter)
@@ -98,7 +102,7 @@ def check(row: Row, folder: Path = FIXTURES) -> tuple[str, str | None]:
     if "steps" in row:
         return "steps", _STEPS[row["id"].partition(".")[0]](row)
     if "generate" in row["input"]:
-        return "generated", None
+        return _generated(row)
     if row["op"] == "encode":
         return _written(row)
     if row["op"] == "scan":
@@ -160,7 +164,7 @@ def _departure(expect: Row, found: Row, name: str) -> str | None:
 
 def _other(stated: Row) -> Row:
     """Return the parts of an expectation that a reader does not compute; `consumed` may be left out."""
-    rest = {name: part for name, part in stated.items() if name not in ("value", "consumed")}
+    rest = {name: part for name, part in stated.items() if name not in ("value", "digest", "consumed")}
     return rest if "consumed" in stated else {**rest, "consumed": None}
 
 
@@ -179,6 +183,32 @@ def difference(found: Json, stated: Json, place: str = "") -> str | None:
     if found == stated:
         return None
     return f"{place}: the reader finds {str(found)[:80]}, the file has {str(stated)[:80]}"
+
+
+# --- what is made from a recipe ---
+
+MOST_MADE: Final = 1 << 18
+"""Bytes of all payloads up to which a recipe is carried out here, with 100 for each record."""
+
+
+def _generated(row: Row) -> tuple[str, str | None]:
+    """Check what a recipe makes: its size, its digests, and what the reader finds in it."""
+    source = row["input"]
+    recipe = Recipe(**source["generate"])
+    if recipe.payload + 100 * recipe.records > MOST_MADE:
+        return "large", None
+    makes = generator_of(recipe)
+    data = makes.data(recipe) if row["op"] == "decode" else canonical_json(makes.given(recipe))
+    if (len(data), sha256(data).hexdigest()) != (source["size"], source["sha256"]):
+        return "generated", f".input: the recipe makes {len(data)} bytes, {sha256(data).hexdigest()}"
+    if row["op"] == "encode":
+        return "generated", None
+    try:
+        value, consumed = read(row, data)
+        found: Json = {"accept": {"digest": json_digest(value), "consumed": consumed}}
+    except RefusedError as refused:
+        found = {"reject": {"class": refused.cls, "at": refused.at, "before": refused.before}}
+    return "generated", _departure(row["expect"], found, row["id"])
 
 
 # --- what is written ---

@@ -30,6 +30,7 @@ SCANNED: Final = "heka.stream/0.10/scan/between"
 PRODUCED: Final = "kafka.log/mixed/idempotence/duplicate-of-fifth"
 LIMITED: Final = "kafka.log/mixed/entries/size-at-maximum"
 PRODUCER: Final = "kafka.batch/v2/produce/empty"
+MADE: Final = "kafka.batch/v2/size/zstd-value-65537"
 WRITTEN: Final = "heka.message/0.10/encode/bools"
 
 WRONG: Final[dict[str, tuple[str, tuple[Any, ...], Any]]] = {
@@ -40,6 +41,8 @@ WRONG: Final[dict[str, tuple[str, tuple[Any, ...], Any]]] = {
     "class": (FRAMED, ("expect", "reject", "class"), "crc-mismatch"),
     "position": (FRAMED, ("expect", "reject", "at"), 5),
     "value before": (FRAMED, ("expect", "reject", "before"), {"frames": [None]}),
+    "digest": (MADE, ("expect", "accept", "digest"), 32 * "0"),
+    "recipe": (MADE, ("input", "generate", "value"), 65538),
     "option": (LIMITED, ("options", "max_message"), 57),
     "profile": (PRODUCER, ("profile",), "reader"),
     "written bytes": (WRITTEN, ("expect", "accept", "bytes", 0), "0a10101112131415161718191a1b1c1d2e2f1001"),
@@ -55,9 +58,20 @@ def test_each_case_is_what_an_independent_reader_finds(form: str) -> None:
     assert report_of(form).problems == []
 
 
-def test_only_recipes_and_values_that_fit_nowhere_are_not_read() -> None:
+def test_only_large_recipes_and_values_that_fit_nowhere_are_not_read() -> None:
     sorts = {sort for form in ("heka.stream", "iggy.poll", "kafka.log") for sort in report_of(form).counts}
-    assert sorts == {"value", "refusal", "open", "written", "given", "scan", "steps", "generated", "unfit"}
+    assert sorts == {
+        "value",
+        "refusal",
+        "open",
+        "written",
+        "given",
+        "scan",
+        "steps",
+        "generated",
+        "large",
+        "unfit",
+    }
 
 
 @pytest.mark.parametrize("system", ["heka", "iggy"])
