@@ -23,7 +23,6 @@ TOGETHER: Final = {
     "tests/unit/columnar/test_columnar": "kernels",
     "tests/unit/spark/test_log_rows.py": "kernels",
     "tests/unit/spark/test_scan_tables.py": "kernels",
-    "tests/unit/authoring/": "authored",  # all fixtures, which are written once
     "tests/unit/runner/test_interop.py": "interop",  # one interop run, which several tests look at
     "tests/unit/runner/test_entry_list.py": "kernels",
     "tests/conformance/test_outside_family.py": "outside",  # an environment with packages of its own

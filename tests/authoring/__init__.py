@@ -1,4 +1,4 @@
-"""Modules that write the golden cases of `fixtures/` from named parts; none of the parts is code of the package.
+"""The builder of new golden cases, parts of bytes for it, and the recording of witnesses.
 
-`python -m tests.authoring [heka] [iggy] [kafka]` writes the files again. The bytes of a case never change.
+`python -m tests.authoring add FILE` writes and freezes new cases. Nothing that makes bytes here is code of the package.
 """

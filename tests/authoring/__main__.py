@@ -1,21 +1,28 @@
-"""Write the golden cases of all systems, or of those that are named."""
+"""The command line of the authoring of cases: `python -m tests.authoring add FILE`."""
 
 import sys
+from argparse import ArgumentParser
+from pathlib import Path
 
-from tests.authoring.heka.witnesses import add_witnesses
-from tests.authoring.systems import SYSTEMS, cases_of
+from tests.authoring.new_cases import AddError, add
 
 
-def main(systems: list[str]) -> None:
-    """Write the fixtures of each system, and print how many cases it has."""
-    for system in systems or SYSTEMS:
-        writer = cases_of(system)
-        witnesses = add_witnesses(writer) if system == "heka" else {}
-        writer.write()
-        print(
-            f"{system}: {len(writer.cases)} cases", *(f"{name} {count}" for name, count in witnesses.items())
-        )
+def main() -> int:
+    """Add the cases that a file describes, and print their ids; return 1 if one of them is refused."""
+    parser = ArgumentParser(
+        prog="python -m tests.authoring", description="write new golden cases and freeze them"
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    adding = commands.add_parser("add", help="add the cases that a file of code describes")
+    adding.add_argument("file", type=Path, help="has a function `write(cases)`")
+    try:
+        lines = add(parser.parse_args().file)
+    except AddError as error:
+        print(error, "nothing was added", sep="\n", file=sys.stderr)
+        return 1
+    print(*lines, "written and frozen: delete the code that made them", sep="\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main())

@@ -22,7 +22,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tests.authoring.fixture_writer import FIXTURES
 from tests.authoring.shared_code import without_shared_code
 from tests.authoring.witness_run import LIBRARIES, Agreement, options_parser, refusal, selected, unexplained
 from tests.fixture_tables.witness_reasons import count_line
@@ -30,7 +29,7 @@ from wireproof.adapters import peers
 from wireproof.adapters.readiness import ready
 from wireproof.cases.case import Case
 from wireproof.cases.fixture_writer import sorted_page_text
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import Suite, fixtures_folder, load
 from wireproof.cases.lint_sources import (
     ANSWERS_FILE,
     AnswersFile,
@@ -199,7 +198,7 @@ def main() -> None:
         _print_rest(suite, list(found))
         return
     if given.answers:
-        record_answers(FIXTURES / ANSWERS_FILE, cases_on_code(suite), asked, found)
+        record_answers(fixtures_folder() / ANSWERS_FILE, cases_on_code(suite), asked, found)
         return
     record_each(suite.files.values(), asked, found)
     print(count_line(load()))

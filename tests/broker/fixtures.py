@@ -17,7 +17,7 @@ from typing import Any
 import dump
 from attrs import frozen
 
-from tests.authoring.derived_fields import bare, completed
+from tests.independent.derived_fields import bare, completed
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from tests.authoring.derived_fields import NAMES as DERIVED
+from tests.independent.derived_fields import NAMES as DERIVED
 from tests.mutants.number_halves import value_of
 from wireproof import formats
 from wireproof.cases.fixtures import Suite

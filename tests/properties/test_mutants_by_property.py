@@ -6,7 +6,7 @@ from hypothesis import Phase, find, settings
 from hypothesis.errors import NoSuchExample
 from subjects import FORMATS, valued, written
 
-from tests.authoring.derived_fields import bare
+from tests.independent.derived_fields import bare
 from tests.mutants.kafka import MUTANTS
 from wireproof.adapters.contract import Request
 from wireproof.adapters.reference import Reference

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from peer_adapters import python_adapter
 from subjects import FORMATS, valued, written
 
-from tests.authoring.derived_fields import bare
+from tests.independent.derived_fields import bare
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.python_object import Caller

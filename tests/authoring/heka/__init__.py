@@ -1,4 +1,1 @@
-"""The golden cases of Heka, a module for each topic.
-
-Bytes come from the tables of heka.md (`documented_bytes`) or from named parts (`frame_bytes`).
-"""
+"""Parts of Heka's bytes for new cases, and protobuf and lua_sandbox as witnesses."""

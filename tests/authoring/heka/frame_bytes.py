@@ -11,11 +11,11 @@ import hmac
 import struct
 from typing import Any
 
-from tests.authoring.heka.documented_bytes import FRAME, MINIMAL, message
-
 UUID = bytes.fromhex("101112131415161718191a1b1c1d2e2f")
-F = bytes.fromhex(FRAME)
-M = bytes.fromhex(MINIMAL)
+M = b"\x0a\x10" + UUID + b"\x10\x01"
+"""The smallest message, `…` of heka.md."""
+F = b"\x1e\x02\x08\x14\x1f" + M
+"""Its frame."""
 GIVEN = ["feature:given-header"]
 """What an encoder must take: the fields of a header as they are given, where those that it signs with are not."""
 KEYS = {"test_1": b"testkey".hex(), "test_0": b"zero".hex(), "_1": b"noname".hex()}
@@ -139,8 +139,3 @@ def garbage(at: int, length: int, cls: str | None = None) -> Json:
 
 def tail(at: int, length: int) -> Json:
     return {"kind": "tail", "at": at, "length": length}
-
-
-def rule_bytes(name: str) -> bytes:
-    """A message of section 4."""
-    return message(name)

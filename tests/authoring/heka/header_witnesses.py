@@ -27,7 +27,9 @@ def agreeing(cases: Sequence[Case]) -> dict[tuple[str, str], list[str]]:
     for kind in PARSERS:
         version, answers = run_parser(kind, [data for _, data in asked])
         rows = zip(asked, answers, strict=True)
-        found[f"protobuf-{kind}-header", version] = [case.id for (case, _), answer in rows if agrees(case, answer)]
+        found[f"protobuf-{kind}-header", version] = [
+            case.id for (case, _), answer in rows if agrees(case, answer)
+        ]
     return found
 
 

@@ -230,8 +230,14 @@ def gzip(data: bytes, *, flags: int = 0, optional: bytes = b"", crc: int | None 
     deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
     block = deflate.compress(data) + deflate.flush()
     head = struct.pack("<BBBBIBB", 0x1F, 0x8B, method, flags, 0, 0, 0xFF) + optional
-    return head + block + struct.pack(
-        "<II", zlib.crc32(data) if crc is None else crc, len(data) & 0xFFFFFFFF if isize is None else isize
+    return (
+        head
+        + block
+        + struct.pack(
+            "<II",
+            zlib.crc32(data) if crc is None else crc,
+            len(data) & 0xFFFFFFFF if isize is None else isize,
+        )
     )
 
 
@@ -279,7 +285,9 @@ def lz4(
     seal = xxhash.xxh32(over).intdigest() >> 8 & 0xFF if hc is None else hc
     block = struct.pack("<I", len(data) | 0x80000000) + data
     if flg & 0x10:
-        block += struct.pack("<I", xxhash.xxh32(data).intdigest() if block_checksum is None else block_checksum)
+        block += struct.pack(
+            "<I", xxhash.xxh32(data).intdigest() if block_checksum is None else block_checksum
+        )
     return b"\x04\x22\x4d\x18" + descriptor + bytes((seal,)) + block + end + after
 
 

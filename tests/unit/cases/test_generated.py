@@ -13,9 +13,10 @@ import zstandard
 from attrs import evolve
 from goldens import load
 
-from tests.authoring.iggy import batches_0_11, message_bytes
+from tests.authoring.iggy import parts
 from tests.authoring.kafka import entry_bytes
-from tests.authoring.kafka.next_offset import with_offsets
+from tests.independent.iggy import layouts
+from tests.independent.kafka.next_offset import with_offsets
 from wireproof import heka, iggy, kafka
 from wireproof.cases import generate
 from wireproof.cases.case import Accept, Case, Data, Generated, Reject, Value
@@ -145,11 +146,14 @@ def test_a_wrapper_is_that_of_another_builder(magic: int) -> None:
 
 
 def test_a_poll_is_that_of_another_builder() -> None:
-    frames = [batches_0_11.frame(n + 1, noise(10, n), delta=n) for n in range(2)]
-    body = batches_0_11.batch(*frames, timestamp=made_messages.TIME, origin=made_messages.TIME)
-    assert made_messages.poll_11(Recipe("iggy.poll/0.11", 2, 10)) == batches_0_11.poll(2, body)
-    rows = [message_bytes.sent(n + 1, noise(10, n)) for n in range(2)]
-    assert made_messages.send_30(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(rows))
+    rows = [{"id": n + 1, "payload": noise(10, n)} for n in range(2)]
+    frames = [parts.packed(layouts.FRAME, {**row, "offset_delta": n}) for n, row in enumerate(rows)]
+    times = {"base_timestamp": made_messages.TIME, "origin_timestamp": made_messages.TIME}
+    prefix = parts.packed(layouts.PREFIXES["0.11"], {"current_offset": 1, "count": 2})
+    body = prefix + parts.batch("0.11", times, frames)
+    assert made_messages.poll_11(Recipe("iggy.poll/0.11", 2, 10)) == body
+    sent = [parts.packed(layouts.SENT["0.0.30"], row) for row in rows]
+    assert made_messages.send_30(Recipe("iggy.send/0.0.30", 2, 10)).endswith(b"".join(sent))
 
 
 def test_generators_use_neither_a_reference_codec_nor_a_compressor() -> None:

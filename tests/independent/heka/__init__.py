@@ -1,0 +1,1 @@
+"""A reader of Heka's messages and frames."""
