@@ -115,8 +115,8 @@ def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = No
     )
     if flaky:
         yield (
-            f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; repair "
-            f'that first, or accept it in a baseline: kind = "fail:{FLAKY}", flaky = true'
+            f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; "
+            f'repair that first, or accept it in a baseline: kind = "fail:{FLAKY}", flaky = true'
         )
 
 
