@@ -116,7 +116,7 @@ def flaky_lines(stream: EventStream, overlays: Mapping[str, Overlay] | None = No
     if flaky:
         yield (
             f"flaky: {counted(flaky, 'failure')} {'passes' if flaky == 1 else 'pass'} when asked again; "
-            f"repair that first, or accept it: `wireproof baseline add FILE RUN fail:{FLAKY}` (flaky = true)"
+            f"repair that, or accept it: baseline add FILE RUN fail:{FLAKY}"
         )
 
 

@@ -87,10 +87,12 @@ def test_a_failure_at_random_passes_when_asked_again(check: Check) -> None:
     assert event.got.startswith("refuse other")
 
 
-def test_the_end_of_a_run_says_once_how_many_are_flaky_and_what_to_do(check: Check) -> None:
-    ran = check("AtRandom")
+def test_the_end_of_a_run_says_once_how_many_are_flaky_and_what_to_do(check: Check, tmp_path: Path) -> None:
+    page = tmp_path / "run.md"
+    ran = check("AtRandom", "--markdown", page)
     assert f"{len(ran.labels)} failures pass when asked again" in ran.flaky_line
-    assert ran.flaky_line.endswith("accept it: `wireproof baseline add FILE RUN fail:flaky` (flaky = true)")
+    assert ran.flaky_line.endswith("or accept it: baseline add FILE RUN fail:flaky")
+    assert f"- {ran.flaky_line.strip()}\n" in page.read_text()
     assert "1 failure passes when asked again" in check("InFirstProcess").flaky_line
 
 
