@@ -384,7 +384,7 @@ class CheckPlan:
         if options.shard:
             plan = evolve(plan, golden=options.shard.part([*plan.golden, *plan.large])).large_last()
         if run.starts is not None:
-            has_baseline = options.known_failures is not None
+            has_baseline = options.baseline is not None
             run.starts = fresh_processes(len(plan.golden), has_baseline=has_baseline)
         size = max(len(plan.golden), 1) if run.alone else GOLDEN
         run.parts = [RunPart(cases) for cases in blocks(plan.golden, size)]
