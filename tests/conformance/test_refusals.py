@@ -1,5 +1,7 @@
 """No reader passes by refusing: not everything, not what has a remark, not one case. results.md#verdicts."""
 
+from datetime import date
+
 import pytest
 from attrs import evolve
 from goldens import load, stored_cases
@@ -13,12 +15,13 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Generated, Steps
 from wireproof.cases.outcome import Refused
 from wireproof.cases.reference_answers import reference_answer
 from wireproof.cases.requirements import read_requirements, required_cases, requirement_files
-from wireproof.runner.baseline import AppliedBaseline
+from wireproof.runner.baseline import apply
 from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.runner.engine import Engine
 from wireproof.runner.events import CaseEvent, Requirements, case_event
 from wireproof.runner.exit_codes import Exit
 from wireproof.runner.judge import refusal_verdict
+from wireproof.runner.known_failures import parse_baseline
 from wireproof.runner.run import Selection, run
 from wireproof.runner.verdicts import Verdict
 from wireproof.wire.reject_classes import REJECT_CLASSES
@@ -136,8 +139,14 @@ def test_a_named_set_is_not_met_by_what_is_known_or_was_not_judged(verdict: str)
     kinds = {"fail": "wrong-reject", "not-run": "same-as", "unsupported": ""}
     event = evolve(case_event(0, ACCEPTED[0], PASSED), verdict=verdict, kind=kinds[verdict])
     other = case_event(1, ACCEPTED[1], PASSED)
+    if verdict == "not-run":
+        other = evolve(other, verdict="fail", kind="wrong-reject")
+        event = evolve(event, text=f"same as {other.id}")
     found = stream(event, other, run=evolve(RUN, requirements=Requirements("2026.12:some", "Some")))
-    known = AppliedBaseline({event.id: "expected"})
+    entry = '[[known-failure]]\nid = "{}"\nkind = "fail:wrong-reject"\n'
+    rest = 'reason = "it is known"\nowner = "me"\nexpires = 2999-01-01\n'
+    entries = parse_baseline("".join(entry.format(one.id) + rest for one in (event, other)))
+    known = apply(found, entries, date(2026, 11, 28))
     assert exit_code(found, known) is Exit.FAILS
     assert conclusion_sentence(found, known).startswith(("does not meet Some: ", "incomplete"))
 
