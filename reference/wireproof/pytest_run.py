@@ -173,7 +173,8 @@ class PytestRun:
         return CheckOptions(
             suite=self.suite, fixtures=self.suite.hash_of(cases), cases=cases, left_out=self.left_out,
             families=self.families, examples=None, golden=True, in_process=False, seed=self.seed, scale=1.0,
-            level=self.level, filters=(*self.filters, *deselected), baseline=self.expected if self.known_failures else None,
+            level=self.level, filters=(*self.filters, *deselected),
+            baseline=self.expected if self.known_failures else None,
         )  # fmt: skip
 
     @cached_property
