@@ -227,6 +227,7 @@ def test_a_finding_and_the_name_of_a_set_lead_to_what_they_name(browser: Chromiu
     row = browser.run("document.querySelector('.findings code').textContent")
     assert browser.run("decodeURI(location.hash)") == f"#{row}"
     browser.press("Escape")
+    browser.wait("location.hash === ''")  # the page takes it back once the dialog has closed
     browser.run("document.querySelector('.results thead a').click()")
     browser.wait("document.querySelector('#about details').open")
     assert browser.run("decodeURIComponent(location.hash)") == "#2026.12:kafka-consumer-1"
