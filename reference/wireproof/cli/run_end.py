@@ -56,7 +56,7 @@ def print_end(
     """
     console.print()
     print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
-    _print_commands(console, list(_baseline_commands(judgements, out or Path(LAST))), "baseline:")
+    _print_commands(console, list(_baseline_commands(judgements, out or Path(LAST))), "for the baseline:")
     commands = [*_replay(judgements, "#1"), *_diffs(judgements, out, earlier or {})]
     commands += _last() if stored else ()
     _print_commands(console, list(dict.fromkeys(commands))[:MAX_COMMANDS])
@@ -82,7 +82,7 @@ def print_report_end(
         print_line(console, line)
     run_file = Path(LAST) if last else files[0]
     if len(files) == 1:  # of shards no single file has the whole run
-        _print_commands(console, list(_baseline_commands(judgements, run_file)), "baseline:")
+        _print_commands(console, list(_baseline_commands(judgements, run_file)), "for the baseline:")
         commands = _report_commands(judgements, run_file, last=last)
         _print_commands(console, list(commands))
 

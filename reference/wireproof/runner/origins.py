@@ -142,7 +142,7 @@ def new_failures_line(stream: EventStream, applied: AppliedBaseline) -> str:
     return f"not in the baseline: {parts}{releases}"
 
 
-MAX_ENTRIES: Final = 12
+MAX_ENTRIES: Final = 20
 """Entries of each kind that are named; the others are counted."""
 
 
