@@ -1,0 +1,67 @@
+"""How a change of the fixtures changes verdicts: `python -m tests.support.verdict_changes`."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.verdict_changes import TOP, Changes, changes, lines_of, rows_of, verdicts
+
+PLACE = "iggy.identifier/0.0.30"
+ONE, RENAMED, NEW = (f"{PLACE}/identifier/{name}" for name in ("string-empty", "string", "string-one"))
+ADAPTERS = ("reference", "py:tests.support.refusing_codecs:RefuseEverything")
+
+Edit = Callable[[dict[str, dict[str, Any]]], None]
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Path:
+    """Return the fixtures of one format: one expectation is another, a case is renamed, one is new."""
+    folder = tmp_path / "fixtures"
+    shutil.copytree(TOP / "fixtures/iggy.identifier", folder / "iggy.identifier")
+    for path in (TOP / "fixtures").glob("*.*"):
+        if path.is_file():
+            shutil.copy(path, folder)
+    file = folder / PLACE / "identifier.json"
+    page = json.loads(file.read_text())
+    cases = {case["id"]: case for case in page["cases"]}
+    cases[ONE]["expect"] = {"accept": {"value": {"kind": "string", "value": ""}, "consumed": 2}}
+    cases[RENAMED] |= {"id": f"{RENAMED}-now", "aliases": [RENAMED]}
+    answer = {"accept": {"value": {"kind": "string", "value": "61"}, "consumed": 3}}
+    page["cases"] += [
+        {**cases[RENAMED], "id": NEW, "aliases": [], "input": {"hex": "020161"}, "expect": {"accept": new}}
+    ]
+    file.write_text(json.dumps(page))
+    return folder
+
+
+@pytest.mark.sweeps
+def test_what_is_new_or_decided_in_another_way_is_judged_on_both_sides(edited: Path) -> None:
+    before = {
+        name: row for name, row in rows_of(TOP / "fixtures").items() if name.startswith("iggy.identifier/")
+    }
+    found = changes(before, rows_of(edited))
+    assert found == Changes((NEW,), (ONE,))
+    now = verdicts(edited, ADAPTERS, (*found.added, *found.changed))
+    text = "\n".join(lines_of(found, verdicts(TOP / "fixtures", ADAPTERS, found.changed), now))
+    assert f"| `{ONE}` | pass (must) | suite-bug (must) | reference |" in text
+    assert f"| `{NEW}` | must | reference | {ADAPTERS[1]} (fail:wrong-reject) |" in text
+
+
+def test_words_about_a_case_change_no_verdict() -> None:
+    row = {"id": "a", "title": "one", "rules": ["x"], "input": {"hex": "00"}, "expect": {"reject": {}}}
+    assert changes({"a": row}, {"a": {**row, "title": "two", "rules": []}}) == Changes((), ())
+    assert changes({"a": row}, {"a": {**row, "level": "may"}}) == Changes((), ("a",))
+
+
+@pytest.mark.sweeps
+def test_a_case_that_nobody_answers_as_it_expects_is_marked() -> None:
+    assert list(lines_of(Changes((), ()), {}, {})) == [
+        "## Verdicts on 0 changed cases", "", "No verdict is another one.", "",
+        "## Verdicts on 0 new cases", "", "There are none.", "",
+    ]  # fmt: skip
+    refuses = verdicts(TOP / "fixtures", ADAPTERS[1:], (RENAMED,))
+    assert any("**nobody**" in line for line in lines_of(Changes((RENAMED,), ()), {}, refuses))
