@@ -31,9 +31,8 @@ def edited(tmp_path: Path) -> Path:
     cases[ONE]["expect"] = {"accept": {"value": {"kind": "string", "value": ""}, "consumed": 2}}
     cases[RENAMED] |= {"id": f"{RENAMED}-now", "aliases": [RENAMED]}
     answer = {"accept": {"value": {"kind": "string", "value": "61"}, "consumed": 3}}
-    page["cases"] += [
-        {**cases[RENAMED], "id": NEW, "aliases": [], "input": {"hex": "020161"}, "expect": {"accept": new}}
-    ]
+    new = {"id": NEW, "aliases": [], "input": {"hex": "020161"}, "expect": answer}
+    page["cases"].append({**cases[RENAMED], **new})
     file.write_text(json.dumps(page))
     return folder
 
