@@ -3,7 +3,7 @@
 import inspect
 from typing import Any, Final
 
-import pytest
+from each import each
 
 from tests.mutants import (
     tracker_heka,
@@ -34,7 +34,7 @@ def _answer(codec: ReferenceCodec, request: Request) -> tuple[Any, ...]:
             raise AssertionError(other)
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@each("name", MUTANTS)
 def test_the_trigger_shows_the_bug(name: str) -> None:
     """Run the trigger of a mutant through it and the reference."""
     assert _answer(MUTANTS[name](), TRIGGERS[name]) != _answer(REFERENCE, TRIGGERS[name])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command_line import Command
+from each import each
 from peer_adapters import write_peer
 
 from wireproof.adapters import packaged_folders, peers
@@ -25,7 +26,7 @@ def test_each_folder_of_a_system_is_an_adapter_of_that_name() -> None:
     assert not set(PATHS) & set(BUILTIN)
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each("name", PATHS)
 def test_each_file_gives_an_adapter_whose_parts_are_there(name: str) -> None:
     entry = peers.read(PATHS[name])
     assert (entry.name, entry.formats) == (name, (PATHS[name].parent.parent.name,))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 from machine import needs
 
 from wireproof.adapters.contract import Request
@@ -177,7 +178,7 @@ def test_a_template_of_a_format_builds_and_is_right_until_decode_is_written_wron
     assert 'want    baseOffset = "' in done.out
 
 
-@pytest.mark.parametrize("format_id", FORMATS)
+@each("format_id", FORMATS)
 def test_the_shape_of_each_format_has_all_fields_of_its_values(format_id: str) -> None:
     row = FORMATS[format_id]
     lines = list(shape_lines(row))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-import pytest
+from each import each
 from goldens import load
 
 from wireproof.cases.case import Case
@@ -42,7 +42,7 @@ def test_there_are_cases_of_each_revision() -> None:
     }
 
 
-@pytest.mark.parametrize("case", ASKED, ids=lambda case: case.id)
+@each("case", ASKED, ids=lambda case: case.id)
 def test_kafka_is_a_witness_of_what_a_broker_must_answer(case: Case) -> None:
     reason = next((why for pattern, why in WITHOUT.items() if re.fullmatch(pattern, case.id)), "")
     wanted = "3" if case.revision in ("v0", "v1") else "[34]" if case.format == "kafka.log" else "4"

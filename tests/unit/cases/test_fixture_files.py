@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from each import each
 from fixture_schema import validator
 from goldens import load
 
@@ -16,7 +16,7 @@ from wireproof.cases.fixtures import fixtures_folder
 FILES = sorted(fixtures_folder().glob("*/*/*.json"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
+@each("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_every_fixture_file_follows_the_schema(path: Path) -> None:
     errors = [error.message for error in validator().iter_errors(json.loads(path.read_text("utf-8")))]
     assert errors == []
@@ -27,7 +27,7 @@ def test_every_case_is_read_back_from_what_is_written() -> None:
         assert case_from_json(case_json(case), case.format, case.revision, None) == case, case.id
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
+@each("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_every_fixture_file_is_what_its_cases_are_written_as(path: Path) -> None:
     """But for an empty list of bytes, which says no more than its absence."""
     cases = read(path)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from attrs import evolve
 from declared_layouts import trace_errors
+from each import each
 from goldens import stored_cases
 
 from wireproof import formats
@@ -61,7 +62,7 @@ def layout_of(row: Format) -> Layout:
     return row.layout
 
 
-@pytest.mark.parametrize("row", DECLARED, ids=lambda row: row.format_id)
+@each("row", DECLARED, ids=lambda row: row.format_id)
 def test_the_trace_of_every_accepted_case_is_declared(row: Format) -> None:
     found = list(traces(row))
     assert found
@@ -143,14 +144,14 @@ def wrong_layouts(layout: Layout, within: list[Layout]) -> Iterator[tuple[str, L
                 yield f"{inner.name}: {name}", edited(layout, inner, evolve(inner, parts=parts))
 
 
-@pytest.mark.parametrize("row", PLAIN, ids=lambda row: row.format_id)
+@each("row", PLAIN, ids=lambda row: row.format_id)
 def test_a_field_that_is_missing_or_declared_elsewhere_is_an_error(row: Format) -> None:
     found, layout = telling(row), layout_of(row)
     faults = wrong_layouts(layout, certain(layout, found))
     assert [fault for fault, wrong in faults if not is_noticed(wrong, found)] == []
 
 
-@pytest.mark.parametrize("row", PLAIN, ids=lambda row: row.format_id)
+@each("row", PLAIN, ids=lambda row: row.format_id)
 def test_a_field_of_another_kind_is_an_error(row: Format) -> None:
     found, layout = telling(row), layout_of(row)
     for inner in certain(layout, found):

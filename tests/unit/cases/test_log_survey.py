@@ -8,6 +8,7 @@ import iggy_segments
 import logs
 import pytest
 from command_line import Command
+from each import each
 from folders import SUPPORT
 
 from wireproof import formats
@@ -30,7 +31,7 @@ def named(found: LogSurvey, at: int) -> bool:
 # --- single-bit errors ---
 
 
-@pytest.mark.parametrize(("at", "data"), damaged_logs.thirty_kafka())
+@each("at, data", damaged_logs.thirty_kafka())
 def test_a_bit_error_anywhere_in_a_log_is_named_and_costs_one_batch(at: int, data: bytes) -> None:
     found = survey_log(KAFKA, data)
     assert named(found, at)
@@ -38,7 +39,7 @@ def test_a_bit_error_anywhere_in_a_log_is_named_and_costs_one_batch(at: int, dat
     assert not found.tail
 
 
-@pytest.mark.parametrize(("at", "revision", "data"), damaged_logs.thirty_iggy())
+@each("at, revision, data", damaged_logs.thirty_iggy())
 def test_a_bit_error_anywhere_in_an_iggy_segment_is_named_and_costs_one_record(
     at: int, revision: str, data: bytes
 ) -> None:

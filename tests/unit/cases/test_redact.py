@@ -13,6 +13,7 @@ import pytest
 import xxhash
 from attrs import evolve
 from command_line import Command
+from each import each
 from goldens import load
 from kafka_bytes import LOG, V0, V1, V2
 
@@ -122,7 +123,7 @@ def told(row: Format, data: bytes) -> tuple[str, str]:
     return "accepted", ""
 
 
-@pytest.mark.parametrize(("row", "data"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@each("row, data", [row[1:] for row in ROWS])
 def test_nothing_of_the_payload_is_left_and_the_refusal_is_the_same(row: Format, data: bytes) -> None:
     less = data_of(redact_case(asked(row, data)))
     assert told(row, less) == told(row, data)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 from folders import TOP
 
 from wireproof import cli
@@ -34,7 +35,7 @@ def test_an_option_that_is_gone_says_what_replaces_it(wireproof: Command, comman
     assert (done.code, done.one_line()) == (2, line)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
+@each("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
 def test_no_document_has_what_is_gone(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert not [verb for verb in retired.VERBS if re.search(rf"wireproof {verb}\b", text)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from folders import SUPPORT
 from goldens import load
 from kafka_bytes import LOG
@@ -54,7 +55,7 @@ def line(row: dict[str, Any], control: bool) -> str:
     return f"{row['offset']}/{row['timestamp']}/{text(row['key'])}/{text(row['value'])}/{headers}"
 
 
-@pytest.mark.parametrize("row", WORKED, ids=lambda row: row.example)
+@each("row", WORKED, ids=lambda row: row.example)
 def test_a_worked_example_gives_the_records_that_kafka_read(row: Worked) -> None:
     assert shown(bytes.fromhex(row.data)) == row.reads
 

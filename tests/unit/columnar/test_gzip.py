@@ -7,6 +7,7 @@ import deflate
 import numpy as np
 import pytest
 from deflate_bits import INVALID, VALID, answer, member
+from each import each
 
 from wireproof.columnar import decompress
 from wireproof.columnar.decompress import Arena, decompress_region
@@ -31,7 +32,7 @@ def test_a_valid_stream_gives_its_data(name: str) -> None:
     assert (fast(member(stream, data)), by_zlib(member(stream, data))) == (data, data)
 
 
-@pytest.mark.parametrize("name", INVALID)
+@each("name", INVALID)
 def test_a_stream_that_zlib_refuses_is_refused(name: str) -> None:
     whole = member(*INVALID[name])
     assert (fast(whole), by_zlib(whole)) == (None, None)
@@ -94,7 +95,7 @@ def test_a_checked_block_is_one_that_zlib_accepts_to_its_end(name: str) -> None:
     assert are_blocks_complete(octets, np.uint64(0)) == (name in complete)
 
 
-@pytest.mark.parametrize("name", INVALID)
+@each("name", INVALID)
 def test_a_checked_block_has_no_defect_that_libdeflate_reads(name: str) -> None:
     stream, data = INVALID[name]
     if are_blocks_complete(np.frombuffer(stream, np.uint8), np.uint64(0)):

@@ -4,7 +4,7 @@ import re
 import tomllib
 from typing import Any, Final
 
-import pytest
+from each import each
 from folders import TOP
 from kafka_examples import WORKED, Worked
 
@@ -34,7 +34,7 @@ def test_the_document_lists_the_bugs_with_their_repositories() -> None:
     assert BUG.findall(TEXT) == [(row["id"], row["repository"]) for row in _table("regressions")]
 
 
-@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.example)
+@each("worked", WORKED, ids=lambda worked: worked.example)
 def test_the_document_prints_the_worked_bytes_and_what_kafka_reads(worked: Worked) -> None:
     heading = f"### {worked.example} ({worked.vector}), {worked.size} bytes\n"
     _, _, section = TEXT.partition(heading)

@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from each import each
 from goldens import load
 
 from wireproof import formats
@@ -34,7 +35,7 @@ def test_the_tables_of_the_rule_book_are_there_in_number() -> None:
     assert len(ids("encode", Reject)) >= 3
 
 
-@pytest.mark.parametrize("name", ids("decode", Accept))
+@each("name", ids("decode", Accept))
 def test_an_accepted_message_or_stream_gives_its_value_bytes_and_remarks(name: str) -> None:
     case = made_case(cases()[name])
     assert isinstance(case.input, Data)
@@ -45,7 +46,7 @@ def test_an_accepted_message_or_stream_gives_its_value_bytes_and_remarks(name: s
     assert {remark.cls for remark in decoded.remarks} == set(case.expect.remarks)
 
 
-@pytest.mark.parametrize("name", ids("decode", Reject))
+@each("name", ids("decode", Reject))
 def test_a_refused_message_or_stream_names_class_position_and_what_came_before(name: str) -> None:
     case = cases()[name]
     assert isinstance(case.input, Data)
@@ -58,7 +59,7 @@ def test_a_refused_message_or_stream_names_class_position_and_what_came_before(n
         assert to_json(caught.value.before) == case.expect.before
 
 
-@pytest.mark.parametrize("name", ids("scan", Accept))
+@each("name", ids("scan", Accept))
 def test_a_scan_gives_its_items_however_the_bytes_are_cut(name: str) -> None:
     case = cases()[name]
     assert isinstance(case.input, Chunks)
@@ -70,7 +71,7 @@ def test_a_scan_gives_its_items_however_the_bytes_are_cut(name: str) -> None:
         assert {remark.cls for item in items for remark in item.remarks} == set(case.expect.remarks)
 
 
-@pytest.mark.parametrize("name", ids("encode", Accept))
+@each("name", ids("encode", Accept))
 def test_an_encoded_value_has_its_bytes_and_decodes_back(name: str) -> None:
     case = made_case(cases()[name])
     assert isinstance(case.input, Value)

@@ -1,6 +1,7 @@
 """Facts of the specification that the layouts must agree with: iggy.md §2.1, §5, §6, §7."""
 
 import pytest
+from each import each
 from goldens import stored_cases
 
 from wireproof.cases.case import Accept, Data
@@ -62,6 +63,6 @@ def test_the_sizes_of_the_records_of_a_segment_add_up(revision: str) -> None:
     assert seen
 
 
-@pytest.mark.parametrize("format_id", [row for row in FORMATS if row.startswith("iggy.")])
+@each("format_id", [row for row in FORMATS if row.startswith("iggy.")])
 def test_every_binary_format_has_a_layout(format_id: str) -> None:
     assert (FORMATS[format_id].layout is None) == (".json." in format_id)

@@ -1,6 +1,6 @@
 """Segment files in pieces: iggy.md §7."""
 
-import pytest
+from each import each
 from iggy_bytes import WORKED, decode, refusal
 
 from wireproof import formats
@@ -16,7 +16,7 @@ def _scan(*chunks: bytes) -> list[Item]:
     return list(formats.scan(LOG, chunks))
 
 
-@pytest.mark.parametrize("stop", range(len(DISK) + 1))
+@each("stop", range(len(DISK) + 1))
 def test_a_file_cut_anywhere_keeps_what_is_whole(stop: int) -> None:
     found = decode("iggy.log/0.0.30", DISK[:stop])
     whole = (stop >= FIRST) + (stop == len(DISK))
@@ -24,7 +24,7 @@ def test_a_file_cut_anywhere_keeps_what_is_whole(stop: int) -> None:
     assert found.consumed == (0, FIRST, len(DISK))[whole]
 
 
-@pytest.mark.parametrize("stop", range(len(DISK) + 1))
+@each("stop", range(len(DISK) + 1))
 def test_a_scan_accounts_for_every_byte_of_a_cut_file(stop: int) -> None:
     items = _scan(DISK[:stop])
     assert sum(item.length for item in items) == stop
@@ -32,7 +32,7 @@ def test_a_scan_accounts_for_every_byte_of_a_cut_file(stop: int) -> None:
     assert items == _scan(*(DISK[at : at + 1] for at in range(stop)))
 
 
-@pytest.mark.parametrize("at", range(len(DISK)))
+@each("at", range(len(DISK)))
 def test_every_split_in_two_gives_the_same_items(at: int) -> None:
     assert _scan(DISK[:at], DISK[at:]) == _scan(DISK)
 

@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from each import each
 from goldens import load
 
 from wireproof import formats
@@ -29,7 +30,7 @@ def _types() -> Mapping[tuple[str, str], NumberType]:
     return state_table(load()).types
 
 
-@pytest.mark.parametrize("case", WRITTEN, ids=lambda case: case.id.split("/states")[0])
+@each("case", WRITTEN, ids=lambda case: case.id.split("/states")[0])
 def test_a_number_that_does_not_fit_is_refused_by_the_path_of_its_field(
     case: Case, types: Mapping[tuple[str, str], NumberType]
 ) -> None:

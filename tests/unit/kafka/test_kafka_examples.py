@@ -1,6 +1,7 @@
 """The 33 worked examples of kafka.md §6: what Kafka's own reader delivered, and the same bytes again."""
 
 import pytest
+from each import each
 from kafka_bytes import LOG
 from kafka_examples import WORKED, Worked
 
@@ -36,7 +37,7 @@ def delivered(log: formats.Decoded) -> tuple[str, ...]:
     return tuple(rows)
 
 
-@pytest.mark.parametrize("row", EXAMPLES)
+@each("row", EXAMPLES)
 def test_a_worked_example_reads_as_kafka_read_it(row: Worked) -> None:
     data = bytes.fromhex(row.data)
     assert len(data) == row.size
@@ -46,7 +47,7 @@ def test_a_worked_example_reads_as_kafka_read_it(row: Worked) -> None:
     assert [remark.cls for remark in log.remarks] == REMARKED.get(row.vector, [])
 
 
-@pytest.mark.parametrize("row", EXAMPLES)
+@each("row", EXAMPLES)
 def test_a_worked_example_is_written_as_it_was_read(row: Worked) -> None:
     data = bytes.fromhex(row.data)
     log = formats.decode(LOG, data)

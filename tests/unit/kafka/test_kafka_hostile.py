@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import pytest
+from each import each
 from kafka_bytes import LOG, PLAIN, SECOND, V2, batch, message, record, refused, wrapper
 from kafka_examples import WORKED
 from work_counter import growth
@@ -27,7 +28,7 @@ def tried(row: formats.Format, data: bytes) -> formats.Decoded | None:
         return None
 
 
-@pytest.mark.parametrize("data", SAMPLES, ids=[row.example for row in WORKED])
+@each("data", SAMPLES)
 def test_a_prefix_of_an_entry_is_truncated_and_a_prefix_of_a_log_a_shorter_log(data: bytes) -> None:
     whole = formats.decode(LOG, data).value.batches
     row = formats.get("kafka.batch", f"v{whole[0].magic}")

@@ -4,6 +4,7 @@ import tracemalloc
 from collections import defaultdict
 
 import pytest
+from each import each
 from kafka_payloads import KafkaPayload, kafka_json, kafka_payloads, structs_of
 
 from wireproof.kafka.payloads import (
@@ -41,7 +42,7 @@ def in_kafkas_words(part: PayloadPart | None) -> object:
     return kafka_json(part.struct, part.version, part.values)
 
 
-@pytest.mark.parametrize("examples", by_record())
+@each("examples", by_record())
 def test_payloads_read_as_kafka_reads_them(
     examples: list[KafkaPayload],
 ) -> None:
@@ -52,7 +53,7 @@ def test_payloads_read_as_kafka_reads_them(
         assert in_kafkas_words(payload.value) == example.value_json
 
 
-@pytest.mark.parametrize("examples", by_record())
+@each("examples", by_record())
 def test_the_spans_of_a_payload_cover_its_bytes(examples: list[KafkaPayload]) -> None:
     for example in examples:
         payload = decode_payload(example.topic, example.key, example.value, traced=True)
@@ -76,7 +77,7 @@ def test_every_record_type_has_examples_in_every_version() -> None:
     assert known - wanted == keyed
 
 
-@pytest.mark.parametrize("examples", by_record())
+@each("examples", by_record())
 def test_every_prefix_of_a_value_is_refused(examples: list[KafkaPayload]) -> None:
     example = min((one for one in examples if one.value), key=lambda one: len(one.value or b""))
     for end in range(len(example.value or b"")):

@@ -2,6 +2,7 @@
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from tests.mutants.iggy import MUTANTS
@@ -121,7 +122,7 @@ def _only(suite: Suite, *names: str | None) -> Suite:
     return evolve(suite, cases=tuple(case for name in names if name and (case := suite.get(name))))
 
 
-@pytest.mark.parametrize("name", DEADLY)
+@each("name", DEADLY)
 def test_a_mutant_dies_by_its_case(name: str, suite: Suite) -> None:
     case = suite.get(DEADLY[name])
     assert case is not None
@@ -130,7 +131,7 @@ def test_a_mutant_dies_by_its_case(name: str, suite: Suite) -> None:
     assert killed.label.startswith("fail:") or killed.label == "lenient"
 
 
-@pytest.mark.parametrize("name", DEADLY)
+@each("name", DEADLY)
 def test_the_reference_passes_the_case(name: str, suite: Suite) -> None:
     case = suite.get(DEADLY[name])
     assert case is not None
@@ -138,6 +139,6 @@ def test_the_reference_passes_the_case(name: str, suite: Suite) -> None:
     assert (killed.by, killed.passed) == ("", 1 + (case.twin is not None))
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@each("name", MUTANTS)
 def test_a_mutant_says_in_one_line_what_is_wrong_with_it(name: str) -> None:
     assert (MUTANTS[name].__doc__ or "").strip().endswith(".")

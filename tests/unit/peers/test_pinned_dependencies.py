@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from each import each
 from folders import TOP
 
 from wireproof.adapters.registry import entries
@@ -46,7 +47,7 @@ def fetching(words: list[str]) -> str:
     return next((tool for tool in PINNING if tool in names), "")
 
 
-@pytest.mark.parametrize("name", BUILT)
+@each("name", BUILT)
 def test_a_build_compares_the_digests_of_what_it_fetches(name: str) -> None:
     for words in commands(BUILT[name]):
         assert PINNING.get(fetching(words), set()) <= set(words), shlex.join(words)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from each import each
 from hostile_kafka_bytes import STAMP, batch, message, wrapper
 from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
 from machine import needs
@@ -59,7 +60,7 @@ def opened(name: str) -> Iterator[Controller]:
 # --- kafka-python and aiokafka ---
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=HEX)
+@each("example", EXAMPLES)
 def test_kafka_python_reads_what_kafka_reads(example: dict[str, Any]) -> None:
     outcome = KAFKA_PYTHON.decode(request(bytes.fromhex(example["hex"])))
     assert isinstance(outcome, Accepted)
@@ -82,7 +83,7 @@ def as_aiokafka_shows(example: dict[str, Any], outcome: Accepted) -> tuple[list[
     return [line for line in got if line not in hidden], want
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=HEX)
+@each("example", EXAMPLES)
 def test_aiokafka_in_cython_reads_what_kafka_reads_but_for_two_faults(example: dict[str, Any]) -> None:
     outcome = AIOKAFKA.decode(request(bytes.fromhex(example["hex"])))
     if example["id"] in CYTHON_DIFFERS:

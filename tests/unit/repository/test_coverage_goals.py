@@ -1,6 +1,6 @@
 """The states themselves: each format has enough of them, and none holds of everything or nothing."""
 
-import pytest
+from each import each
 
 from tests.coverage_goals import STATES, reached, states_of
 from wireproof import formats
@@ -10,7 +10,7 @@ from wireproof.formats import FORMATS, Format
 ROWS = list(FORMATS.values())
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@each("row", ROWS, ids=lambda row: row.format_id)
 def test_every_row_has_ten_states_and_the_record_batch_the_twenty_two_that_were_measured_before(
     row: Format,
 ) -> None:
@@ -27,7 +27,7 @@ def test_every_list_of_states_is_of_a_row() -> None:
     assert set(STATES) <= known
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@each("row", ROWS, ids=lambda row: row.format_id)
 def test_no_least_encoding_and_no_noise_is_in_many_states(row: Format) -> None:
     for data in (seed(row), b"\xff" * 64):
         assert len(reached(states_of(row), formats.decode_with_trace(row, data))) <= 3

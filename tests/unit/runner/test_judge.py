@@ -2,6 +2,7 @@
 
 import pytest
 from attrs import evolve
+from each import each
 from judge_expectations import EITHER, FRAME, PASSED, ROWS, STREAM_BAD
 from toy_format import (
     BAD_CASE,
@@ -27,9 +28,7 @@ from wireproof.runner.verdicts import FLAKY, TABLE, Verdict
 from wireproof.wire.json_values import json_digest
 
 
-@pytest.mark.parametrize(
-    ("case", "outcome", "hello", "label", "path"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS]
-)
+@each("case, outcome, hello, label, path", [row[1:] for row in ROWS])
 def test_each_outcome_has_its_verdict(
     case: Case, outcome: Outcome, hello: Hello, label: str, path: str
 ) -> None:

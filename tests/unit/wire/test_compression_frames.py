@@ -11,6 +11,7 @@ import pytest
 import snappy
 import xxhash
 import zstandard
+from each import each
 
 from wireproof.wire.compression import decompress_prefix
 from wireproof.wire.reader import Budget, Reader
@@ -174,7 +175,7 @@ def prefix(
     return inner.data, said, [remark.cls for remark in reader.remarks]
 
 
-@pytest.mark.parametrize("vector", ACCEPTED)
+@each("vector", ACCEPTED)
 def test_the_frame_is_taken(vector: str) -> None:
     codec, data, wanted, remarks = ACCEPTED[vector]
     assert prefix(codec, data) == (wanted, None, remarks)
@@ -245,7 +246,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("vector", REFUSED)
+@each("vector", REFUSED)
 def test_the_frame_is_refused_behind_what_came_before(vector: str) -> None:
     codec, data, before, at, path = REFUSED[vector]
     wanted = ("decompress-failed", at, f"records.{path}", "DECOMPRESS_FAILED")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pytest
 from attrs import field, frozen
+from each import each
 from goldens import load
 from jsonschema import Draft202012Validator
 
@@ -78,7 +79,7 @@ def validator(format_id: str) -> Draft202012Validator:
     return Draft202012Validator(found)
 
 
-@pytest.mark.parametrize("format_id", FORMATS)
+@each("format_id", FORMATS)
 def test_every_value_of_every_fixture_follows_the_schema_of_its_format(format_id: str) -> None:
     check = validator(format_id)
     for case in load().cases:
