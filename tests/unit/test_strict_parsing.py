@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from attrs import field, frozen
+from each import each
 
 from wireproof.strict_parsing import (
     JSON_NAME,
@@ -25,8 +26,8 @@ from wireproof.strict_parsing import (
 )
 
 
-@pytest.mark.parametrize(
-    ("parse", "text", "said"),
+@each(
+    "parse, text, said",
     [
         (parse_json, "[" * 200_000, "nested too deeply"),
         (parse_json, "[" + "[]," * MAX_JSON_VALUES, "more than 250,000 values"),
@@ -38,7 +39,6 @@ from wireproof.strict_parsing import (
         (parse_toml, "#\n" * MAX_TOML_SIZE, "larger than 4,194,304"),
         (parse_toml, "a = ", "Invalid value"),
     ],
-    ids=lambda part: part[:20] if isinstance(part, str | bytes) else "",
 )
 def test_what_is_wrong_is_a_value_error_of_one_line(
     parse: Callable[[Any], Any], text: Any, said: str
@@ -88,8 +88,8 @@ class Outer:
     at: int | str | None = None
 
 
-@pytest.mark.parametrize(
-    ("tree", "text"),
+@each(
+    "tree, text",
     [
         ([], "row must be an object, got []"),
         ({}, "class is missing"),

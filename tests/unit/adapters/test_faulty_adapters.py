@@ -6,8 +6,8 @@ architecture.md#strength: fourteen faulty adapters. Some faults are none of the 
 import sys
 from typing import Any
 
-import pytest
 from attrs import field, frozen
+from each import each
 from folders import SUPPORT
 
 from wireproof.cases.case import Accept, Case, Data, Limits
@@ -81,7 +81,7 @@ def spec(program: str) -> str:
     return f"exec:{sys.executable} -S -E {PROGRAM} {program}"
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@each("name", FAULTS)
 def test_a_faulty_adapter_is_caught(name: str) -> None:
     fault = FAULTS[name]
     with Engine(spec(fault.program), **fault.options) as engine:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from property_profile import given
@@ -198,8 +199,8 @@ def test_the_schema_knows_every_class() -> None:
     assert SCHEMA["$defs"]["class"]["enum"] == list(REJECT_CLASSES)
 
 
-@pytest.mark.parametrize(
-    ("head", "text"),
+@each(
+    "head, text",
     [
         ({"outcome": "ok"}, "outcome must be one of accepted"),
         ({}, "outcome must be one of accepted"),
@@ -232,8 +233,8 @@ def test_an_answer_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("head", "text"),
+@each(
+    "head, text",
     [
         ({"op": "parse"}, "op must be one of decode, encode, scan, sequence"),
         ({"id": 7}, "id must be a string"),
@@ -255,8 +256,8 @@ def test_a_request_that_is_none_is_refused_by_code_and_schema_alike(head: dict[s
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("head", "text"),
+@each(
+    "head, text",
     [
         ({"name": "x"}, "version is missing"),
         ({"name": "x", "version": 1}, "version must be a string"),
@@ -400,8 +401,8 @@ def test_what_came_before_noise_is_given_first() -> None:
         next(packets)
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
+@each(
+    "data, text",
     [
         (struct.pack(">I", MAX_MESSAGE + 1), "no frame"),
         (b"\x00\x00\x00\x05[1,2]", "no frame"),
@@ -422,8 +423,8 @@ def test_bytes_that_are_no_frame_are_refused_at_once(data: bytes, text: str) -> 
         list(Frames().feed(data))
 
 
-@pytest.mark.parametrize(
-    ("line", "text"),
+@each(
+    "line, text",
     [
         (b"Hello\n", "no JSON"),
         (b"[]\n", "no JSON object"),

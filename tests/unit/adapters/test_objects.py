@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import toy_codecs
+from each import each
 from toy_requests import ask, request
 
 from tests.mutants.registry import mutants, spec_of
@@ -56,12 +57,12 @@ def worker() -> Iterator[Controller]:
     controller.close()
 
 
-@pytest.mark.parametrize(("what", "outcome"), OUTCOMES)
+@each("what, outcome", OUTCOMES)
 def test_every_exception_becomes_an_outcome(what: str, outcome: Outcome) -> None:
     assert Caller(toy_codecs.Toy()).answer(request(what)) == outcome
 
 
-@pytest.mark.parametrize(("what", "outcome"), OUTCOMES)
+@each("what, outcome", OUTCOMES)
 def test_a_worker_says_the_same_as_the_object_called_here(
     what: str, outcome: Outcome, worker: Controller
 ) -> None:

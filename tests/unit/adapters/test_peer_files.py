@@ -61,8 +61,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 BUILD = {"steps": ["make all"]}
 
 
-@pytest.mark.parametrize(
-    ("keys", "fault"),
+@each(
+    "keys, fault",
     [
         ({"command": "x", "nme": "y"}, "the table has no field 'nme'"),
         ({"command": 7}, "command must be a string, got 7"),

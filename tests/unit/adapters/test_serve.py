@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import toy_codecs
+from each import each
 from folders import SUPPORT
 from toy_requests import ask, request
 
@@ -54,7 +55,7 @@ def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
     assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [b"hello", b"[]", b"\xff", b"{}", b'{"id": 7}', b'{"id": "1", "hex": "0"}', b"[" * 100_000, b"a\rb"],
     ids=lambda bad: repr(bad[:12]),

@@ -1,6 +1,7 @@
 """The name of a live server: `KIND:HOST:PORT[:FILE]`, with a scheme where its family has one."""
 
 import pytest
+from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.live_servers import ServerAddress, server_entry
@@ -27,7 +28,7 @@ def test_a_name_has_a_host_a_port_and_what_else_there_is(
     assert str(found) == text
 
 
-@pytest.mark.parametrize("rest", ["", "h", "h:", "h:0", "h:65536", "h:x", "::1:8090", "h:80:", "http://h:80"])
+@each("rest", ["", "h", "h:", "h:0", "h:65536", "h:x", "::1:8090", "h:80:", "http://h:80"])
 def test_another_form_is_an_error_that_shows_the_form(rest: str) -> None:
     with pytest.raises(UnknownAdapter, match=r"is written kind:HOST:PORT or kind:HOST:PORT:FILE$"):
         ServerAddress.of(f"kind:{rest}")

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import pytest
+from each import each
 
 from tests.authoring.heka import frame_bytes as heka
 from tests.authoring.iggy import parts
@@ -23,7 +24,7 @@ MESSAGES: Final = {
 }
 
 
-@pytest.mark.parametrize(("revision", "name"), MESSAGES)
+@each("revision, name", MESSAGES)
 def test_a_message_of_iggy(revision: str, name: str) -> None:
     layout = MESSAGES[revision, name]
     headers = {"map": OLD, "keyed": KEYED}[dict(layout)["headers"]]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 pytest.importorskip("lz4")
 from tests.authoring import record_witnesses
@@ -84,8 +85,8 @@ def test_a_reader_agrees_with_a_case_of_several_answers_by_one_of_them() -> None
     assert [agrees(event, case) for event in events] == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("expect", "verdict", "expected"),
+@each(
+    "expect, verdict, expected",
     [
         (Accept(), "fail", True),
         (Accept(), "crash", True),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from wireproof import formats
@@ -68,7 +69,7 @@ def test_a_relation_that_does_not_hold_is_found() -> None:
     assert [case.id for case, _ in broken_relations([short])] == [short.id]
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_a_derived_case_is_made_again_from_its_id(name: str) -> None:
     suite = load()
     parent = "kafka.log/mixed/entries/three" if name == "chunk" else PARENT

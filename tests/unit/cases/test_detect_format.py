@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from each import each
 from goldens import load
 
 from wireproof.cases.case import Accept, Data, Reject
@@ -55,8 +56,8 @@ def test_the_rows_that_are_asked_for_are_the_only_ones_tried() -> None:
     assert {fit.row.format_id for fit in rank_formats(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
 
 
-@pytest.mark.parametrize(
-    ("name", "whole"),
+@each(
+    "name, whole",
     [
         ("iggy.send/0.0.30/messages/two", ["0.0.30"]),
         ("iggy.send/0.7/messages/two", ["0.7", "0.8"]),

@@ -1,7 +1,7 @@
 """Layouts as documents print them: those of the suite are equal to them, and a difference is a problem."""
 
-import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from tests.fixture_tables.vectors import (
@@ -22,7 +22,7 @@ def test_the_layouts_of_the_suite_are_those_that_the_documents_print() -> None:
     assert list(check_documented_layouts(load())) == []
 
 
-@pytest.mark.parametrize("at", range(len(BATCH.fields)))
+@each("at", range(len(BATCH.fields)))
 def test_a_field_of_another_name_or_type_is_a_difference(at: int) -> None:
     layout = layout_of(BATCH)
     assert layout is not None

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import fixture_folders
 import pytest
 from attrs import evolve
+from each import each
 from fixture_schema import SCHEMA, validator
 from goldens import load
 
@@ -42,7 +43,7 @@ def test_the_schema_knows_every_class_and_no_other() -> None:
     assert SCHEMA["$defs"]["class"]["enum"] == list(get_args(RejectClass))
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"titel": "x"},
@@ -59,7 +60,6 @@ def test_the_schema_knows_every_class_and_no_other() -> None:
         {"id": "Toy/v1/basic/good"},
         {"twin": "elsewhere"},
     ],
-    ids=str,
 )
 def test_the_schema_refuses_a_case_that_is_none(change: dict[str, Any]) -> None:
     page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW]}

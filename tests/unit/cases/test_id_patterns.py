@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from command_line import Command
+from each import each
 from goldens import load
 
 from wireproof.cases.case import Accept, Case, Data, Reject
@@ -20,8 +21,8 @@ def suite() -> Suite:
     return Suite(cases, {}, dict.fromkeys(NAMES, Path()), "", {OLD: NAMES[0]})
 
 
-@pytest.mark.parametrize(
-    ("pattern", "numbers"),
+@each(
+    "pattern, numbers",
     [
         ("a.b/v1/crc/one", [0]),
         ("a.b/v1/crc/*", [0, 1]),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from each import each
 from goldens import load
 
 from wireproof.adapters.contract import Claim, Hello
@@ -23,8 +23,8 @@ VALUE: Any = {
 BARE: Any = {"baseOffset": "3", "records": [{"offset": "3", "key": None}]}
 
 
-@pytest.mark.parametrize(
-    ("patterns", "seen"),
+@each(
+    "patterns, seen",
     [
         ((), BARE),
         (("*",), VALUE),

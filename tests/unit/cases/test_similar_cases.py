@@ -1,14 +1,15 @@
 """The fixture nearest to some bytes, for `explain`."""
 
 import pytest
+from each import each
 from goldens import load
 
 from wireproof.cases.case import Case, Data, Reject, Value
 from wireproof.cases.similar_cases import most_similar, similarity
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "share"),
+@each(
+    "one, other, share",
     [
         (b"", b"", 1.0),
         (b"abcd", b"abcd", 1.0),

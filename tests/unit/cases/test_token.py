@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from wireproof.cases import token
@@ -78,8 +79,8 @@ def test_a_long_case_is_a_file_named_by_its_digest(tmp_path: Path) -> None:
     assert len(to_token(CASE)) <= MAX_INLINE_TOKEN
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
+@each(
+    "word, said",
     [
         ("", "a token begins with wp1:"),
         ("wp2:abc", "a token begins with wp1:"),
@@ -116,7 +117,7 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
         from_token(PREFIX + base64.urlsafe_b64encode(packed).decode())
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     [
         None,

@@ -60,7 +60,7 @@ def test_a_worked_example_gives_the_records_that_kafka_read(row: Worked) -> None
     assert shown(bytes.fromhex(row.data)) == row.reads
 
 
-@pytest.mark.parametrize("row", CLEAN, ids=lambda row: row.example)
+@each("row", CLEAN, ids=lambda row: row.example)
 def test_the_kernels_answer_for_a_clean_example_themselves(row: Worked) -> None:
     assert columnar.scan(bytes.fromhex(row.data)).reference_share == 0
 

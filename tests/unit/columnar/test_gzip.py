@@ -26,7 +26,7 @@ def by_zlib(data: bytes) -> bytes | None:
     return answer(lambda data: zlib.decompress(data, 31), data)
 
 
-@pytest.mark.parametrize("name", VALID)
+@each("name", VALID)
 def test_a_valid_stream_gives_its_data(name: str) -> None:
     stream, data = VALID[name]
     assert (fast(member(stream, data)), by_zlib(member(stream, data))) == (data, data)
@@ -83,7 +83,7 @@ def by_reference(whole: bytes) -> bytes | None:
     return None if found is None else bytes(found)
 
 
-@pytest.mark.parametrize("name", VALID)
+@each("name", VALID)
 def test_a_checked_block_is_one_that_zlib_accepts_to_its_end(name: str) -> None:
     stream, _ = VALID[name]
     octets = np.frombuffer(stream, np.uint8)

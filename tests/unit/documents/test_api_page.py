@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 from documentation import tables, text_of, words
+from each import each
 from folders import TOP
 
 from wireproof import adapters, strategies
@@ -22,7 +23,7 @@ SOURCES = {"wireproof.kafka_log", "wireproof.heka_stream", "wireproof.iggy_log"}
 NAMES = [words(row[0])[0] for section in SECTIONS for row in tables(PAGE, section)[0]]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in SOURCES])
+@each("name", [name for name in NAMES if name not in SOURCES])
 def test_every_name_can_be_imported(name: str) -> None:
     module, _, attribute = name.rpartition(".")
     if module.startswith("wireproof.spark"):

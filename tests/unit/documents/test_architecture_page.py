@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 from documentation import DOCS, tables, text_of, words
+from each import each
 from folders import TOP
 
 from wireproof.cases.derived import FAMILIES
@@ -25,7 +26,7 @@ def test_every_derived_family_has_a_row() -> None:
     assert [words(row[0])[0] for row in tables(PAGE, "Cases")[1]] == [*FAMILIES, "join", "chunk"]
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", PAGE))))
+@each("path", sorted(set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", PAGE))))
 def test_every_module_that_is_named_exists(path: str) -> None:
     assert (PACKAGE / path).is_file()
 

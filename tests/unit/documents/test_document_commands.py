@@ -10,6 +10,7 @@ import documentation
 import pytest
 from document_runner import Follower
 from documentation import LEFT, ROWS, Left, Section, follow, sections
+from each import each
 from folders import TESTS
 
 
@@ -26,7 +27,7 @@ def test_every_row_is_about_a_command_of_some_page() -> None:
     assert [one for one, row in ROWS.items() if bool(row.run) != bool(row.why)] == []
 
 
-@pytest.mark.parametrize("one", LEFT, ids=lambda one: one.typed)
+@each("one", LEFT, ids=lambda one: one.typed)
 def test_a_command_that_is_not_run_has_a_reason_and_a_test_of_its_subject(one: Left) -> None:
     assert one.why
     assert one.word in (TESTS / one.test).read_text(encoding="utf-8")

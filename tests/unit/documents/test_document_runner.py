@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from document_runner import Departs, Follower, Row
+from each import each
 from markdown_commands import Command, DocumentError, Source, departs, filled, steps, written
 
 FAILURE = """\
@@ -78,7 +79,7 @@ def test_output_of_no_command_and_a_name_of_no_source_are_reported(page: str) ->
         steps(page)
 
 
-@pytest.mark.parametrize(("shown", "printed"), [
+@each("shown, printed", [
     ("a\nb\n", "a\nb\n"),
     ("a…c\n", "abc\n"), ("…\nb\n", "a\nb\n"), ("…\nb\n", "b\n"), ("a\n…\n", "a\nb\n"),
     ("a\n…\na\n…\nb\n", "a\nx\na\nb\n"), ("…\na\nb\n…\n", "a\na\nb\nb\n"), ("…\n", ""), ("  a\n", "  a  \n"),
@@ -87,7 +88,7 @@ def test_what_is_shown_was_printed(shown: str, printed: str) -> None:
     assert departs(shown, printed) == ""
 
 
-@pytest.mark.parametrize(("shown", "printed"), [
+@each("shown, printed", [
     ("a\nb\n", "a\nc\n"), ("a\nb\n", "a\n"), ("a\n", "a\nb\n"), ("a\n", ""), ("a…c\n", "a\nc\n"),
     ("…\na\n", "a\nb\n"), ("a\n…\n", "b\na\n"), ("a\n…\na\n", "a\n"),
     ("…\nb\n…\na\n…\n", "a\nb\n"), ("  a\n", "a\n"), ("a.c\n", "abc\n"),

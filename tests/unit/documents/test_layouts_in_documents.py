@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 from documentation import tables, text_of
+from each import each
 from goldens import load
 from layout_tables import PrintedTable, layout_table, markdown_table, printed_tables
 
@@ -83,9 +84,7 @@ def test_heka_md_prints_the_parts_of_a_frame_with_their_sizes() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "printed", printed_tables("kafka.batch/v2", load()), ids=lambda printed: printed.table.name
-)
+@each("printed", printed_tables("kafka.batch/v2", load()), ids=lambda printed: printed.table.name)
 def test_layouts_md_prints_the_layouts_beside_the_tables_of_the_documentation(
     printed: PrintedTable,
 ) -> None:

@@ -3,8 +3,8 @@
 import re
 import tomllib
 
-import pytest
 from documentation import DOCS, pages, tables, text_of, words
+from each import each
 from folders import TOP
 from found_faults import CLASSES, FOUND, with_tables
 from goldens import load
@@ -32,7 +32,7 @@ def test_every_verb_is_listed_once() -> None:
     assert sorted(verbs()) == sorted(VERBS)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@each("verb", VERBS)
 def test_every_option_that_is_named_exists(verb: str) -> None:
     import click  # noqa: PLC0415 - as the verbs themselves, when one is asked for
 
@@ -123,7 +123,7 @@ def known_failures(codec: str) -> set[str]:
 # --- all of them ---
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+@each("page", sorted(path.name for path in DOCS.glob("*.md")))
 def test_every_page_begins_with_its_title_and_its_reader_can_find_it(page: str) -> None:
     assert re.match(r"# \S", text_of(page))
     others = [text_of(name) for name in {*pages(), *(path.name for path in DOCS.glob("*.md"))} - {page}]

@@ -83,7 +83,7 @@ def test_an_encoded_value_has_its_bytes_and_decodes_back(name: str) -> None:
         assert to_json(formats.decode(row_of(case), other, case.options).value) == case.expect.value
 
 
-@pytest.mark.parametrize("name", ids("encode", Reject))
+@each("name", ids("encode", Reject))
 def test_a_value_that_cannot_be_written_is_refused(name: str) -> None:
     case = cases()[name]
     assert isinstance(case.input, Value)
@@ -120,7 +120,7 @@ DAMAGED = [
 ]
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@each("name", DAMAGED)
 def test_every_prefix_and_every_flipped_bit_is_answered(name: str) -> None:
     case = cases()[name]
     assert isinstance(case.input, Data)

@@ -5,6 +5,7 @@ import hmac
 
 import jsonschema
 import pytest
+from each import each
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from machine import needs
@@ -47,8 +48,8 @@ ARRAYS: dict[str, list[Json]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("path", "unfit"),
+@each(
+    "path, unfit",
     [
         ("uuid", ("00" * 15, "00" * 17, "", None, "0g" * 16, 5)),
         ("timestamp", (str(2**63), str(-(2**63) - 1), str(2**64 + 1), "", "1.0", " 1", "0x1", None, 1, True)),

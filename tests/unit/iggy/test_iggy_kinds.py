@@ -4,6 +4,7 @@ import struct
 from typing import Any
 
 import pytest
+from each import each
 from iggy_bytes import WORKED, decode
 
 from wireproof.iggy.header_kinds import HeaderValue
@@ -25,13 +26,13 @@ def _w3() -> dict[str, HeaderValue]:
     return {held.kind: held for _, held in value.headers}
 
 
-@pytest.mark.parametrize("kind", W3)
+@each("kind", W3)
 def test_a_value_is_built_with_the_bytes_of_w3(kind: Any) -> None:
     assert HeaderValue.of(kind, W3[kind]) == _w3()[kind]
 
 
-@pytest.mark.parametrize(
-    ("kind", "native"),
+@each(
+    "kind, native",
     [
         ("uint8", 256),
         ("uint8", -1),
@@ -64,8 +65,8 @@ def test_the_validators_refuse_an_unknown_kind_and_a_length_outside_1_to_255() -
         assert caught.value.cls == "invalid-value"
 
 
-@pytest.mark.parametrize(
-    ("held", "typed"),
+@each(
+    "held, typed",
     [
         *((_w3()[kind], str(native)) for kind, native in W3.items() if type(native) is int),
         (_w3()["float32"], "1.5"),

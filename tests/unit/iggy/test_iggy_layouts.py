@@ -24,8 +24,8 @@ def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: st
     assert (layout.offset("size"), layout.offset("command")) == (48, 60)
 
 
-@pytest.mark.parametrize(
-    ("layout", "size"),
+@each(
+    "layout, size",
     [
         (message.SENT_70, 56),
         (message.SENT_90, 64),
@@ -37,13 +37,12 @@ def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: st
         (batch.batch_layout(None), 256),
         (batch.PRODUCER, 19),
     ],
-    ids=lambda one: one.name if isinstance(one, Layout) else str(one),
 )
 def test_headers_have_the_size_of_the_specification(layout: Layout, size: int) -> None:
     assert layout.fixed_size == size
 
 
-@pytest.mark.parametrize("revision", log.REVISIONS)
+@each("revision", log.REVISIONS)
 def test_the_sizes_of_the_records_of_a_segment_add_up(revision: str) -> None:
     record = log.REVISIONS[revision].record
     seen = 0

@@ -2,19 +2,19 @@
 
 import hashlib
 
-import pytest
+from each import each
 from iggy_bytes import FRAME, WORKED, decode, encode
 
 from wireproof.wire.json_values import to_json
 
 
-@pytest.mark.parametrize("name", WORKED)
+@each("name", WORKED)
 def test_the_bytes_are_those_that_the_rule_book_prints(name: str) -> None:
     _, seal, data = WORKED[name]
     assert hashlib.sha256(data).hexdigest().startswith(seal)
 
 
-@pytest.mark.parametrize("name", WORKED)
+@each("name", WORKED)
 def test_a_worked_example_decodes_without_a_remark_and_encodes_to_its_own_bytes(name: str) -> None:
     format_id, _, data = WORKED[name]
     decoded = decode(format_id, data)

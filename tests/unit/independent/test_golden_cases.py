@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from each import each
 
 from tests.independent.checks import FIXTURES, check, input_bytes, report_of, rows_of
 from tests.independent.documented import stated_bytes
@@ -53,7 +54,7 @@ WRONG: Final[dict[str, tuple[str, tuple[Any, ...], Any]]] = {
 """What is wrong, in which case, where, and what stands there."""
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@each("form", FORMATS)
 def test_each_case_is_what_an_independent_reader_finds(form: str) -> None:
     assert report_of(form).problems == []
 
@@ -95,7 +96,7 @@ def bytes_of(row: dict[str, Any], folder: Path) -> bytes:
     return input_bytes(row, folder)
 
 
-@pytest.mark.parametrize("what", WRONG)
+@each("what", WRONG)
 def test_a_wrong_expectation_is_seen(what: str) -> None:
     name, place, wrong = WRONG[what]
     row, folder = case_of(name)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import google_crc32c
 import pytest
+from each import each
 
 from wireproof.data_files import FileFinding
 from wireproof.kafka import checkpoint_files, metadata_files, producer_snapshot
@@ -99,8 +100,8 @@ def test_a_checkpoint_may_be_empty(data: bytes) -> None:
     assert checkpoint_files.read(data, EPOCH_FIELDS) == checkpoint_files.Checkpoint((), ())
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "said"),
+@each(
+    "text, at, said",
     [
         ("x\n0\n", 0, "the version is 'x', not a number"),
         ("1\n0\n", 0, "version 1: Kafka knows only version 0"),
@@ -183,8 +184,8 @@ def test_what_a_broker_wrote_is_read_without_a_finding(
     assert read(text.encode()) == MetadataFile(values, ())  # type: ignore[arg-type] # JSON
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "said"),
+@each(
+    "read, text, said",
     [
         (metadata_files.read_partition_metadata, "", "line 1 is '', not `version: …`"),
         (

@@ -1,6 +1,7 @@
 """The view of a consumer (kafka.md §1.9), and what a producer may send (§1.7)."""
 
 import pytest
+from each import each
 from kafka_bytes import (
     LOG,
     NOW,
@@ -122,12 +123,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("row", "data"), GOOD)
+@each("row, data", GOOD)
 def test_what_a_producer_may_send_is_accepted(row: formats.Format, data: bytes) -> None:
     accepted(row, data, profile="produce")
 
 
-@pytest.mark.parametrize(("cls", "path", "row", "data"), BAD)
+@each("cls, path, row, data", BAD)
 def test_what_a_producer_may_not_send_is_refused_to_it_alone(
     cls: str, path: str, row: formats.Format, data: bytes
 ) -> None:

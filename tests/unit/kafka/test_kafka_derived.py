@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from tests.mutants.kafka_derived import DERIVED
@@ -29,7 +30,7 @@ def test_every_fault_in_a_derived_field_has_its_case() -> None:
     assert set(DEADLY) == {mutant.name for mutant in DERIVED}
 
 
-@pytest.mark.parametrize("name", DEADLY)
+@each("name", DEADLY)
 def test_a_wrong_derived_field_fails_its_case(name: str) -> None:
     suite = load()
     case = suite.by_id[DEADLY[name]]

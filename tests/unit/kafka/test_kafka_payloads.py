@@ -357,8 +357,8 @@ def test_a_payload_is_refused_where_it_is_wrong(
     assert (refused.value.cls, refused.value.at, refused.value.path) == (cls, at, path)
 
 
-@pytest.mark.parametrize(
-    ("topic", "key", "value"),
+@each(
+    "topic, key, value",
     [
         (OFFSETS, OFFSET_KEY, OFFSET_VALUE),
         (METADATA, None, REGISTERED),

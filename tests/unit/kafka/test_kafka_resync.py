@@ -5,6 +5,7 @@ from random import Random
 
 import logs
 import pytest
+from each import each
 from work_counter import steps
 
 from wireproof.kafka import resync, scan
@@ -19,9 +20,7 @@ def length(data: bytes) -> int:
     return resync.damaged_length(data, len(data), DEFAULT_OPTIONS)
 
 
-@pytest.mark.parametrize(
-    "highest", [0, 1, 5, 255, 256, 257, 300, 511, 512, 700, 0x0400, 0x1234, 0x7FFF, 0xFFFF]
-)
+@each("highest", [0, 1, 5, 255, 256, 257, 300, 511, 512, 700, 0x0400, 0x1234, 0x7FFF, 0xFFFF])
 def test_the_pattern_finds_exactly_the_sizes_up_to_its_limit(highest: int) -> None:
     rng = Random(highest)
     near = [

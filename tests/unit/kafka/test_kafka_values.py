@@ -4,6 +4,7 @@ import gzip
 import uuid
 
 import pytest
+from each import each
 from hypothesis import settings
 from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, record, refused, wrapper
 from property_profile import given
@@ -152,8 +153,8 @@ RECORD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("row", "base", "change"),
+@each(
+    "row, base, change",
     [
         (V2, BATCH, {"magic": "1"}),
         (V2, BATCH, {"attributes": "5"}),
@@ -210,7 +211,7 @@ NUMBERS = [
 """Each number of a batch and of a message that a value has, with its bits."""
 
 
-@pytest.mark.parametrize(("row", "base", "path", "bits"), NUMBERS)
+@each("row, base, path, bits", NUMBERS)
 def test_a_number_beside_its_range_is_refused_by_its_path(
     row: formats.Format, base: dict[str, Json], path: str, bits: int
 ) -> None:
@@ -253,8 +254,8 @@ def test_a_log_is_written_entry_by_entry() -> None:
     assert formats.encode(LOG, to_json(accepted(LOG, data).value)) == data
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "is_read"),
+@each(
+    "kind, value, is_read",
     [
         (4, "0000 8080808000", True),
         (4, "0000 8080808010", True),  # the bits above 32 are dropped

@@ -3,7 +3,7 @@
 from copy import deepcopy
 from functools import cache
 
-import pytest
+from each import each
 from goldens import load, stored_cases
 
 from tests.mutants import heka, heka_stream
@@ -87,7 +87,7 @@ def test_every_mutant_has_a_killer() -> None:
     assert set(KILLERS) == set(MUTANTS)
 
 
-@pytest.mark.parametrize(("name", "killer"), KILLERS.items())
+@each("name, killer", KILLERS.items())
 def test_a_mutant_fails_the_case_that_is_named_for_it_and_the_reference_passes_it(
     name: str, killer: str
 ) -> None:
@@ -97,7 +97,7 @@ def test_a_mutant_fails_the_case_that_is_named_for_it_and_the_reference_passes_i
     assert not passes(case, answer(MUTANTS[name](), case))
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@each("name", MUTANTS)
 def test_a_mutant_leaves_the_reference_as_it_was_and_is_right_elsewhere(name: str) -> None:
     decided = (case for case in stored_cases("heka.") if not isinstance(case.expect, Either))
     cases = [case for case in decided if case.op != "encode"][::6]
@@ -107,7 +107,7 @@ def test_a_mutant_leaves_the_reference_as_it_was_and_is_right_elsewhere(name: st
     assert all(passes(case, answer(Reference(), case)) for case in cases)
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@each("name", MUTANTS)
 def test_a_mutant_leaves_the_value_that_it_encodes_as_it_was(name: str) -> None:
     mutant = MUTANTS[name]()
     cases = [case for case in stored_cases("heka.") if case.op == "encode"]

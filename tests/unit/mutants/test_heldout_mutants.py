@@ -2,6 +2,7 @@
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from tests.mutants import heldout1_heka, heldout1_iggy, heldout1_kafka
@@ -56,7 +57,7 @@ def test_there_are_twenty_and_each_has_its_case() -> None:
     assert set(KILLERS) == set(MUTANTS)
 
 
-@pytest.mark.parametrize("name", KILLERS)
+@each("name", KILLERS)
 def test_a_mutant_dies_by_its_case_and_the_reference_does_not(name: str, suite: Suite) -> None:
     only = _only(suite, KILLERS[name])
     killed = verdict_on(f"mutant:{name}", only, in_process=True)
@@ -65,7 +66,7 @@ def test_a_mutant_dies_by_its_case_and_the_reference_does_not(name: str, suite: 
     assert verdict_on("reference", only, in_process=True).by == ""
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@each("name", MUTANTS)
 def test_a_mutant_leaves_the_reference_as_it_was(name: str, suite: Suite) -> None:
     """Its parts replace those of the reference's own modules while it answers, and only then."""
     only = _only(suite, KILLERS[name])

@@ -3,6 +3,7 @@
 import pytest
 from attrs import evolve
 from command_line import Command
+from each import each
 from goldens import load
 
 from tests.fixture_tables.history import Bug, counts, known_bugs
@@ -40,7 +41,7 @@ def test_every_mutant_of_an_entry_exists_and_every_new_one_has_an_entry() -> Non
     assert set(MUTANTS) <= named
 
 
-@pytest.mark.parametrize("name", QUICK[::8])
+@each("name", QUICK[::8])
 def test_the_cases_of_an_entry_kill_its_mutant(name: str) -> None:
     assert recall(BUGS[name]) == Recall(BUGS[name], BUGS[name].cases[0])
 

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from each import each
 from folders import TOP
 
@@ -58,7 +57,7 @@ def test_each_tool_of_the_table_is_used_by_some_build() -> None:
     assert used - {""} == PINNING.keys()
 
 
-@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.parent.name)
+@each("path", REQUIREMENTS, ids=lambda path: path.parent.name)
 def test_every_requirement_has_one_version_and_digests(path: Path) -> None:
     text = path.read_text("utf-8").replace("\\\n", " ")
     rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
@@ -69,7 +68,7 @@ def test_every_requirement_has_one_version_and_digests(path: Path) -> None:
         assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for one in hashes), name
 
 
-@pytest.mark.parametrize("path", sorted(PEERS.rglob("go.mod")), ids=lambda path: path.parent.name)
+@each("path", sorted(PEERS.rglob("go.mod")), ids=lambda path: path.parent.name)
 def test_a_go_module_with_requirements_has_their_digests(path: Path) -> None:
     if "require" in path.read_text("utf-8"):
         assert path.with_name("go.sum").is_file()

@@ -199,7 +199,7 @@ KIO_READS = {
 """Of uncompressed batches: E10 without the append time, E17 cut to whole seconds (kafka.md §8.1)."""
 
 
-@pytest.mark.parametrize("example", [row for row in EXAMPLES if row["id"] in KIO_READS], ids=KIO_READS)
+@each("example", [row for row in EXAMPLES if row["id"] in KIO_READS])
 def test_kio_reads_one_uncompressed_batch(example: dict[str, Any]) -> None:
     outcome = KIO.decode(request(bytes.fromhex(example["hex"]), of=V2))
     assert isinstance(outcome, Accepted)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from command_line import Command
+from each import each
 from goldens import load
 
 from wireproof.report.export import export
@@ -59,7 +60,7 @@ PARTS_CHANGED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("part", PARTS_CHANGED)
+@each("part", PARTS_CHANGED)
 def test_a_part_that_changed_is_named_and_no_error(part: str) -> None:
     found = export_diff(rows({}), rows(PARTS_CHANGED[part]))
     assert [one.part for one in found.changed] == [part]

@@ -6,6 +6,7 @@ import re
 import pytest
 from attrs import evolve
 from baselines import written
+from each import each
 from page_contents import data, shown
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
@@ -28,8 +29,8 @@ def baseline(run: EventStream, *events: CaseEvent) -> AppliedBaseline:
     return apply(run, parse_baseline(text), dt.date(2026, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("one", "expected"),
+@each(
+    "one, expected",
     [
         (PASS, "right"),
         (event(0, "a/b", "lenient"), "right"),

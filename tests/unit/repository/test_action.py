@@ -10,6 +10,7 @@ from typing import Any
 import action_steps
 import pytest
 from action_steps import page
+from each import each
 from folders import TOP
 from machine import need
 
@@ -194,7 +195,7 @@ def test_the_artifact_has_the_name_that_the_job_gives() -> None:
     assert "wireproof.md" in step["with"]["path"]
 
 
-@pytest.mark.parametrize("path", sorted((TOP / ".github").rglob("*.yml")), ids=lambda path: path.name)
+@each("path", sorted((TOP / ".github").rglob("*.yml")), ids=lambda path: path.name)
 def test_other_actions_are_pinned_to_a_commit_with_the_version_beside_it(path: Path) -> None:
     used = re.findall(r"uses: *(\S+?)@(.*)", path.read_text())
     pinned = [name for name, rest in used if not name.startswith("<")]

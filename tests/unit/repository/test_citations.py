@@ -24,6 +24,7 @@ from citations import (
     read_document,
     section_anchor,
 )
+from each import each
 from folders import TOP
 
 ROOT: Final = TOP
@@ -50,7 +51,7 @@ def test_every_vector_id_of_kafka_is_in_its_document() -> None:
     assert not broken, "\n".join(broken)
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@each("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
 def test_every_relative_link_of_a_page_leads_to_a_file_and_an_anchor(page: Path) -> None:
     broken = list(broken_links(page))
     assert not broken, "\n".join(broken)
@@ -91,8 +92,8 @@ def test_every_numbered_heading_has_its_anchor_and_no_anchor_occurs_twice(system
     assert all(anchor == anchor.lower() for anchor in anchors)
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
+@each(
+    "text, parts",
     [
         ("kafka.md §1.7", ["§1.7"]),
         ("kafka.md, sections 1.1, 2.1 and 4: bytes", ["§1.1", "§2.1", "§4"]),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from each import each
 
 import wireproof
 from wireproof.installed_families import OWN
@@ -65,7 +66,7 @@ def test_no_module_outside_of_a_family_is_called_after_a_system() -> None:
     assert [path for path in modules() if any(system in path.as_posix() for system in OWN)] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "code",
     [
         "from wireproof.kafka import log",

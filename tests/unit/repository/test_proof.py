@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from each import each
 
 from tests.support.proof import planted, record
 from tests.support.proof.compare import benchmark_lines, compare, compare_part, missing, read, slower
@@ -126,7 +127,7 @@ def test_a_fault_whose_text_is_gone_is_no_fault_that_was_seen(tmp_path: Path) ->
         planted.plant(fault, tmp_path)
 
 
-@pytest.mark.parametrize("name", planted.FAULTS)
+@each("name", planted.FAULTS)
 def test_the_text_of_a_planted_fault_is_in_the_checkout(name: str) -> None:
     fault = planted.FAULTS[name]
     assert any(fault.old in path.read_text(encoding="utf-8") for path in planted.TOP.glob(fault.files))

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import pytest
 from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, written
+from each import each
 from hypothesis import given, strategies
 from small_runs import FAIL, PASS, RUN, event, stream
 
@@ -66,8 +67,8 @@ def test_a_new_file_has_what_its_entries_share_above_them_even_if_nothing_fails(
     assert add(head, PASS).text == head
 
 
-@pytest.mark.parametrize(
-    ("text", "model", "says"),
+@each(
+    "text, model, says",
     [
         ("", evolve(MODEL, owner=""), "needs an owner of the new entries: --owner NAME"),
         (TEXT, evolve(MODEL, owner=""), "needs an owner of the new entries: --owner NAME"),

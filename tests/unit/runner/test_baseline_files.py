@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
+from each import each
 from goldens import load
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
@@ -366,8 +367,8 @@ def test_an_entry_about_no_case_is_refused_with_its_line(name: str, says: str) -
         NAMES.all_present(parse_baseline(TEXT.replace("sum/wrong", name)), "known.toml")
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each(
+    "text, says",
     [
         ("known-failure = 1", "nothing else"),
         ("x = 1", "nothing else: look at x"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from attrs import evolve
+from each import each
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 import wireproof
@@ -43,7 +44,7 @@ def written(*, footer: bool = True) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
+@each(
     "one",
     [
         RUN,
@@ -97,8 +98,8 @@ def test_a_line_cut_off_by_a_death_ends_an_incomplete_run() -> None:
     assert (run.cases, run.complete) == ((PASS, FAIL), False)
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
+@each(
+    "line, says",
     [
         ("x\n", "is no JSON"),
         ("[1]\n", '"event"'),

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from each import each
 
 from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE, Exit, deciding_code
 
@@ -16,7 +17,7 @@ def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
     assert MEANINGS[Exit(code)]
 
 
-@pytest.mark.parametrize(("one", "two"), list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
+@each("one, two", list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
 def test_of_two_codes_the_first_in_the_table_wins(one: int, two: int) -> None:
     assert deciding_code([Exit(two), Exit(one)]) == deciding_code([Exit(one), Exit(two)]) == one
 

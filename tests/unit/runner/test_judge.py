@@ -44,8 +44,8 @@ def test_the_rows_meet_every_verdict_but_those_with_a_test_of_their_own() -> Non
     assert of_one_answer == kinds
 
 
-@pytest.mark.parametrize(
-    ("twin", "label"),
+@each(
+    "twin, label",
     [
         (PASSED, "pass:canonical"),
         (Verdict("info", "some"), "pass:canonical"),

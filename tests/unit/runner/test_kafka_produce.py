@@ -1,7 +1,7 @@
 """Encoders are checked against profile `produce`: bytes that decode back are not enough. kafka.md §1.7."""
 
-import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from wireproof.adapters.contract import Claim, Hello
@@ -55,21 +55,21 @@ def test_there_is_something_to_hold_them_to() -> None:
     assert SOUND
 
 
-@pytest.mark.parametrize("case", SOUND, ids=lambda case: case.id)
+@each("case", SOUND, ids=lambda case: case.id)
 def test_what_a_broker_takes_without_a_word_may_be_written(case: Case) -> None:
     taken = accepted(case.expect)
     assert taken
     assert verdict(written(case, taken.value), given(case))[0] == "pass"
 
 
-@pytest.mark.parametrize("case", TOLERATED, ids=lambda case: case.id)
+@each("case", TOLERATED, ids=lambda case: case.id)
 def test_what_a_broker_merely_puts_up_with_may_not_be_written(case: Case) -> None:
     taken = accepted(case.expect)
     assert taken
     assert verdict(written(case, taken.value), given(case)) == ("fail", "wrong-bytes")
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.id)
+@each("case", REFUSED, ids=lambda case: case.id)
 def test_what_a_broker_refuses_may_not_be_written(case: Case) -> None:
     assert verdict(written(case, None), given(case)) == ("fail", "wrong-bytes")
 
@@ -81,7 +81,7 @@ def test_a_reader_forgives_what_a_broker_puts_up_with() -> None:
     assert verdict(evolve(written(case, taken.value), profile="reader"), given(case))[0] == "info"
 
 
-@pytest.mark.parametrize("case", ENCODED, ids=lambda case: case.id)
+@each("case", ENCODED, ids=lambda case: case.id)
 def test_an_encoder_gets_the_same_request_whatever_profiles_it_claims(case: Case) -> None:
     claim = Claim(ops=("encode",), profiles=("reader",))
     assert exclusion_reason(Hello("x", "1", {case.format_id: claim}), case) == ""

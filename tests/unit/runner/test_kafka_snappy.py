@@ -1,6 +1,6 @@
 """A reader that refuses a form of snappy which real producers write fails: kafka.md §3.2."""
 
-import pytest
+from each import each
 from goldens import load
 
 from wireproof.adapters.contract import Hello
@@ -25,7 +25,7 @@ def test_both_forms_have_cases() -> None:
     assert {rule for case in CASES for rule in case.rules} >= set(FORMS)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@each("case", CASES, ids=lambda case: case.id)
 def test_a_refusal_of_raw_snappy_or_of_a_version_fails(case: Case) -> None:
     refusal = Refused("decompress-failed", 61, "records")
     assert judge(case, refusal, hello=READER).label == "fail:wrong-reject"

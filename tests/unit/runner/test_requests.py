@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from attrs import evolve
+from each import each
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
@@ -68,8 +69,8 @@ def test_without_claims_everything_is_asked() -> None:
     assert prepare_case(case, hello()) is case
 
 
-@pytest.mark.parametrize(
-    ("claim", "case", "lack"),
+@each(
+    "claim, case, lack",
     [
         (Claim(), BATCH, ""),
         (Claim(("decode",), ("none",), ("reader",), (), ()), BATCH, ""),

@@ -1,6 +1,7 @@
 """The allowed answers of an object, and the verdicts that set the exit code: architecture.md#verdicts."""
 
 import pytest
+from each import each
 from toy_format import (
     GOOD_CASE,
     GOOD_VALUE,
@@ -23,8 +24,8 @@ def circle() -> object:
     return inner
 
 
-@pytest.mark.parametrize(
-    ("outcome", "label"),
+@each(
+    "outcome, label",
     [
         (Accepted({"kind": b"x"}), "fail:wrong-value"),
         (Accepted({1: "x", "kind": {2, 3}, (4, 5): None}), "fail:wrong-value"),
@@ -40,8 +41,8 @@ def test_an_object_may_answer_anything(outcome: Outcome, label: str) -> None:
     assert judge(GOOD_CASE, outcome).label == label
 
 
-@pytest.mark.parametrize(
-    ("name", "level", "hold", "expected"),
+@each(
+    "name, level, hold, expected",
     [
         ("fail", "must", "must", True),
         ("fail", "should", "must", False),

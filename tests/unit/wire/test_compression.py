@@ -13,6 +13,7 @@ import pytest
 import snappy
 import xxhash
 import zstandard
+from each import each
 from hypothesis import settings
 from hypothesis import strategies as st
 from property_profile import given
@@ -136,7 +137,7 @@ def messages(data: bytes) -> tuple[tuple[int, int | None, bytes, bytes], ...]:
     return tuple(found)
 
 
-@pytest.mark.parametrize("name", WORKED)
+@each("name", WORKED)
 def test_the_worked_bytes_unpack_to_what_kafka_reads(name: str) -> None:
     codec, start, data, old = region(name)
     reader = Reader(data, pos=start)
@@ -206,8 +207,8 @@ def xerial_bomb() -> bytes:
     return b"\x82SNAPPY\0\0\0\0\1\0\0\0\1" + (struct.pack(">i", len(block)) + block) * 100
 
 
-@pytest.mark.parametrize(
-    ("codec", "make"),
+@each(
+    "codec, make",
     [
         (GZIP, gzip_bomb),
         (SNAPPY, xerial_bomb),

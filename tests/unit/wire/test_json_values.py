@@ -123,7 +123,7 @@ BAD = (
 )
 
 
-@pytest.mark.parametrize(("change", "path"), BAD, ids=lambda part: repr(part)[:50])
+@each("change, path", BAD)
 def test_what_is_no_value_is_refused_at_its_path_and_by_the_schema(change: dict[str, Any], path: str) -> None:
     tree = {**TREE, **change}
     with pytest.raises(Rejected) as refused:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from each import each
 
 from wireproof.wire.layout import Count, Layout, Length, Number, Octets, Repeated, Zero
 from wireproof.wire.layout_codec import FixedRun, packing, runs, segments
@@ -87,7 +88,7 @@ def test_the_first_field_that_is_not_valid_is_refused_even_in_cut_bytes(
         assert (caught.value.cls, caught.value.path, caught.value.at) == ("invalid-value", path, start)
 
 
-@pytest.mark.parametrize("size", range(len(DATA)))
+@each("size", range(len(DATA)))
 def test_cut_bytes_are_refused_at_the_field_that_they_cut(size: int) -> None:
     cut = next(name for name, at in reversed(RUN.offsets.items()) if at <= size)
     with pytest.raises(Rejected) as caught:

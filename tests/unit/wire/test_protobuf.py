@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from each import each
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from wireproof.wire.protobuf import (
@@ -36,8 +37,8 @@ def refusal(text: str) -> tuple[str, object, str]:
     return caught.value.cls, caught.value.at, caught.value.detail
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("", []),
         (
@@ -58,8 +59,8 @@ def test_fields_stand_where_the_rule_book_has_them(text: str, expected: Any) -> 
     assert walk(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("10ffffffffffffffffff7f", ("bad-varint", 1, "varint_overflow")),  # M10
         ("10ffffffffffffffffffff01", ("bad-varint", 1, "varint_too_long")),  # M11

@@ -4,6 +4,7 @@ import struct
 from typing import Any
 
 import pytest
+from each import each
 
 from wireproof.wire.reader import FIXED_WIDTH, Reader, TracingReader
 from wireproof.wire.rejection import Rejected
@@ -25,7 +26,7 @@ VARLONGS = (
 )
 
 
-@pytest.mark.parametrize(("value", "text"), VARINTS)
+@each("value, text", VARINTS)
 def test_a_varint_is_read_and_written_as_the_table_has_it(value: int, text: str) -> None:
     data = bytes.fromhex(text)
     for kind in ("varint", "varlong"):
@@ -46,8 +47,8 @@ def test_a_varlong_is_read_and_written_as_the_table_has_it(value: int, text: str
         Writer().varint("n", value)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "value", "remark"),
+@each(
+    "kind, text, value, remark",
     [
         ("varint", "80 00", 0, "varint-overlong"),  # T01, T02
         ("varint", "80 80 80 80 00", 0, "varint-overlong"),
@@ -88,7 +89,7 @@ def test_an_unsigned_varint_of_a_negative_value_is_its_twos_complement() -> None
             Writer().uvarint("n", value)
 
 
-@pytest.mark.parametrize("kind", FIXED_WIDTH)
+@each("kind", FIXED_WIDTH)
 def test_a_fixed_integer_holds_its_bounds_and_nothing_beyond(kind: str) -> None:
     order = "little" if kind.endswith("le") else "big"
     bits = int("".join(sign for sign in kind if sign.isdigit()))

@@ -1,6 +1,7 @@
 """Texts of strangers made safe to show."""
 
 import pytest
+from each import each
 
 from wireproof.wire.safe_text import escape_unsafe, one_line
 
@@ -18,7 +19,7 @@ STEERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), STEERS)
+@each("text, shown", STEERS)
 def test_what_steers_a_terminal_or_a_build_is_spelled_out(text: str, shown: str) -> None:
     assert one_line(text, 100) == shown
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from each import each
 
 from wireproof.kafka.family.client_program.program import Delivered, Failed, StoredRecord, parse_line
 from wireproof.kafka.family.client_program.regroup_records import SeenRecord
@@ -49,7 +50,7 @@ def test_an_error_and_an_answer_to_a_producer() -> None:
     assert parse_line(line({"offset": "7"})) == StoredRecord(7)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         b"",

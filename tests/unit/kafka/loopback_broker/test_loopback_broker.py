@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -74,7 +75,7 @@ def fetch(
     )
 
 
-@pytest.mark.parametrize("version", span(messages.FetchRequest))
+@each("version", span(messages.FetchRequest))
 def test_every_version_of_fetch_returns_the_bytes(
     version: int, cluster: LoopbackCluster, address: str
 ) -> None:
@@ -98,7 +99,7 @@ def test_a_session_that_waits_goes_on(version: int, cluster: LoopbackCluster, ad
     assert (log.fetches, log.repeated) == (3, 2)
 
 
-@pytest.mark.parametrize("version", span(MetadataRequest))
+@each("version", span(MetadataRequest))
 def test_every_version_of_metadata_names_the_leader(
     version: int, cluster: LoopbackCluster, address: str
 ) -> None:
@@ -111,7 +112,7 @@ def test_every_version_of_metadata_names_the_leader(
     assert (reply.topics[0].error_code, partition.leader_id) == (0, 1)
 
 
-@pytest.mark.parametrize("version", span(messages.JoinGroupRequest))
+@each("version", span(messages.JoinGroupRequest))
 def test_the_only_member_of_a_group_leads_it(version: int, address: str) -> None:
     protocol = messages.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
     with RawClient(address) as client:
@@ -131,7 +132,7 @@ def test_the_only_member_of_a_group_leads_it(version: int, address: str) -> None
     assert [(one.member_id, bytes(one.metadata)) for one in reply.members] == [(reply.member_id, b"m")]
 
 
-@pytest.mark.parametrize("version", span(messages.OffsetFetchRequest))
+@each("version", span(messages.OffsetFetchRequest))
 def test_a_new_group_has_committed_nothing(version: int, address: str) -> None:
     request = messages.OffsetFetchRequest
     if version < 8:
@@ -185,7 +186,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+@each("data", HOSTILE.values())
 def test_bytes_that_no_client_sends_end_one_connection_only(
     data: bytes, cluster: LoopbackCluster, address: str
 ) -> None:
