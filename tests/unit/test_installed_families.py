@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from command_line import Command
+from each import each
 
 from wireproof import formats, installed_families
 from wireproof.adapters import doctor
@@ -60,8 +61,8 @@ def test_a_family_that_cannot_be_loaded_is_one_line_that_names_its_package() -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("family", "reason"),
+@each(
+    "family, reason",
     [
         (evolve(KAFKA), "there is a family kafka already"),
         (

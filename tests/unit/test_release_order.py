@@ -2,7 +2,7 @@
 
 import random
 
-import pytest
+from each import each
 
 from wireproof.release_order import age, is_final
 
@@ -13,8 +13,8 @@ def test_versions_go_by_their_numbers_and_a_candidate_comes_before_its_release()
     assert age("v1.2.3") == age("1.2.3")
 
 
-@pytest.mark.parametrize(
-    ("version", "final"),
+@each(
+    "version, final",
     [
         ("1.2.3", True),
         ("v0.4.28", True),

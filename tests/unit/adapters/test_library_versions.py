@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from each import each
 from peer_adapters import write_peer
 
 from wireproof.adapters import driver_build, library_releases, packaged_folders, registry
@@ -101,7 +102,7 @@ def test_a_version_that_cannot_be_chosen_is_one_line(toy: Path, spec: str, text:
         resolve(spec)
 
 
-@pytest.mark.parametrize("version", ["", "x", "1.0 2.0", "../../1", "1;rm"])
+@each("version", ["", "x", "1.0 2.0", "../../1", "1;rm"])
 def test_what_is_no_version_is_refused_before_anything_is_built(toy: Path, version: str) -> None:
     write_peer(toy, command="toy", library={"ecosystem": "go", "name": "a/b"})
     with pytest.raises(UnknownAdapter, match="a version begins with a digit"):
@@ -260,8 +261,8 @@ def test_a_release_that_the_driver_does_not_fit_is_one_line_with_the_first_probl
     assert str(caught.value) == "toy@1.9: the driver cannot be built with g:a 1.9: peer.go:7:2: undefined: x"
 
 
-@pytest.mark.parametrize(
-    ("output", "problem"),
+@each(
+    "output, problem",
     [
         ("# lib\nvendor/peer.go:62:17: r.next undefined\nmore", "vendor/peer.go:62:17: r.next undefined"),
         ("  Compiling\nerror[E0432]: no `x`\n --> src/main.rs:5:1", "error[E0432]: no `x`"),

@@ -119,8 +119,8 @@ def test_a_value_too_large_for_a_message_comes_as_its_digest(worker: Controller)
 # --- the registry ---
 
 
-@pytest.mark.parametrize(
-    ("spec", "text"),
+@each(
+    "spec, text",
     [
         ("refrence", "unknown adapter refrence: did you mean reference?"),
         ("python:no-such-kind", "unknown adapter python:no-such-kind: "),

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 from folders import SUPPORT
 from machine import needs
 from peer_adapters import write_peer
@@ -49,8 +50,8 @@ def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
 
 
 @pytest.mark.usefixtures("driver")
-@pytest.mark.parametrize(
-    ("row", "fix"),
+@each(
+    "row, fix",
     [
         (Entry("x", command=("no-such-tool", "-x")), "needs no-such-tool on the PATH"),
         (Entry("x", object="a:b", interpreter="no-such-python"), "needs no-such-python on the PATH"),

@@ -8,8 +8,8 @@ from wireproof.adapters.live_servers import ServerAddress, server_entry
 from wireproof.adapters.registry_entry import Entry
 
 
-@pytest.mark.parametrize(
-    ("rest", "address", "text"),
+@each(
+    "rest, address, text",
     [
         ("h:8090", ServerAddress("h", 8090), "h:8090"),
         ("localhost:1", ServerAddress("localhost", 1), "localhost:1"),

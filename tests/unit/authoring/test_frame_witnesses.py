@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from each import each
 from goldens import load
 
 from tests.authoring.kafka.entry_bytes import (
@@ -43,7 +44,7 @@ def value(*keys: str) -> Any:
     }
 
 
-@pytest.mark.parametrize("codec", PACKED)
+@each("codec", PACKED)
 def test_a_frame_of_each_codec_is_found_and_read(codec: str) -> None:
     number, frame = PACKED[codec]
     region = entries.region_of(batch(frame, 2, attributes=number))
@@ -59,7 +60,7 @@ def test_the_messages_of_a_wrapper_are_found_and_read(magic: int) -> None:
     assert entries.keys_and_values(region, libraries.gzip(region.data)) == [["6b", None], [None, "76"]]
 
 
-@pytest.mark.parametrize("data", [b"", batch(record(), 1), batch(TWO, 2, attributes=5), message(0, b"", b"")])
+@each("data", [b"", batch(record(), 1), batch(TWO, 2, attributes=5), message(0, b"", b"")])
 def test_nothing_is_found_where_nothing_is_compressed(data: bytes) -> None:
     assert entries.region_of(data) is None
 
@@ -88,7 +89,7 @@ class Row:
     bad: bool | None
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     [
         Row(Accept(value("61", "62")), good=True, bad=False),

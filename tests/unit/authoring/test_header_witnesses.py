@@ -4,6 +4,7 @@ import subprocess
 from typing import Any
 
 import pytest
+from each import each
 
 from tests.authoring.heka.frame_bytes import F, M
 from tests.authoring.heka.frame_bytes import value as message_value
@@ -82,7 +83,7 @@ def test_a_header_that_protobuf_reads_is_no_witness_of_a_refusal() -> None:
     assert witnesses(F, Reject("auth-failed", at=3, before=value())) == []
 
 
-@pytest.mark.parametrize("data", [b"\x1e", F[:4], b"\x00" + F, F[:4] + b"\x00" + F[5:], F[:-1]])
+@each("data", [b"\x1e", F[:4], b"\x00" + F, F[:4] + b"\x00" + F[5:], F[:-1]])
 def test_what_is_no_row_of_whole_frames_is_not_judged(data: bytes) -> None:
     version, [answer] = header_witnesses.run_parser("upb", [data])
     assert version

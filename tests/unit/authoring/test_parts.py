@@ -69,7 +69,7 @@ PACKED: Final[dict[int, Any]] = {
 }
 
 
-@pytest.mark.parametrize("codec", PACKED)
+@each("codec", PACKED)
 def test_a_batch_of_kafka(codec: int) -> None:
     fields = {"base": 7, "attributes": codec, "pid": 5, "pepoch": 1, "seq": 2**31 - 1}
     data = kafka.batch(PACKED[codec](kafka.TWO), 2, **fields)

@@ -44,9 +44,7 @@ def test_each_group_names_peers_and_no_peer_twice() -> None:
     assert set(listed) <= {*peers.files(), *(name for names in SERVERS.values() for name in names)}
 
 
-@pytest.mark.parametrize(
-    "spec", ["reference", "columnar", "py:wireproof.adapters.reference:Reference", "exec:x"]
-)
+@each("spec", ["reference", "columnar", "py:wireproof.adapters.reference:Reference", "exec:x"])
 def test_an_adapter_that_may_be_the_package_itself_is_refused(spec: str) -> None:
     assert refusal(spec).startswith(f"{spec}: is no witness")
 
@@ -56,8 +54,8 @@ def test_a_peer_is_not_refused(spec: str) -> None:
     assert not refusal(spec)
 
 
-@pytest.mark.parametrize(
-    ("op", "verdict", "expected"),
+@each(
+    "op, verdict, expected",
     [
         ("decode", "pass", True),
         ("decode", "pass-unclassified", True),

@@ -296,8 +296,8 @@ def _files_read(words: str) -> set[str]:
 LOAD = "from wireproof.cases.fixtures import load\nsuite = load()\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "read"),
+@each(
+    "words, read",
     [
         ("", set()),
         (f"suite.get('{BATCH}').expect", {"kafka.batch"}),

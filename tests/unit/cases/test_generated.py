@@ -11,6 +11,7 @@ import cramjam
 import pytest
 import zstandard
 from attrs import evolve
+from each import each
 from goldens import load
 
 from tests.authoring.iggy import parts
@@ -184,7 +185,7 @@ def test_every_generator_has_a_case() -> None:
     assert {one.format_id for one in generated()} == known
 
 
-@pytest.mark.parametrize("wrong", [{"records": 0}, {"records": 1 << 20}, {"value": 1 << 30}, {"block": -1}])
+@each("wrong", [{"records": 0}, {"records": 1 << 20}, {"value": 1 << 30}, {"block": -1}])
 def test_a_recipe_has_limits(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"must be|together"):
         Recipe("kafka.batch/v2", **wrong)
@@ -194,8 +195,8 @@ def test_a_recipe_without_defaults_is_short() -> None:
     assert recipe_json(Recipe("kafka.batch/v2", value=5)) == {"kind": "kafka.batch/v2", "value": 5}
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
+@each(
+    "change, said",
     [
         ({"input": {"generate": {"kind": "kafka.batch/v9"}, "size": 1, "sha256": "00"}}, "nothing generates"),
         (

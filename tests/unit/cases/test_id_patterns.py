@@ -46,7 +46,7 @@ def test_one_star_is_one_component_and_two_are_any_number(pattern: str, numbers:
     assert [case.id for case in select(suite(), [pattern])] == [NAMES[number] for number in numbers]
 
 
-@pytest.mark.parametrize("pattern", ["a.b/*", "*", "axb/**", "a.b/v1/crc/on", "a.b/v1/crc/one+", "(", ""])
+@each("pattern", ["a.b/*", "*", "axb/**", "a.b/v1/crc/on", "a.b/v1/crc/one+", "(", ""])
 def test_a_pattern_that_nothing_matches_is_an_error_with_advice(pattern: str) -> None:
     with pytest.raises(
         PatternError, match=r"^no case matches .*: (did you mean|known|run `wireproof cases`)"
@@ -76,8 +76,8 @@ def test_every_command_with_patterns_names_brackets_in_one_line(
     assert "brackets are not supported in patterns" in done.one_line()
 
 
-@pytest.mark.parametrize(
-    ("pattern", "advice"),
+@each(
+    "pattern, advice",
     [
         ("kafka.batch/v2/crc/fliped-bit", "did you mean kafka.batch/v2/crc/flipped-bit?"),
         ("kafka.btch/**", "did you mean kafka.batch/**?"),

@@ -96,9 +96,7 @@ def sized(size: int, number: int = 2) -> bytes:
     return LOG[:at] + size.to_bytes(4, "big") + LOG[at + 4 :]
 
 
-@pytest.mark.parametrize(
-    "size", [1 << 20, SIZE - 12 + 64, SIZE - 12 + SIZE // 2, SIZE - 12 - 8, 3, 70, 1 << 30]
-)
+@each("size", [1 << 20, SIZE - 12 + 64, SIZE - 12 + SIZE // 2, SIZE - 12 - 8, 3, 70, 1 << 30])
 def test_a_damaged_size_costs_one_entry_whatever_it_is(size: int) -> None:
     found = survey_log(KAFKA, sized(size))
     assert (found.entries, found.tail) == (5, 0)
@@ -111,7 +109,7 @@ def test_a_damaged_size_of_the_last_entry_is_no_torn_tail() -> None:
     assert found.damages[0].at == 5 * SIZE
 
 
-@pytest.mark.parametrize("cut", [1, 16, 20, SIZE - 1])
+@each("cut", [1, 16, 20, SIZE - 1])
 def test_an_entry_that_the_end_cuts_is_a_tail(cut: int) -> None:
     found = survey_log(KAFKA, LOG[: 5 * SIZE + cut])
     assert (found.entries, found.damages, found.tail) == (5, (), cut)

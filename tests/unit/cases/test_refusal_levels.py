@@ -2,6 +2,7 @@
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from wireproof.cases.case import Case, Level, Reject
@@ -16,15 +17,14 @@ def refused(golden: str, cls: RejectClass, level: Level = "must") -> Case:
     return evolve(load().by_id[golden], expect=Reject(cls), level=level)
 
 
-@pytest.mark.parametrize(
-    ("cls", "level"),
+@each(
+    "cls, level",
     [
         ("missing-field", "must"),
         ("type-mismatch", "should"),
         ("unknown-field", "may"),
         ("bad-base64", "should"),
     ],
-    ids=["the schema requires it", "readers differ", "proto2 keeps it", "no golden case has it"],
 )
 def test_the_golden_cases_of_a_class_limit_its_level(cls: RejectClass, level: Level) -> None:
     assert with_refusal_level(refused(MINIMAL, cls)).level == level

@@ -1,6 +1,7 @@
 """Lengths and counts are known by their covers and layouts, in refused bytes too."""
 
 import pytest
+from each import each
 from goldens import load
 
 from wireproof.cases.case import Data
@@ -83,8 +84,8 @@ def span(name: str, cover: Cover | None = None) -> FieldSpan:
     return FieldSpan(f"records[0].{name}", "", 0, 4, "int32", -1, cover)
 
 
-@pytest.mark.parametrize(
-    ("name", "cover", "kind"),
+@each(
+    "name, cover, kind",
     [
         ("keyLength", None, "length"),
         ("headerCount", None, "count"),

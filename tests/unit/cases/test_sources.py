@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from command_line import Command
+from each import each
 from fixture_folders import BAD, GOOD, RULE, only, write
 from goldens import load
 
@@ -199,8 +200,8 @@ def test_a_scan_needs_more_than_the_word_of_the_suite(rules: tuple[str, ...], *,
     assert bool(list(unbacked_cases(evolve(suite, cases=(case,))))) is unbacked
 
 
-@pytest.mark.parametrize(
-    ("agree", "otherwise", "divided"),
+@each(
+    "agree, otherwise, divided",
     [("", "", False), ("ab", "", False), ("abc", "d", False), ("ab", "c", True), ("", "a", True)],
 )
 def test_practice_is_divided_if_a_third_answers_otherwise(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from goldens import load
 
 from wireproof.cases.case_json import FixtureError
@@ -30,8 +31,8 @@ def _table() -> StateTable:
     return state_table(load())
 
 
-@pytest.mark.parametrize(
-    ("direction", "path", "states"),
+@each(
+    "direction, path, states",
     [
         ("read", "producerId", ("zero", "minus-one", "least", "greatest", "distinct")),
         ("write", "producerId", ("zero", "minus-one", "least", "greatest", "distinct")),

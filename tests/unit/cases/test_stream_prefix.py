@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import pytest
 from attrs import evolve
+from each import each
 
 from wireproof.cases.case import Accept
 from wireproof.cases.stream_prefix import stream_frames
@@ -29,8 +29,8 @@ VALUE: Json = {"rows": [{"a": "1"}, {"a": "2"}]}
 REMARKS = (Remark("odd", 2, "rows[0].body"), Remark("late", 7, "rows[1].body"), Remark("all", 0, "rows"))
 
 
-@pytest.mark.parametrize(
-    ("stop", "count", "consumed", "remarks"),
+@each(
+    "stop, count, consumed, remarks",
     [(0, 0, 0, ()), (4, 0, 0, ()), (5, 1, 5, ("odd",)), (8, 1, 5, ("odd",)), (9, 2, 9, ("late", "odd"))],
 )
 def test_a_prefix_holds_the_frames_that_end_in_it_with_their_remarks(
@@ -48,8 +48,8 @@ def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
     assert frames.within(3) == Accept({"rows": []}, 0)
 
 
-@pytest.mark.parametrize(
-    ("value", "consumed"),
+@each(
+    "value, consumed",
     [
         ({"rows": [{"a": "1"}]}, 9),  # more frames in the trace than in the value
         ({"rows": [{"a": "1"}] * 3}, 9),  # fewer

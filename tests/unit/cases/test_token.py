@@ -193,7 +193,7 @@ def test_a_token_of_many_small_values_is_refused_before_they_are_made() -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("stray", ["!", "\n", " ", "%", "\u00e9"])
+@each("stray", ["!", "\n", " ", "%", "\u00e9"])
 def test_a_character_that_no_token_has_is_damage_and_not_skipped(stray: str) -> None:
     whole = to_token(CASE)
     with pytest.raises(TokenError, match="no token has"):

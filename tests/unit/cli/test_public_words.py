@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pytest
+from each import each
 
 import wireproof
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty
@@ -34,13 +34,13 @@ def commands() -> Iterator[tuple[str, click.Command, click.Context]]:
 ALL = {name: (command, context) for name, command, context in commands()}
 
 
-@pytest.mark.parametrize("verb", ALL)
+@each("verb", ALL)
 def test_the_help_of_a_verb_uses_the_words_of_the_glossary(verb: str) -> None:
     command, context = ALL[verb]
     assert not FORBIDDEN.findall(f"{verb} {VERBS.get(verb, '')} {command.get_help(context)}")
 
 
-@pytest.mark.parametrize("verb", ALL)
+@each("verb", ALL)
 def test_every_option_with_a_default_shows_it_and_every_option_has_a_help_text(verb: str) -> None:
     command, context = ALL[verb]
     for option in (one for one in command.params if isinstance(one, click.Option)):
@@ -63,8 +63,8 @@ def test_a_run_that_was_stored_has_one_name_in_all_verbs() -> None:
     assert names == {"RUN"}
 
 
-@pytest.mark.parametrize(
-    ("outcome", "text"),
+@each(
+    "outcome, text",
     [
         (Crashed("died with SIGSEGV"), "crashed: SIGSEGV"),
         (Exhausted("memory", "used 529 MiB; the limit is 512 MiB"), "used 529 MiB; the limit is 512 MiB"),

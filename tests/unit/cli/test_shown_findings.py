@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from command_line import Command
+from each import each
 from rich.console import Console
 from small_runs import PASS, RUN, event, stream
 
@@ -108,7 +109,7 @@ def everything() -> EventStream:
     return stream(*cases, *other)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 160, 10_000])
+@each("width", [40, 60, 80, 100, 160, 10_000])
 def test_a_table_never_breaks_a_word_and_says_what_it_leaves_out(width: int) -> None:
     text = printed(everything(), width)
     table = text[text.index("some 1.2") :]

@@ -16,6 +16,7 @@ from typing import Any
 import logs
 import pytest
 from command_line import Command
+from each import each
 from goldens import load
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
@@ -190,8 +191,8 @@ def test_options_adapters_and_cases_are_completed_without_the_import_of_a_mutant
     assert not heavy(modules, "wireproof.cases.derived", "wireproof.runner.engine", "wireproof.cases.mutate")
 
 
-@pytest.mark.parametrize(
-    ("words", "number", "offered"),
+@each(
+    "words, number, offered",
     [
         ("wireproof show kafka.b", 0, "kafka.batch"),
         ("wireproof show kafka.batch/v", 0, "kafka.batch/v2"),
@@ -219,8 +220,8 @@ def test_every_row_of_the_table_of_errors_names_an_exception() -> None:
         assert issubclass(getattr(importlib.import_module(module), attribute), Exception), name
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
+@each(
+    "error, code",
     [
         (UnknownAdapter("x"), Exit.USAGE),
         (AdapterError("x"), Exit.ADAPTER),

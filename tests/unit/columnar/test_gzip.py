@@ -54,7 +54,7 @@ def test_a_member_of_one_block_or_of_stored_ones_goes_through_libdeflate(
     assert fast(gzip.compress(noise)) == noise
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_damage_in_the_header_of_a_block_is_answered_as_by_the_reference(seed: int) -> None:
     """The trailer fits what libdeflate reads, so that no checksum hides a difference."""
     rng, accepted, lenient = random.Random(seed), 0, 0
@@ -113,7 +113,7 @@ def test_four_bytes_that_occur_before_are_found_at_every_place() -> None:
             assert ends_once(np.frombuffer(twice, np.uint8)) == (twice.find(twice[-4:]) == size - 4)
 
 
-@pytest.mark.parametrize("after", [b"x", bytes(4), b"\x1f\x8b\x08\0", gzip.compress(b"second")])
+@each("after", [b"x", bytes(4), b"\x1f\x8b\x08\0", gzip.compress(b"second")])
 def test_bytes_after_a_member_are_seen_although_libdeflate_ignores_them(after: bytes) -> None:
     whole = gzip.compress(written(random.Random(3), 500, 90)) + after
     assert fast(whole) == by_reference(whole)

@@ -3,8 +3,8 @@
 import json
 from typing import Any, get_args
 
-import pytest
 from documentation import DOCS, tables, text_of, words
+from each import each
 
 import wireproof.adapters
 from wireproof.adapters import answer_json as answers
@@ -45,7 +45,7 @@ def choices(node: Any) -> list[str]:
     return [*map(str, node.get("enum", [])), *([str(node["const"])] if "const" in node else [])]
 
 
-@pytest.mark.parametrize(("heading", "number", "properties"), [
+@each("heading, number, properties", [
     ("Hello", 0, {**HELLO[0], **HELLO[1]}),
     ("Claims", 0, SCHEMA["claim"]["properties"]),
     ("Request", 0, REQUEST),

@@ -3,7 +3,6 @@
 import re
 import tomllib
 
-import pytest
 from documentation import DOCS, tables, text_of, words
 from each import each
 from folders import TOP
@@ -31,7 +30,7 @@ def test_every_module_that_is_named_exists(path: str) -> None:
     assert (PACKAGE / path).is_file()
 
 
-@pytest.mark.parametrize("folder", sorted(set(re.findall(r"`((?:tests|fixtures|fuzz)/(?:\w+/)*)`", PAGE))))
+@each("folder", sorted(set(re.findall(r"`((?:tests|fixtures|fuzz)/(?:\w+/)*)`", PAGE))))
 def test_every_folder_that_is_named_exists(folder: str) -> None:
     assert (TOP / folder).is_dir()
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-import pytest
+from each import each
 from folders import TOP
 
 from wireproof.kafka.payloads.tables import INTERNAL_TOPICS, InternalTopic, KeyedRecord
@@ -36,7 +36,7 @@ def ranged(versions: Versions) -> str:
     return f"{versions.first} to {versions.last}"
 
 
-@pytest.mark.parametrize("topic", INTERNAL_TOPICS)
+@each("topic", INTERNAL_TOPICS)
 def test_the_document_has_the_record_types_of_a_topic(topic: str) -> None:
     assert printed(topic) == declared(INTERNAL_TOPICS[topic])
     assert printed(topic)

@@ -4,9 +4,9 @@ import json
 import re
 from typing import Any
 
-import pytest
 from attrs import fields
 from documentation import DOCS, tables, text_of, words
+from each import each
 
 from wireproof.runner.events import BaselineText, CaseEvent, Footer, Run
 from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE
@@ -52,7 +52,7 @@ def test_the_kinds_are_those_of_the_code() -> None:
     }
 
 
-@pytest.mark.parametrize(("number", "kind"), [(0, Run), (1, BaselineText), (2, CaseEvent), (3, Footer)])
+@each("number, kind", [(0, Run), (1, BaselineText), (2, CaseEvent), (3, Footer)])
 def test_the_fields_of_an_event_are_those_of_its_class_and_of_its_schema(number: int, kind: Any) -> None:
     shown = [word for row in tables(PAGE, "Event stream")[number] for word in words(row[0])]
     names = ["class" if field.name == "cls" else field.name for field in fields(kind)]

@@ -187,7 +187,7 @@ def test_the_values_have_a_schema() -> None:
         jsonschema.validate(to_json(formats.decode(row, data).value), json_schema(row.value, row.format_id))
 
 
-@pytest.mark.parametrize("name", ["uuid", "timestamp", "severity", "fields"])
+@each("name", ["uuid", "timestamp", "severity", "fields"])
 def test_a_value_without_one_of_its_fields_is_refused(name: str) -> None:
     tree = to_json(formats.decode(MESSAGE, MINIMAL).value)
     del tree[name]

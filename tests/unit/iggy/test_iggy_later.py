@@ -4,6 +4,7 @@ from struct import pack
 from typing import Any
 
 import pytest
+from each import each
 from iggy_bytes import WORKED, decode, encode, refusal, remarks
 
 from wireproof.wire.json_values import from_json, to_json
@@ -125,8 +126,8 @@ def _worked(name: str) -> tuple[str, bytes]:
     return format_id, data
 
 
-@pytest.mark.parametrize(
-    ("revision", "command", "at", "known"),
+@each(
+    "revision, command, at, known",
     [
         ("0.11", 5, 176, {1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162}),
         ("0.11", 8, 208, {0, 1, 2, 3, *range(64, 69), *range(128, 150), 160, 161, 162}),

@@ -12,7 +12,7 @@ from wireproof.wire.layout import Layout
 HEADERS = [*frame.HEADERS_BY_COMMAND.values(), *frame.HEADERS_BY_COMMAND_111.values()]
 
 
-@pytest.mark.parametrize("layout", HEADERS, ids=lambda layout: layout.name)
+@each("layout", HEADERS, ids=lambda layout: layout.name)
 def test_the_header_of_every_command_has_128_bytes(layout: Layout) -> None:
     assert layout.fixed_size == 128
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import xxhash
+from each import each
 
 from wireproof.iggy import server_files
 from wireproof.iggy.server_files import ServerFile
@@ -74,7 +75,7 @@ def test_the_offset_of_a_consumer_may_have_a_checksum(checked: bool) -> None:
     assert found == ServerFile("offset 114", {"offset": 114, "checksummed": checked})
 
 
-@pytest.mark.parametrize("size", [0, 7, 9, 15, 17])
+@each("size", [0, 7, 9, 15, 17])
 def test_an_offset_of_another_size_is_damaged(size: int) -> None:
     assert errors(server_files.read_consumer_offset(bytes(size)))[0].startswith(f"{size} bytes; an offset")
 
@@ -111,8 +112,8 @@ def test_a_superblock_has_the_state_of_the_consensus(size: int) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
+@each(
+    "data, said",
     [
         (superblock(vsr_state(), b"KLBT"), "magic 54424c4b and version 1"),
         (superblock(vsr_state())[:-1], "checksum"),
@@ -146,8 +147,8 @@ def test_a_metadata_journal_is_a_chain_of_operations() -> None:
     assert len(first) == 260
 
 
-@pytest.mark.parametrize(
-    ("data", "at", "said"),
+@each(
+    "data, at, said",
     [
         (prepare(1) + prepare(2, b"\7" * 16), 260, "operation 2 does not follow operation 1"),
         (prepare(1)[:-1] + b"!", 16, "operation 1: checksumBody "),

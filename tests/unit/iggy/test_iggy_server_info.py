@@ -2,7 +2,7 @@
 
 import struct
 
-import pytest
+from each import each
 
 from wireproof.iggy.server_info import read_server_info
 
@@ -40,9 +40,7 @@ def test_a_long_name_and_migrations_are_read_in_both_layouts() -> None:
         assert (found.values["migrations"], found.findings) == (migrations, ())
 
 
-@pytest.mark.parametrize(
-    "data", [OF_0_5[:-1], OF_0_5 + b"\0", b"\xfd" * 40, b"\xff" * 40, b"\x02\xff\xfe\0\0"]
-)
+@each("data", [OF_0_5[:-1], OF_0_5 + b"\0", b"\xfd" * 40, b"\xff" * 40, b"\x02\xff\xfe\0\0"])
 def test_bytes_that_are_no_version_are_one_finding(data: bytes) -> None:
     (one,) = read_server_info(data).findings
     assert (one.at, one.is_error) == (0, True)

@@ -46,15 +46,15 @@ def test_the_producers_of_a_snapshot_are_those_that_dump_log_segments_prints() -
     assert list(producer_snapshot.check_producers(found, END)) == []
 
 
-@pytest.mark.parametrize("bit", [16, 47, 80, 160, 8 * 101 + 7])
+@each("bit", [16, 47, 80, 160, 8 * 101 + 7])
 def test_a_flipped_bit_of_a_snapshot_fails_its_checksum(bit: int) -> None:
     data = bytearray(SNAPSHOT)
     data[bit // 8] ^= 1 << bit % 8
     assert any("crc: " in one for one in messages(producer_snapshot.read(bytes(data)).findings))
 
 
-@pytest.mark.parametrize(
-    ("data", "at", "said"),
+@each(
+    "data, at, said",
     [
         (b"", 0, "the file ends in its header: 0 of 10 bytes"),
         (SNAPSHOT[:9], 9, "the file ends in its header: 9 of 10 bytes"),
@@ -151,8 +151,8 @@ META = (
 Read = Callable[[bytes], MetadataFile]
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "values"),
+@each(
+    "read, text, values",
     [
         (
             metadata_files.read_partition_metadata,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from attrs import evolve
 from each import each
 from goldens import load
@@ -38,8 +37,8 @@ def test_a_wrong_derived_field_fails_its_case(name: str) -> None:
     assert (killed.by, killed.label) == (case.id, "fail:wrong-value")
 
 
-@pytest.mark.parametrize(
-    ("base", "delta", "sequence"),
+@each(
+    "base, delta, sequence",
     [(-1, 3, -1), (0, 0, 0), (7, 2, 9), ((1 << 31) - 1, 0, (1 << 31) - 1), ((1 << 31) - 1, 1, 0)],
 )
 def test_a_sequence_goes_on_with_0_after_the_largest(base: int, delta: int, sequence: int) -> None:

@@ -5,7 +5,6 @@ import random
 import tracemalloc
 from collections.abc import Callable
 
-import pytest
 from each import each
 from kafka_bytes import LOG, PLAIN, SECOND, V2, batch, message, record, refused, wrapper
 from kafka_examples import WORKED
@@ -39,7 +38,7 @@ def test_a_prefix_of_an_entry_is_truncated_and_a_prefix_of_a_log_a_shorter_log(d
     assert formats.decode(LOG, data + data[: size - 1]).value.batches == whole
 
 
-@pytest.mark.parametrize("data", SAMPLES[:4], ids=["E01", "E02", "E03", "E04"])
+@each("data", SAMPLES[:4])
 def test_every_flip_under_the_checksum_is_a_mismatch(data: bytes) -> None:
     for place in range(17, len(data)):
         for bit in range(8):
@@ -99,7 +98,7 @@ def _varint(value: int) -> bytes:
     return bytes([*out, value])
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 def test_the_work_grows_with_the_length_and_no_faster(name: str) -> None:
     size, build = HOSTILE[name]
 
@@ -110,9 +109,7 @@ def test_the_work_grows_with_the_length_and_no_faster(name: str) -> None:
     assert growth(decoding, size // 8) < 1.1
 
 
-@pytest.mark.parametrize(
-    "pattern", [b"\0", b"\1", b"\0\0\1\0", b"\0\0\0\x0e\0\0\0\0\0", b"\0" * 9 + b"\1\0\0"]
-)
+@each("pattern", [b"\0", b"\1", b"\0\0\1\0", b"\0\0\0\x0e\0\0\0\0\0", b"\0" * 9 + b"\1\0\0"])
 def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -> None:
     start = bytes(8) + b"\xff" * 9
 

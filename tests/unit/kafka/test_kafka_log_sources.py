@@ -1,6 +1,6 @@
 """Two readers of a log: of fetch responses, and of segment files (kafka.md §1.4)."""
 
-import pytest
+from each import each
 from kafka_bytes import LOG, accepted, batch, refused
 
 ONE = batch()
@@ -17,7 +17,7 @@ ENDS_OF_SEGMENTS = {
 """What Kafka's reader of files takes for the end: FileLogInputStream.java, lines 63 to 92."""
 
 
-@pytest.mark.parametrize("end", ENDS_OF_SEGMENTS)
+@each("end", ENDS_OF_SEGMENTS)
 def test_a_segment_ends_silently(end: str) -> None:
     found = accepted(LOG, ONE + ENDS_OF_SEGMENTS[end], source="segment")
     assert (len(found.value.batches), found.consumed, found.remarks) == (1, len(ONE), ())

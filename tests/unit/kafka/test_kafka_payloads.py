@@ -241,8 +241,8 @@ def test_a_subscription_of_a_newer_version_is_read_as_the_newest_and_the_rest_is
     assert subscription_in(group("consumer", data)) == want
 
 
-@pytest.mark.parametrize(
-    ("protocol", "data"),
+@each(
+    "protocol, data",
     [
         ("connect", SUBSCRIPTION),
         ("consumer", SUBSCRIPTION[:-1]),

@@ -4,6 +4,7 @@ import gzip
 import struct
 
 import pytest
+from each import each
 from kafka_bytes import (
     LOG,
     PLAIN,
@@ -182,7 +183,7 @@ def test_a_region_above_the_output_limit_is_refused() -> None:
     assert len(accepted(V2, big, max_output=900).value.records) == 100
 
 
-@pytest.mark.parametrize("cut", [0, 11, 12, 16, 17, 60, 69])
+@each("cut", [0, 11, 12, 16, 17, 60, 69])
 def test_a_batch_of_which_bytes_are_missing_is_truncated(cut: int) -> None:
     assert refused(V2, GOOD[:cut]).cls == "truncated"
     assert accepted(LOG, GOOD + GOOD[:cut]).consumed == 70

@@ -5,6 +5,7 @@ import struct
 
 import cramjam
 import pytest
+from each import each
 from kafka_bytes import (
     LOG,
     NOW,
@@ -125,8 +126,8 @@ def test_every_remark_that_is_not_of_a_compressed_frame_has_a_row() -> None:
     assert {line[0] for line in TABLE} == mine - of_frames - of_produce
 
 
-@pytest.mark.parametrize(
-    ("fields", "found"),
+@each(
+    "fields, found",
     [
         ({"sequence": 0}, []),
         ({"epoch": 0}, []),
@@ -149,8 +150,8 @@ RAW_PAIR = bytes(cramjam.snappy.compress_raw(PAIR))
 FRAMED_PAIR = snappy.compress(PAIR)
 
 
-@pytest.mark.parametrize(
-    ("row", "data", "found"),
+@each(
+    "row, data, found",
     [
         (V2, batch(bytes(cramjam.snappy.compress_raw(PLAIN)), attributes=2), ["snappy-unframed"]),
         (V2, batch(snappy.compress(PLAIN), attributes=2), []),

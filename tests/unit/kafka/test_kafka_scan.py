@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable
 
-import pytest
+from each import each
 from kafka_bytes import LOG, batch, message, wrapper
 
 from wireproof import formats
@@ -43,8 +43,8 @@ def test_a_refused_entry_is_garbage_of_its_own_size() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("junk", "cls"),
+@each(
+    "junk, cls",
     [
         (bytes(12), "bad-length"),
         (bytes(1000), "bad-length"),
@@ -68,7 +68,7 @@ def test_garbage_without_an_entry_behind_it_lasts_to_the_end() -> None:
     assert shape([GOOD + bytes(100) + BAD]) == [("frame", 0, 70, None), ("garbage", 70, 170, "bad-length")]
 
 
-@pytest.mark.parametrize("cut", [1, 11, 12, 16, 17, 69])
+@each("cut", [1, 11, 12, 16, 17, 69])
 def test_a_torn_entry_at_the_end_is_the_tail(cut: int) -> None:
     assert shape([GOOD + GOOD[:cut]]) == [("frame", 0, 70, None), ("tail", 70, cut, None)]
 

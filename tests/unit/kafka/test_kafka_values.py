@@ -79,8 +79,8 @@ def test_a_record_of_a_data_batch_is_never_a_control_record() -> None:
 # --- wrappers: §2.2 ---
 
 
-@pytest.mark.parametrize(
-    ("magic", "stored", "outer", "absolute"),
+@each(
+    "magic, stored, outer, absolute",
     [
         (0, (10, 11), 11, [10, 11]),  # W30
         (0, (0, 0), 11, [0, 0]),  # L31
@@ -110,7 +110,7 @@ def test_log_append_time_of_a_v1_wrapper_is_that_of_its_messages_but_not_of_v0_o
 # --- writing ---
 
 
-@pytest.mark.parametrize("name", sorted(strategies.VALUES))
+@each("name", sorted(strategies.VALUES))
 def test_a_value_that_is_written_reads_as_itself(name: str) -> None:
     row = formats.FORMATS[name]
 

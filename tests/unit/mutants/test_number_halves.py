@@ -1,13 +1,14 @@
 """A codec that keeps half of a number dies by a golden case."""
 
 import pytest
+from each import each
 from goldens import load
 
 from tests.mutants.number_halves import Half, halves, killer
 
 
-@pytest.mark.parametrize(
-    ("keeps", "signed", "number", "kept"),
+@each(
+    "keeps, signed, number, kept",
     [
         ("lower", True, 0x01020304, 0x0304),
         ("upper", True, 0x01020304, 0x01020000),

@@ -86,7 +86,7 @@ INPUTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", INPUTS)
+@each("kind", INPUTS)
 def test_another_input_under_the_same_id_is_an_error(kind: str) -> None:
     before, now = INPUTS[kind]
     found = export_diff(rows(before), rows(now))

@@ -8,9 +8,9 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
-import pytest
 from attrs import evolve
 from baselines import written
+from each import each
 from page_contents import data, rows, shown
 from rich.console import Console
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
@@ -76,7 +76,7 @@ def test_a_failure_says_that_it_is_of_robustness() -> None:
     assert not heading(FAIL).endswith(" robustness")
 
 
-@pytest.mark.parametrize(("fields", "cause"), [
+@each("fields, cause", [
     ({}, "wrong-accept crc-mismatch"),
     ({"kind": "wrong-value", "cls": "", "path": "records[3].key"}, "wrong-value records[].key"),
     ({"kind": "wrong-reject", "cls": "other", "path": ""}, "wrong-reject"),
@@ -155,7 +155,7 @@ def test_an_excerpt_without_a_position_finds_the_field_by_its_path() -> None:
     assert "body" in found.caret
 
 
-@pytest.mark.parametrize("at", [None, 99, "junk", "7>3", -1])
+@each("at", [None, 99, "junk", "7>3", -1])
 def test_an_excerpt_of_no_place_is_none(at: int | str | None) -> None:
     assert excerpt_of(BAD_CASE, at, "nothing") is None
 

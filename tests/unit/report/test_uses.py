@@ -2,6 +2,7 @@
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 from small_runs import RUN, stream
 
@@ -43,8 +44,8 @@ def run_of(
     return stream(*events, run=evolve(RUN, **{"adapter": name, "spec": name, "version": version, **more}))
 
 
-@pytest.mark.parametrize(
-    ("verdict", "refused", "state", "concerns"),
+@each(
+    "verdict, refused, state, concerns",
     [
         (PASS, False, "met", {}),
         (SKIP, False, "open", {}),

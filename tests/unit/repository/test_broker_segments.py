@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-import pytest
+from each import each
 from folders import TESTS
 
 from wireproof import formats
@@ -75,8 +75,8 @@ def test_a_value_of_several_lines_is_one_record_of_the_tool() -> None:
     assert (line["offset"], line["key"], line["payload"]) == ("7", "k", "a: b\nc: d")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each(
+    "text, told",
     [
         ("keySize: -1 valueSize: 0 headerKeys: [] payload: ", {"valueSize": "0", "payload": ""}),
         ("keySize: 0 valueSize: -1 headerKeys: [a,b] key: ", {"headerKeys": "[a,b]", "key": ""}),

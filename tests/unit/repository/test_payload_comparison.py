@@ -1,6 +1,6 @@
 """The comparison of payloads with Kafka's tool, without the tool: records of real brokers and its lines."""
 
-import pytest
+from each import each
 
 from tests.broker.compare_payloads import in_words_of_the_tool, parsed
 from wireproof.kafka.payloads import decode_payload
@@ -80,7 +80,7 @@ eventTimestampMs=1795439282169, brokerId=1}""",
 """Topic, key, value, and the line that DumpLogSegments 4.3 prints with the decoder of the topic."""
 
 
-@pytest.mark.parametrize(("topic", "key", "value", "line"), RECORDS.values(), ids=RECORDS)
+@each("topic, key, value, line", RECORDS.values())
 def test_a_payload_in_the_words_of_the_tool_is_what_the_tool_prints(
     topic: str, key: str | None, value: str | None, line: str
 ) -> None:

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from attrs import evolve
 from baselines import LATER, NAMES, OTHER, TEXT, TODAY, code, fix, written
+from each import each
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.runner import baseline, baseline_writing
@@ -35,9 +36,7 @@ def test_a_flaky_entry_may_hold_or_not_and_fails_as_it_is_written() -> None:
     assert fix(text, stream(event(1, "sum/wrong", "pass"), OTHER)) == text
 
 
-@pytest.mark.parametrize(
-    "verdict", ["unsupported", "adapter-error", "suite-bug", "not-run", "lenient", "undocumented"]
-)
+@each("verdict", ["unsupported", "adapter-error", "suite-bug", "not-run", "lenient", "undocumented"])
 def test_only_a_case_that_was_judged_and_passes_makes_an_entry_stale(verdict: str) -> None:
     for text in (TEXT, FLIPS, TEXT.replace("sum/wrong", "sum/*~flip:*")):
         name = "sum/wrong~flip:1" if "~flip" in text else "sum/wrong"
@@ -209,7 +208,7 @@ ENDS = (("timeout",), ("resource", "memory"), ("resource", "output"), ("crash",)
 """How a codec that runs away may end: the machine decides."""
 
 
-@pytest.mark.parametrize("written", ["timeout", "resource:memory", "resource:output", "crash"])
+@each("written", ["timeout", "resource:memory", "resource:output", "crash"])
 def test_a_runaway_codec_is_known_whichever_limit_ends_it(written: str) -> None:
     text = TEXT.replace('"crash"', f'"{written}"')
     for end in ENDS:

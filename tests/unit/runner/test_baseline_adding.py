@@ -87,8 +87,8 @@ def test_a_file_that_is_not_valid_gets_no_entry(text: str, model: KnownFailure, 
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
+@each(
+    "bad, says",
     [
         (stream(FAIL, complete=False), "the run of some is incomplete: "),
         (stream(FAIL, event(3, "other/one", "adapter-error")), "an error of the adapter in 1 cases"),
@@ -125,8 +125,8 @@ def test_only_the_chosen_failures_are_added() -> None:
         assert code(*failures, text=done.text) == bool(done.left)
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
+@each(
+    "word, says",
     [
         (
             "toy.frame/v1/sum/zerro",
@@ -321,8 +321,8 @@ def test_a_day_that_is_past_or_far_ahead_is_refused(until: date) -> None:
         extend(SHARED, until)
 
 
-@pytest.mark.parametrize(
-    ("text", "word", "says"),
+@each(
+    "text, word, says",
     [
         (SHARED, "toy.frame/v1/other/onne", r"no entry has this id or kind: did you mean .*/one\?"),
         (

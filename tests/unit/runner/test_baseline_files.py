@@ -319,8 +319,8 @@ class = "crc-mismatch"
     assert [entry.id for entry in parse_baseline(now)] == [FAIL.id, ZERO.id]
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
+@each(
+    "bad, says",
     [
         (stream(FAIL, complete=False), "the run of some is incomplete: "),
         (stream(PASS, event(1, "sum/wrong", "adapter-error")), "an error of the adapter in 1 cases"),
@@ -346,8 +346,8 @@ def test_check_names_unknown_cases_and_past_days_with_their_lines() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
+@each(
+    "name, says",
     [
         (
             "sum/wrng",
@@ -414,7 +414,7 @@ LINES = re.compile(r"https://github\.com/[\w-]+/[\w-]+/blob/[\w./-]+\.\w+#L\d+(-
 """A link to lines of a file, at a commit or a tag."""
 
 
-@pytest.mark.parametrize("peers", LINKED)
+@each("peers", LINKED)
 def test_each_known_failure_at_must_has_a_rule_with_a_basis_and_a_link_to_the_lines_at_fault(
     peers: str,
 ) -> None:

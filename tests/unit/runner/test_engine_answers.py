@@ -1,6 +1,7 @@
 """Answers of adapters that are real processes (`faulty_adapter.py`): their order, claims and shape."""
 
 import pytest
+from each import each
 from faulty_runs import around, case, cases, good, run
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
@@ -65,8 +66,8 @@ def test_an_answer_to_nobody_breaks_the_contract(fault: str, text: str) -> None:
     assert text in outcome.text
 
 
-@pytest.mark.parametrize(
-    ("fault", "text"),
+@each(
+    "fault, text",
     [
         ("unknown-class", "class is unknown: 'crc-mismtach'; did you mean crc-mismatch?"),
         ("float-value", "1.5 is a float"),

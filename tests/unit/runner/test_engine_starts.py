@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from each import each
 from faulty_runs import GOOD, cases, good, run, spec
 from machine import needs
 
@@ -18,8 +19,8 @@ from wireproof.runner.engine import Engine
 from wireproof.wire.json_values import json_digest
 
 
-@pytest.mark.parametrize(
-    ("fault", "text"),
+@each(
+    "fault, text",
     [
         ("dies-at-hello", "died with exit code 1; stderr ends: cannot find libfoo.so, before its hello"),
         ("slow-hello", "sent no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),

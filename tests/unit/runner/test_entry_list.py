@@ -10,6 +10,7 @@ import kafka_bytes
 import logs
 import pytest
 from attrs import evolve
+from each import each
 from folders import SUPPORT
 
 from wireproof import formats
@@ -58,7 +59,7 @@ def same(data: bytes) -> list[ListedEntry]:
     return slow
 
 
-@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: path.parent.name)
+@each("path", SEGMENTS, ids=lambda path: path.parent.name)
 def test_both_list_the_segments_of_a_broker_alike(path: Path) -> None:
     assert all(one.kind == "frame" and not one.damages for one in same(path.read_bytes()))
 
@@ -99,7 +100,7 @@ LONG_GARBAGE = {
 }
 
 
-@pytest.mark.parametrize("name", LONG_GARBAGE)
+@each("name", LONG_GARBAGE)
 def test_both_list_long_garbage_alike(name: str) -> None:
     garbage = LONG_GARBAGE[name]
     found = same(logs.batch(b"x", 0) + garbage + logs.batch(b"y", 1) + garbage)
@@ -229,7 +230,7 @@ def test_a_file_of_no_stream_is_surveyed_as_such(tmp_path: Path) -> None:
     assert evolve(found, format_id="x", message="").ok
 
 
-@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: path.parent.name)
+@each("path", SEGMENTS, ids=lambda path: path.parent.name)
 def test_entries_are_counted_together_as_one_by_one(path: Path) -> None:
     listing = listing_of(LOG)
     assert listing is not None

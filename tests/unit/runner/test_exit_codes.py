@@ -2,15 +2,13 @@
 
 import itertools
 
-import pytest
 from each import each
 
 from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE, Exit, deciding_code
 
 
-@pytest.mark.parametrize(
-    ("code", "name"),
-    [(0, "CONFORMS"), (1, "FAILS"), (2, "USAGE"), (3, "BASELINE"), (4, "ADAPTER"), (5, "SUITE")],
+@each(
+    "code, name", [(0, "CONFORMS"), (1, "FAILS"), (2, "USAGE"), (3, "BASELINE"), (4, "ADAPTER"), (5, "SUITE")]
 )
 def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
     assert Exit(code).name == name

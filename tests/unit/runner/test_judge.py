@@ -106,8 +106,8 @@ def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expect
     assert judge(case, Accepted(OPEN_VALUE)).label == "info:toy-open"
 
 
-@pytest.mark.parametrize(
-    ("case", "outcome", "again"),
+@each(
+    "case, outcome, again",
     [
         (GOOD_CASE, Accepted(digest=json_digest(GOOD_VALUE)), False),
         (GOOD_CASE, Accepted(digest="00"), True),
@@ -169,8 +169,8 @@ def levels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("levels")
-@pytest.mark.parametrize(
-    ("outcome", "level", "broken", "decides"),
+@each(
+    "outcome, level, broken, decides",
     [
         (Accepted(GOOD_VALUE, 5, broken=(WEAK, STRONG)), "should", "toy.strong", "must"),
         (Accepted(GOOD_VALUE, 5, broken=(STRONG,)), "may", "toy.strong", "must"),

@@ -1,6 +1,6 @@
 """The property suite: drawn by seed, judged as all cases are, shrunk, apart from known failures."""
 
-import pytest
+from each import each
 from goldens import load
 
 from tests.mutants.base import ReferenceCodec
@@ -69,8 +69,8 @@ def test_an_id_draws_its_example_again() -> None:
     assert case_lookup.find_case(load(), case.id.replace("encode", "scan")) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "row", "op"),
+@each(
+    "name, row, op",
     [
         ("crc-skip", "kafka.batch/v0", "decode"),
         ("null-key-as-empty", "kafka.batch/v2", "decode"),
@@ -87,7 +87,7 @@ def test_a_planted_fault_is_found_by_few_examples(name: str, row: str, op: str) 
     assert any(gates(one.verdict.name, "must") for one in judged)
 
 
-@pytest.mark.parametrize("row", ["kafka.batch/v1", "kafka.log/mixed", "iggy.poll/0.0.60", "heka.stream/0.10"])
+@each("row", ["kafka.batch/v1", "kafka.log/mixed", "iggy.poll/0.0.60", "heka.stream/0.10"])
 def test_the_reference_fails_no_example(row: str) -> None:
     with Engine("reference", in_process=True) as engine:
         events = list(property_run.run(engine, PropertySettings(8, 2, frozenset((row,)))))

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from baselines import written
 from command_line import Command
+from each import each
 from faulty_runs import spec
 from folders import SUPPORT
 from small_runs import FAIL, PASS, RUN, SKIP, event, stream
@@ -40,8 +41,8 @@ def check(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
-@pytest.mark.parametrize(
-    ("name", "word", "nearest"),
+@each(
+    "name, word, nearest",
     [
         ("revision", "kafka.batch/V2", "kafka.batch/v2"),
         ("codec", "zlib", "known names: none, gzip"),
@@ -145,8 +146,8 @@ def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdi
 # --- the end of a run ---
 
 
-@pytest.mark.parametrize(
-    ("cases", "said"),
+@each(
+    "cases, said",
     [
         ((PASS,), "conforms"),
         ((PASS, SKIP), "conforms"),

@@ -11,6 +11,7 @@ import logs
 import pyarrow as pa
 import pytest
 import zstandard
+from each import each
 from pyspark import cloudpickle
 
 from wireproof.kafka.family import spark_columns as kafka_columns
@@ -284,8 +285,8 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
 # --- options ---
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "text"),
+@each(
+    "kind, options, text",
     [
         ("kafka_log", {"rwos": "records"}, "unknown option rwos; did you mean rows?"),
         ("kafka_log", {"rows": "lines"}, "option rows: 'lines' is not one of frames, records"),

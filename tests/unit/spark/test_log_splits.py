@@ -8,6 +8,7 @@ import kafka_bytes
 import logs
 import pytest
 from attrs import evolve
+from each import each
 from work_counter import growth
 
 from wireproof import formats
@@ -79,7 +80,7 @@ def places(framing: StreamFraming, data: bytes, options: Options = DEFAULT_OPTIO
     return [0, *(edge.at for edge in find_split_points(framing, logs.stored(data), options))]
 
 
-@pytest.mark.parametrize("name", LOGS)
+@each("name", LOGS)
 def test_every_split_point_gives_the_same_items(name: str) -> None:
     framing, data = LOGS[name]
     found, wanted = places(framing, data), whole(framing, data)
@@ -136,7 +137,7 @@ def test_frames_claimed_inside_one_another_are_cut_as_the_whole_is(resync: Any) 
         assert halves == wanted, cut
 
 
-@pytest.mark.parametrize(
+@each(
     "flood",
     [b"\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\2", b"\0\0\0\0\0\0\0\0\0\0\0\x0e\0\0\0\0\0", b"\xff", b"\0"],
 )
@@ -181,7 +182,7 @@ def settled(framing: StreamFraming, data: bytes) -> int:
     return last
 
 
-@pytest.mark.parametrize("name", LOGS)
+@each("name", LOGS)
 def test_what_is_settled_stays_whatever_comes_later(name: str) -> None:
     """A log that grows by one byte at a time: the items before its settled edge are those of the whole."""
     framing, data = LOGS[name]

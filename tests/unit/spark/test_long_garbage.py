@@ -7,6 +7,7 @@ from pathlib import Path
 import kafka_bytes
 import logs
 import pytest
+from each import each
 
 from wireproof import formats
 from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
@@ -103,9 +104,7 @@ def rows(data: bytes) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "filler", [b"\0", b"\xff", b"text of a log line\n", b'{"a":1}\n\0\0', b" \0"], ids=repr
-)  # fmt: skip
+@each("filler", [b"\0", b"\xff", b"text of a log line\n", b'{"a":1}\n\0\0', b" \0"])  # fmt: skip
 def test_long_garbage_is_planned_and_read_as_by_the_reference(filler: bytes) -> None:
     data = ONE * 3 + filler * (2 * MIB // len(filler)) + ONE * 2
     points = [point.at for point in find_split_points(KAFKA, logs.stored(data, 4096), DEFAULT_OPTIONS)]

@@ -8,6 +8,7 @@ import logs
 import pyarrow.parquet as pq
 import pytest
 from command_line import Command
+from each import each
 from page_contents import rows, shown
 from rich.console import Console
 from rich.progress import MofNCompleteColumn
@@ -107,9 +108,7 @@ def test_the_vectors_of_parts_in_any_order_are_those_of_the_whole() -> None:
     assert (place["start"], place["end"], place["count"]) == (65536, 131072, 1)
 
 
-@pytest.mark.parametrize(
-    ("size", "wide"), [(0, 65536), (1 << 23, 65536), ((1 << 23) + 1, 1 << 17), (1 << 30, 1 << 23)]
-)
+@each("size, wide", [(0, 65536), (1 << 23, 65536), ((1 << 23) + 1, 1 << 17), (1 << 30, 1 << 23)])
 def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
     assert verdict_matrix.stretch_bytes(size) == wide
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
+from each import each
 from machine import needs
 
 from wireproof import __version__
@@ -47,8 +48,8 @@ def test_an_environment_brings_the_python_of_the_executors(tmp_path: Path, wheel
     assert own["spark.pyspark.python"] == "./e/python", "what is given stays"
 
 
-@pytest.mark.parametrize(
-    ("where", "text"),
+@each(
+    "where, text",
     [
         (ClusterEnv(archive=Path("x.tar.gz")), "--archive and --wheel are for executors"),
         (ClusterEnv("local[2]", wheel=Path("x.whl")), "--archive and --wheel are for executors"),

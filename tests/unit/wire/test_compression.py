@@ -154,7 +154,7 @@ def test_the_header_byte_of_e27_is_refused_outside_v0() -> None:
         decompress(Reader(data, pos=start), "value", LZ4)
 
 
-@pytest.mark.parametrize("codec", [-1, 0, 5, 6, 7])
+@each("codec", [-1, 0, 5, 6, 7])
 def test_a_codec_that_is_none_is_refused_by_name(codec: int) -> None:
     with pytest.raises(Rejected) as caught:
         decompress(Reader(b"abc"), "records", codec)
@@ -272,7 +272,7 @@ CHECKED: Final = (GZIP, ZSTD)
 """The codecs whose checksum of the content is verified: a change there is seen, or changes nothing."""
 
 
-@pytest.mark.parametrize("codec", SMALL)
+@each("codec", SMALL)
 def test_every_truncation_keeps_a_prefix(codec: int) -> None:
     whole = SMALL[codec]
     assert decompress(Reader(whole), "records", codec).data == TWO * 3
@@ -285,7 +285,7 @@ def test_every_truncation_keeps_a_prefix(codec: int) -> None:
             assert torn.cls == "decompress-failed"
 
 
-@pytest.mark.parametrize("codec", SMALL)
+@each("codec", SMALL)
 def test_every_flip_of_a_bit_gives_a_value_or_a_refusal(codec: int) -> None:
     whole = SMALL[codec]
     for bit in range(len(whole) * 8):
@@ -318,7 +318,7 @@ def test_any_bytes_behind_any_start_of_a_frame_give_a_value_or_a_refusal(
 # --- the trace ---
 
 
-@pytest.mark.parametrize("codec", SMALL)
+@each("codec", SMALL)
 def test_the_spans_of_a_frame_are_contiguous(codec: int) -> None:
     data = b"head" + SMALL[codec]
     reader = TracingReader(data, pos=4)

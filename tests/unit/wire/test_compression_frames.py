@@ -265,17 +265,14 @@ def test_most_libraries_link_their_blocks_and_kafka_refuses_that() -> None:
     assert prefix(LZ4, theirs)[:2] == (b"", ("decompress-failed", 7, "records.lz4.flg", "DECOMPRESS_FAILED"))
 
 
-@pytest.mark.parametrize(
-    ("codec", "data", "before", "path"),
-    [
+@each("codec, data, before, path", [
         (SNAPPY, xerial(lit(TWO), b"\xff\xff\xff\xff\x07\0"), TWO, "xerial.chunks[1].block"),  # Z10
         (SNAPPY, xerial() + bytes.fromhex("7fffffff") + b"abcdef", b"", "xerial.chunks[0].length"),  # Z10
         (SNAPPY, b"\xff\xff\xff\xff\x0f\0", b"", "snappy"),
         (ZSTD, zs(zblock(TWO), head="a0" + "00000004"), b"", "zstd[0].contentSize"),
         (ZSTD, zs(zblock(TWO)) * 60000, TWO * 58254, "zstd[58254].contentSize"),
         (LZ4, lz(*[stored(LONG[:65536])] * 17), LONG[:65536] * 16, "lz4.blocks[16].data"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_sizes_over_the_limit_are_refused_by_name(codec: int, data: bytes, before: bytes, path: str) -> None:
     kept, torn, _ = prefix(codec, data)
     assert torn is not None

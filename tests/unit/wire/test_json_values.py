@@ -138,7 +138,7 @@ def test_a_newline_at_the_end_is_no_digit() -> None:
         from_json(Whole, {**TREE, "computed": "7\n"})
 
 
-@pytest.mark.parametrize("tree", [None, [], "x", 7, True, {"kind": []}, {"parts": {"0": None}}])
+@each("tree", [None, [], "x", 7, True, {"kind": []}, {"parts": {"0": None}}])
 def test_any_json_at_all_is_a_value_or_refused(tree: Json) -> None:
     for row in (Whole, *(row.value for row in FORMATS.values())):
         with pytest.raises(Rejected):
@@ -183,7 +183,7 @@ def test_derived_fields_are_in_an_answer_only_and_may_be_in_the_input() -> None:
     assert check.is_valid({"count": "1"})
 
 
-@pytest.mark.parametrize("change", [{"nextOne": 2}, {"nextOne": "x"}, {"who": "c"}, {"next_one": "2"}])
+@each("change", [{"nextOne": 2}, {"nextOne": "x"}, {"who": "c"}, {"next_one": "2"}])
 def test_a_derived_field_of_another_type_is_refused(change: dict[str, Any]) -> None:
     tree = {"count": "1", **change}
     with pytest.raises(Rejected):

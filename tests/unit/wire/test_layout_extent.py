@@ -2,7 +2,7 @@
 
 from struct import pack
 
-import pytest
+from each import each
 
 from wireproof.wire.layout import REST, WHOLE, Layout, Length, Number, Octets, Part, Repeated, Zero
 from wireproof.wire.layout_extent import Extent
@@ -37,7 +37,7 @@ def test_a_whole_is_never_smaller_than_its_fields() -> None:
     assert whole.at(pack("<H", 17)) == (17, True)
 
 
-@pytest.mark.parametrize("size", range(6))
+@each("size", range(6))
 def test_before_a_length_is_there_only_a_lower_bound_is_known(size: int) -> None:
     apart = extent(
         Length("a_len", "uint16le", of="a"), Octets("a"), Length("b_len", "uint16le", of="b"), Octets("b")

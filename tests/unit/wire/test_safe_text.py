@@ -1,6 +1,5 @@
 """Texts of strangers made safe to show."""
 
-import pytest
 from each import each
 
 from wireproof.wire.safe_text import escape_unsafe, one_line
@@ -24,12 +23,12 @@ def test_what_steers_a_terminal_or_a_build_is_spelled_out(text: str, shown: str)
     assert one_line(text, 100) == shown
 
 
-@pytest.mark.parametrize("text", ["", "plain", "std::vector<int>", "été 日本", "iggy::errors::x ## title"])
+@each("text", ["", "plain", "std::vector<int>", "été 日本", "iggy::errors::x ## title"])
 def test_honest_texts_stay_as_they_are(text: str) -> None:
     assert one_line(text, 100) == escape_unsafe(text) == text
 
 
-@pytest.mark.parametrize("text", ["x" * 1000, "\x1b" * 1000, "a b " * 1000, " " * 1000 + "x"])
+@each("text", ["x" * 1000, "\x1b" * 1000, "a b " * 1000, " " * 1000 + "x"])
 def test_a_long_text_is_cut_and_says_so(text: str) -> None:
     shown = one_line(text, 50)
     assert len(shown) <= 50

@@ -2,6 +2,7 @@
 
 import pytest
 from attrs import evolve
+from each import each
 from goldens import load
 
 from wireproof import formats
@@ -66,8 +67,8 @@ def test_stream_0_and_an_unknown_kind_stay_what_they_are() -> None:
     assert with_stream(OF_0_5, kind, 9, NAME) == kind[:6] + bytes((9, 0, 0, 0)) + kind[10:]
 
 
-@pytest.mark.parametrize(
-    ("sent", "ours"),
+@each(
+    "sent, ours",
     [
         ("", ""),
         ("0a000000 01", "0a000000 01"),

@@ -1,12 +1,13 @@
 """The name of a live server of Iggy: `iggy-server:[http://]HOST:PORT[:FILE]`."""
 
 import pytest
+from each import each
 
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.registry import open_adapter, resolve
 
 
-@pytest.mark.parametrize("rest", ["", "h", "h:0", "::1:8090", "quic://h:80"])
+@each("rest", ["", "h", "h:0", "::1:8090", "quic://h:80"])
 def test_another_name_is_refused_with_the_forms(rest: str) -> None:
     form = r"is written iggy-server:HOST:PORT, .* or iggy-server:http://HOST:PORT$"
     with pytest.raises(UnknownAdapter, match=form):

@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry import resolve
@@ -30,8 +31,8 @@ def test_every_option_but_the_name_is_listed() -> None:
     assert resolve("kafka-client:./client").options == listed_options()
 
 
-@pytest.mark.parametrize(
-    ("spec", "text"),
+@each(
+    "spec, text",
     [
         ("kafka-client:", "a command is missing"),
         ("kafka-client:fetch=11", "a command is missing"),

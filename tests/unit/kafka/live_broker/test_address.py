@@ -1,12 +1,13 @@
 """The name of a live broker."""
 
 import pytest
+from each import each
 
 from wireproof.adapters.errors import UnknownAdapter
 from wireproof.adapters.registry import resolve
 
 
-@pytest.mark.parametrize("rest", ["", "host", "host:0", "host:65536", ":1", "http://host:9092"])
+@each("rest", ["", "host", "host:0", "host:65536", ":1", "http://host:9092"])
 def test_another_form_is_an_error_that_shows_the_form(rest: str) -> None:
     with pytest.raises(UnknownAdapter, match=r"kafka-broker:HOST:PORT"):
         resolve(f"kafka-broker:{rest}")

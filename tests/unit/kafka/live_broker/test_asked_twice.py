@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -45,8 +46,8 @@ def asked(events: list[Any], *, alive: bool = True) -> tuple[Outcome, int, int]:
     return outcome, len(forgotten), len(left)
 
 
-@pytest.mark.parametrize(
-    ("events", "forgotten"),
+@each(
+    "events, forgotten",
     [
         ([DONE], 0),
         ([CLOSES, DONE], 0),
@@ -60,8 +61,8 @@ def test_a_broker_that_was_started_again_is_asked_again(events: list[Any], forgo
     assert asked(events) == (DONE, forgotten, 0)
 
 
-@pytest.mark.parametrize(
-    ("events", "detail"),
+@each(
+    "events, detail",
     [
         ([CLOSES, CLOSES, DONE], CLOSED),
         ([LOSES, LOSES, DONE], LOST),

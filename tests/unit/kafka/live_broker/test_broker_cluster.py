@@ -1,6 +1,7 @@
 """The connections to a cluster."""
 
 import pytest
+from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -19,8 +20,8 @@ def test_an_answer_right_before_the_end_is_not_lost(
     assert _data_before_end(lambda: read) == kept
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each(
+    "text, found",
     [
         ("[SSL: SSLV3_ALERT_BAD_CERTIFICATE] sslv3 alert bad certificate", True),
         ("[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert certificate required", True),

@@ -5,6 +5,7 @@ from types import SimpleNamespace as Part
 from typing import Any
 
 import pytest
+from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -57,8 +58,8 @@ def test_the_slowest_broker_decides() -> None:
     assert can_be_awaited(cluster, "producer")
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason"),
+@each(
+    "settings, reason",
     [
         (
             named(86_400_000, 600_000),

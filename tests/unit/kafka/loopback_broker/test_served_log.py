@@ -1,6 +1,7 @@
 """What a client gets at each offset, and what is known of it."""
 
 import pytest
+from each import each
 
 pytest.importorskip("kafka", reason="pip install 'wireproof[broker]'")
 
@@ -75,7 +76,7 @@ def test_pieces_are_the_first_entry_and_then_all_the_others() -> None:
     assert found == [entries[0].data] * 2 + [THREE[SIZES[0] :], entries[2].data]
 
 
-@pytest.mark.parametrize("manner", sorted(set(get_args(Manner)) - {"whole"}))
+@each("manner", sorted(set(get_args(Manner)) - {"whole"}))
 def test_no_answer_begins_before_the_entry_that_holds_the_offset(manner: Manner) -> None:
     name = "delivered/from-inside-committed"
     start = case(name).options.fetch_offset
