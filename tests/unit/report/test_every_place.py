@@ -10,10 +10,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve, field, frozen
+from each import each
 from rich.console import Console
 from small_runs import FAIL, PASS, RUN, SKIP, event
 
 from wireproof.cases.fixtures import Suite
+from wireproof.pytest_run import PytestRun
 from wireproof.report.html import html
 from wireproof.report.junit import annotations, badge, junit
 from wireproof.report.markdown import markdown
@@ -195,3 +197,35 @@ def test_the_day_of_the_run_decides_which_entries_have_expired() -> None:
     assert exit_code(on_time.stream, on_time.applied) is Exit.CONFORMS
     assert exit_code(late.stream, late.applied) is Exit.FAILS
     assert dt.date(2026, 11, 27) == late.applied.expired[0].expires
+
+
+NOT_IN_PYTEST: Final = {
+    "no case": "pytest collects no item and ends with its own code",
+    "broken off": "a run of pytest is never read from a file",
+    "a shard is missing": "pytest has no shards",
+    "a set of requirements": "pytest judges no named set",
+}
+
+
+@each("name", [name for name in SITUATIONS if name not in NOT_IN_PYTEST])
+def test_an_item_of_pytest_fails_where_the_exit_code_is_not_0(name: str) -> None:
+    wanted = SITUATIONS[name]
+    known = Baseline.of(HEAD + wanted.known, "known.toml") if wanted.known is not None else Baseline(())
+    names = {event.id.partition("~")[0] for event in wanted.cases if not event.is_property}
+    run = PytestRun(
+        "py:some:thing",
+        SUITE,
+        (),
+        (),
+        (),
+        families=True,
+        level=wanted.run.level,
+        expected=known,
+        chosen=names,
+    )
+    run.__dict__["_judged"] = wanted.stream, ""
+    failures = [run.failure(one) for one in sorted(names)]
+    assert any(failures) is (wanted.code is not Exit.CONFORMS)
+    says = wanted.says.partition(" (")[0]
+    if says.startswith("1 in") or says.endswith("of the codec"):
+        assert any("  origin  " in text for text in failures)
