@@ -26,15 +26,20 @@ def each(
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
         def test(**fixtures: Any) -> None:
             failed: list[tuple[str, Exception]] = []
+            skipped: list[str] = []
             for name, values in kept:
                 try:
                     check(**dict(zip(wanted, values, strict=True)), **fixtures)
+                except pytest.skip.Exception as reason:  # the other rows are checked nevertheless
+                    skipped.append(f"{name}: {reason}")
                 except Exception as error:  # noqa: BLE001 - of any kind: the row has failed
                     failed.append((name, error))
             if failed:
                 lines = [f"{name}: {first_line(error)}" for name, error in failed]
                 raise AssertionError("\n".join((f"{len(failed)} of {len(kept)}:", *lines))) from failed[0][1]
             assert kept, "there are no rows"
+            if skipped:
+                pytest.skip(f"{len(skipped)} of {len(kept)}: {skipped[0]}")  # with the reason of the first
 
         own = inspect.signature(check)
         others = [parameter for name, parameter in own.parameters.items() if name not in wanted]

@@ -39,7 +39,7 @@ class Flaky(ReferenceCodec):
 
     def refuses(self, request: Request) -> bool:
         """Return whether the request is refused."""
-        raise NotImplementedError
+        raise NotImplementedError  # each codec below refuses at other times
 
 
 class AtRandom(Flaky):

@@ -113,8 +113,13 @@ def verdicts(
         if done.returncode == Exit.USAGE or not (tree / "run.jsonl").exists():
             last = "\n".join((done.stdout + done.stderr).splitlines()[-5:])
             raise click.ClickException(f"the cases of {fixtures} cannot be judged: {last}")
+        streams = read_events(tree / "run.jsonl")
+        if missing := set(adapters) - {one.run.spec for one in streams if one.footer is not None}:
+            raise click.ClickException(
+                f"not judged to the end: {', '.join(sorted(missing))}: {done.stderr[-500:]}"
+            )
         found: defaultdict[str, dict[str, CaseEvent]] = defaultdict(dict)
-        for stream in read_events(tree / "run.jsonl"):
+        for stream in streams:
             for event in stream.cases:
                 found[event.id][stream.run.spec] = event
     return dict(found)

@@ -120,11 +120,8 @@ def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
     """
     written: dict[Path, dict[str, str]] = {}
     for case in suite.cases:
-        names = (case.id, *case.aliases)
-        now, text = (
-            FrozenCase.of(case),
-            next((suite.frozen[one] for one in names if one in suite.frozen), None),
-        )
+        entries = (suite.frozen[name] for name in (case.id, *case.aliases) if name in suite.frozen)
+        text, now = next(entries, ""), FrozenCase.of(case)
         was = FrozenCase.parse(text) if text else None
         events = (ADDED,) if was is None else was.changed_parts(now)
         releases = {**(was.releases if was else {}), **dict.fromkeys(events, release)}
@@ -132,8 +129,8 @@ def freeze(suite: Suite, release: str) -> Mapping[Path, int]:
         if entry != suite.frozen.get(case.id):
             written.setdefault(suite.files[case.id].parents[2] / FROZEN, {})[case.id] = entry
     for path, rows in written.items():
-        entries = {**read_frozen(path), **rows}
-        present = {name: entries[name] for name in sorted(entries) if name not in suite.aliases}
+        every = {**read_frozen(path), **rows}
+        present = {name: every[name] for name in sorted(every) if name not in suite.aliases}
         text = json.dumps(present, indent=2)
         replace_text(path, f"{text}\n")
     return {path: len(rows) for path, rows in written.items()}

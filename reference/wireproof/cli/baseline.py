@@ -127,7 +127,7 @@ def add(
         name=file.name,
         origins=origins_of(streams, suite),
     )
-    complete = rewrite_after_runs(file, done.text, streams, names)
+    complete = rewrite_after_runs(file, done.text, streams, suite)
     echo_changes("added", [f"{entry.id} ({entry.kind})" for entry in done.added])
     echo_changes(
         "changed",
@@ -161,9 +161,9 @@ def fix(file: Path, run_files: tuple[Path, ...], folders: tuple[Path, ...]) -> N
 
     Each RUN may have a part of the cases. Nothing is added, and an entry of a case that no RUN judged stays.
     """
-    streams, names = runs_of(run_files), CaseNames.of(suite_of(folders))
-    done = baseline_writing.fix(baseline_text(file), streams, names, file.name)
-    complete = rewrite_after_runs(file, done.text, streams, names)
+    streams, suite = runs_of(run_files), suite_of(folders)
+    done = baseline_writing.fix(baseline_text(file), streams, CaseNames.of(suite), file.name)
+    complete = rewrite_after_runs(file, done.text, streams, suite)
     removed = [f"{entry.id} ({entry.kind}): passes now" for entry in done.removed]
     renamed = [f"{was} is called {now} now" for was, now in done.renamed.items()]
     changed = [f"{name}: fails as {kind} now" for name, kind in done.changed.items()]
@@ -188,9 +188,9 @@ def echo_changes(word: str, lines: Sequence[str]) -> None:
         click.echo(escape_unsafe(f"{word:7}  {line}"))
 
 
-def rewrite_after_runs(file: Path, text: str, streams: Sequence[EventStream], names: CaseNames) -> str:
+def rewrite_after_runs(file: Path, text: str, streams: Sequence[EventStream], suite: Suite) -> str:
     """Write a baseline, with the release that it is complete for now; return words that say so, or none."""
-    settled = baseline_writing.settled(text, streams, names, today())
+    settled = baseline_writing.settled(text, streams, suite, today())
     rewrite(file, settled)
     return "" if settled == text else f"; complete for wireproof {__version__}"
 

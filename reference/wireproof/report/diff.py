@@ -71,7 +71,7 @@ def diff(before: EventStream, after: EventStream, suite: Suite | None = None) ->
         {_present(event.id, aliases): event for event in stream.cases if alike or not event.is_property}
         for stream in (before, after)
     )
-    failed = {name for name, event in old.items() if event.verdict not in PASSING}
+    failed = {name for name, event in old.items() if event.verdict not in PASSING and _judged(event)}
     origin = origin_lookup(before.run.suite, failed, suite) if suite else None
     rows: dict[str, list[CaseChange]] = {}
     for name in sorted({**old, **new}):

@@ -13,6 +13,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from wireproof.cases.fixtures import Suite
 from wireproof.runner.baseline import UNJUDGED, EntryLookup, Evidence, evidence
 from wireproof.runner.events import CaseEvent, EventStream, fails_run, joined
 from wireproof.runner.known_failures import (
@@ -21,6 +22,7 @@ from wireproof.runner.known_failures import (
     PATH,
     QUOTED,
     SHARED,
+    Baseline,
     BaselineError,
     CaseNames,
     KnownFailure,
@@ -29,6 +31,7 @@ from wireproof.runner.known_failures import (
     parse_baseline,
     parse_tables,
 )
+from wireproof.runner.origins import changed_since
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS
 from wireproof.suggestions import bracket_error, suggestion
 
@@ -213,15 +216,22 @@ class EntryText:
         return bool(self.tail.strip())
 
 
-def settled(text: str, streams: Sequence[EventStream], names: CaseNames, today: date) -> str:
+def settled(text: str, streams: Sequence[EventStream], suite: Suite, today: date) -> str:
     """Return a file with the release of the cases of a whole run, if its entries cover all of its failures.
 
-    Until then the release before stays, so that each failure that is left says what changed since.
+    Until then the release before stays, so that each failure that is left says what changed since. It stays
+    too where the run has left out what changed: large cases, or the families whose level may be another one.
     """
-    lookup = EntryLookup(names.all_present(parse_baseline(text), "baseline"))
+    known = Baseline.of(text, "baseline", suite)
+    lookup = EntryLookup(known.entries)
+    changed = dict(changed_since(known.suite, suite)) if known.suite else {}
     for stream in joined(streams):
         run, new = stream.run, (event for event in stream.cases if fails_run(event, stream.run))
-        if stream.complete and not stream.filtered and all(lookup.expects(event, today) for event in new):
+        has_families = any("~" in event.id and not event.is_property for event in stream.cases)
+        has_changes = not changed or (has_families and not changed.keys() & run.left_out.keys())
+        if not (stream.complete and has_changes) or stream.filtered or stream.sampled:
+            continue
+        if all(lookup.expects(event, today) for event in new):
             head, *_ = parts_of(text, "baseline")
             lines = [line for line in head.splitlines(keepends=True) if not _ORIGIN.match(line)]
             comments = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), lines))

@@ -27,6 +27,9 @@ BY_RELEASE: Final[tuple[tuple[str, OriginKind], ...]] = (
 )
 """What may have happened to a case since a release; the first one that did explains a failure."""
 
+REFUSING: Final = frozenset({"fail:wrong-reason", "fail:prefix-lost", "undocumented"})
+"""Failures of a refusal, which is judged only if the twin is accepted; a wrong acceptance always is one."""
+
 COUNTED: Final[Mapping[OriginKind, str]] = {
     "new-case": "in new cases",
     "expectation-changed": "in cases whose expectation changed",
@@ -74,7 +77,7 @@ def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callabl
         failed: the ids of the cases that failed then.
         suite: the present cases.
     """
-    changed = dict(_changed_since(before, suite)) if before else {}
+    changed = dict(changed_since(before, suite)) if before else {}
 
     def origin(event: CaseEvent, run: Run) -> Origin:
         golden, derived, _ = event.id.partition("~")
@@ -84,13 +87,15 @@ def origin_lookup(before: str, failed: Collection[str], suite: Suite) -> Callabl
             return changed[golden]
         if derived and (model := next(_models(event, changed, suite), "")):
             return Origin("level-changed", changed[model].release, model)
-        base = next((name for name in (golden, event.twin) if name in failed and name != event.id), "")
+        refuses = event.label in REFUSING or event.path.startswith("before")
+        bases = (golden if derived else "", event.twin if refuses else "")
+        base = next((name for name in bases if name in failed), "")
         return Origin("base-passes", base=base) if base else Origin("codec")
 
     return origin
 
 
-def _changed_since(before: str, suite: Suite) -> Iterator[tuple[str, Origin]]:
+def changed_since(before: str, suite: Suite) -> Iterator[tuple[str, Origin]]:
     """Yield the golden cases that are new or changed since a release."""
     for name, text in suite.frozen.items():
         if "=" in text:  # few have a release

@@ -8,14 +8,13 @@ import pytest
 from attrs import evolve
 from command_line import Command
 from fixture_folders import GOOD, PLACE, write
-from small_runs import PASS, RUN, event, stream
+from small_runs import FAIL, PASS, RUN, event, stream
 
-from wireproof.cases.fixtures import load
+from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.frozen_digests import freeze
 from wireproof.report.diff import diff
 from wireproof.runner.baseline_writing import settled
 from wireproof.runner.events import read_events
-from wireproof.runner.known_failures import CaseNames
 from wireproof.runner.origins import origin_lookup, origin_text
 
 REFUSES = "py:tests.support.refusing_codecs:RefuseEverything"
@@ -130,17 +129,25 @@ def test_the_release_is_that_of_a_whole_run_whose_failures_are_all_known(
     upgraded: Path,
 ) -> None:
     suite = load((upgraded.parent / "suite",))
-    names = CaseNames.of(suite)
     failing = evolve(event(1, "x", "fail", "wrong-reject", cls="other"), id=f"{PLACE}/e-is")
-    whole = stream(failing, run=evolve(RUN, suite="0.1.0", fixtures="abcd"))
+    derived = evolve(PASS, id=f"{PLACE}/e-is~cut:1")
+    whole = stream(failing, derived, run=evolve(RUN, suite="0.1.0", fixtures="abcd"))
     text = upgraded.read_text()
-    later = settled(text, [whole], names, date(2026, 11, 28))
+    later = settled(text, [whole], suite, date(2026, 11, 28))
     assert later == text.replace("0.0.9", "0.1.0").replace('cases = "00"', 'cases = "abcd"')
-    assert settled(text.split("\n", 2)[2], [whole], names, date(2026, 11, 28)) == later
+    assert settled(text.split("\n", 2)[2], [whole], suite, date(2026, 11, 28)) == later
     part = evolve(whole, run=evolve(whole.run, filters=("x",)))
     other = evolve(failing, id=f"{PLACE}/f-new")
-    for run in (part, evolve(whole, footer=None), stream(failing, other, run=whole.run)):
-        assert settled(text, [run], names, date(2026, 11, 28)) == text
+    golden = stream(failing, run=whole.run)  # the level of derived cases may be another one
+    large = evolve(whole, run=evolve(whole.run, left_out={f"{PLACE}/f-new": "must"}))
+    for run in (
+        part,
+        golden,
+        large,
+        evolve(whole, footer=None),
+        stream(failing, derived, other, run=whole.run),
+    ):
+        assert settled(text, [run], suite, date(2026, 11, 28)) == text
 
 
 def test_a_derived_case_has_the_level_of_a_golden_one_that_changed(upgraded: Path) -> None:
@@ -163,3 +170,11 @@ def test_former_ids_are_present_ones_in_a_comparison_of_runs(upgraded: Path) -> 
     was, now = (evolve(PASS, id=f"{PLACE}/{name}~cut:3") for name in ("d-was", "e-is"))
     runs = (stream(one, run=evolve(RUN, suite=release)) for one, release in ((was, "0.0.9"), (now, "0.1.0")))
     assert diff(*runs, suite).lines() == []
+
+
+def test_a_refusal_is_judged_only_now_if_it_is_one() -> None:
+    suite = Suite(cases=(), rules={}, files={}, hash="", frozen={}, sources={})
+    origin = origin_lookup("0.1.0", {PASS.id}, suite)
+    assert origin(evolve(FAIL, kind="wrong-reason"), RUN).base == PASS.id
+    assert origin(FAIL, RUN).kind == "codec"  # it accepts: that was seen before, whatever the twin did
+    assert origin(evolve(FAIL, verdict="crash", kind=""), RUN).kind == "codec"

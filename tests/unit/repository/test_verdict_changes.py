@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tests.support.verdict_changes import TOP, Changes, changes, lines_of, rows_of, verdicts
@@ -64,3 +65,9 @@ def test_a_case_that_nobody_answers_as_it_expects_is_marked() -> None:
     ]  # fmt: skip
     refuses = verdicts(TOP / "fixtures", ADAPTERS[1:], (RENAMED,))
     assert any("**nobody**" in line for line in lines_of(Changes((RENAMED,), ()), {}, refuses))
+
+
+@pytest.mark.sweeps
+def test_an_adapter_that_does_not_start_is_an_error_and_no_empty_column() -> None:
+    with pytest.raises(click.ClickException, match=r"not judged to the end: py:no\.such:Codec"):
+        verdicts(TOP / "fixtures", ("reference", "py:no.such:Codec"), (RENAMED,))
