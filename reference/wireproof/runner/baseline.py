@@ -54,7 +54,7 @@ class AppliedBaseline:
         origins: by case id, why a failure that it does not have is new.
         notices: lines about the entries that expire within two weeks.
         file: its name; empty without a baseline.
-        suite: the release for which it was complete; empty if it does not say it.
+        suite, cases: the release for which it was complete, and the digest of its cases; or empty.
     """
 
     overlays: dict[str, Overlay]
@@ -65,6 +65,7 @@ class AppliedBaseline:
     notices: tuple[str, ...] = ()
     file: str = ""
     suite: str = ""
+    cases: str = ""
 
 
 NO_BASELINE: Final = AppliedBaseline({})

@@ -137,11 +137,7 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     check_runs(streams)
     head, _, tables = parts_of(text, name)
     shared = parse_toml(head)
-    if not model.owner and isinstance(shared.get("owner"), str):
-        model = evolve(model, owner=shared["owner"])
-    if not (model.owner and model.reason):
-        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
-        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    model = _completed(model, shared, name)
     entries = names.all_present((entry for table in tables for entry in table), name)
     failures = [event for stream in streams for event in stream.cases if fails_run(event, stream.run)]
     rows = chosen(
@@ -157,14 +153,8 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
     texts = [head_text(model)] if is_new else []
     texts += [table.text(model, fields) for table in new_tables]
     added = tuple(entry for table in new_tables for entry in table.entries(model))
-    if unknown := next((entry for entry in added if not names.present(entry)), None):
-        raise BaselineError(
-            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
-            "nothing was changed"
-        )
     longer = _appended(text, "".join(texts))
-    if names.all_present(parse_rewritten(longer, name), name) != (*entries, *added):
-        raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
+    _check_written(longer, entries, added, names, name)
     return Added(
         longer,
         added,
@@ -174,6 +164,34 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         {one: (entry.kind, event.label) for one, (entry, event) in found.changed.items() if one in wanted},
         tuple(dict.fromkeys(entry for one, entry in found.expired.items() if one in wanted)),
     )
+
+
+def _completed(model: KnownFailure, shared: Mapping[str, object], name: str) -> KnownFailure:
+    """Return what new entries have in common, with the owner of the file; raises `BaselineError`."""
+    owner = shared.get("owner")
+    if not model.owner and isinstance(owner, str):
+        model = evolve(model, owner=owner)
+    if not (model.owner and model.reason):
+        missing = "a reason: --reason TEXT" if model.owner else "an owner of the new entries: --owner NAME"
+        raise BaselineError(f"{name}: needs {missing}; nothing was changed")
+    return model
+
+
+def _check_written(
+    text: str,
+    entries: Sequence[KnownFailure],
+    added: Sequence[KnownFailure],
+    names: CaseNames,
+    name: str,
+) -> None:
+    """Raise `BaselineError` if a text does not have the entries that it had, and the new ones behind them."""
+    if unknown := next((entry for entry in added if not names.present(entry)), None):
+        raise BaselineError(
+            f"{unknown.id}: the runs have this case, and the suite has not: use the same --fixtures; "
+            "nothing was changed"
+        )
+    if names.all_present(parse_rewritten(text, name), name) != (*entries, *added):
+        raise BaselineError(f"{name}: has a form that cannot be rewritten; it is unchanged")
 
 
 def head_text(model: KnownFailure) -> str:

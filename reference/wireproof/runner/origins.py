@@ -52,7 +52,14 @@ def applied_baseline(stream: EventStream, baseline: Baseline, suite: Suite) -> A
     )
     origins = {event.id: origin(event, stream.run) for event in new}
     notices = tuple(expiry_notices(baseline.entries, day, baseline.file))
-    return evolve(applied, origins=origins, notices=notices, file=baseline.file, suite=baseline.suite)
+    return evolve(
+        applied,
+        origins=origins,
+        notices=notices,
+        file=baseline.file,
+        suite=baseline.suite,
+        cases=baseline.cases,
+    )
 
 
 def stored_baseline(stream: EventStream, suite: Suite) -> Baseline | None:
@@ -140,10 +147,13 @@ def new_failures_line(stream: EventStream, applied: AppliedBaseline) -> str:
     """Count the failures that a baseline does not have by their origin; empty if all are the codec's."""
     counts = Counter(origin.kind for origin in applied.origins.values())
     upgraded = applied.suite not in ("", stream.run.suite)
-    if not counts or not (upgraded or counts.keys() - {"codec"}):
+    others = not (upgraded or stream.filtered) and applied.cases not in ("", stream.run.fixtures)
+    if not counts or not (upgraded or others or counts.keys() - {"codec"}):
         return ""
     parts = ", ".join(f"{counts[kind]:,} {words}" for kind, words in COUNTED.items() if kind in counts)
     releases = f" (baseline of {applied.suite}, cases of {stream.run.suite})" if upgraded else ""
+    if others:  # between two releases nothing says what changed
+        releases = f"; its cases are others than these, though both are of {stream.run.suite}"
     return f"not in the baseline: {parts}{releases}"
 
 

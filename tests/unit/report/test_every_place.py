@@ -27,7 +27,7 @@ from wireproof.runner.exit_codes import Exit
 from wireproof.runner.known_failures import Baseline
 from wireproof.runner.origins import applied_baseline
 
-HEAD: Final = 'suite = "0.1.0"\nowner = "me"\nreason = "known"\n'
+HEAD: Final = 'suite = "0.1.0"\ncases = "ab12"\nowner = "me"\nreason = "known"\n'
 FIRST: Final = "0" * 32 + " must " + "0" * 16 + " added=0.1.0"
 FROZEN: Final = {
     "toy.frame/v1/sum/new": FIRST.replace("0.1.0", "0.2.0"),
@@ -142,6 +142,9 @@ SITUATIONS: Final = {
     ),
     "the codec, after an upgrade": Situation(
         FAILS, (PASS, failure("sum/same")), "", UPGRADED, "1 of the codec (baseline of 0.1.0, cases of 0.2"
+    ),
+    "other cases of the same release": Situation(
+        FAILS, (PASS, failure("sum/same")), "", evolve(RUN, fixtures="cd"), "though both are of 0.1.0"
     ),
     "its base passes now": Situation(FAILS, (FIXED, DERIVED), KNOWN, says="1 in cases that are judged only"),
     "a known example": Situation(
