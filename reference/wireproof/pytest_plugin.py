@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 if TYPE_CHECKING:
     from wireproof.pytest_run import PytestRun
@@ -115,10 +116,15 @@ class CaseItem(pytest.Item):
             pytest.skip(why)  # not claimed: pytest counts it separately and shows the reason
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *more: Any) -> Any:  # noqa: ANN401 - as pytest
-        """Return the text of the failure without a traceback."""
-        if isinstance(excinfo.value, CaseFailed | pytest.xfail.Exception):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, *more)
+        """Return the text of the failure without a traceback.
+
+        The lines at the end of a run show its first line: of a bare text pytest repeats all where `CI` is set.
+        """
+        if not isinstance(excinfo.value, CaseFailed | pytest.xfail.Exception):
+            return super().repr_failure(excinfo, *more)
+        text = str(excinfo.value)
+        place = ReprFileLocation("wireproof", 1, text.partition("\n")[0])
+        return ReprExceptionInfo(ReprTraceback([ReprEntryNative([f"{text}\n"])], None, "native"), place)
 
     def reportinfo(self) -> tuple[str, None, str]:
         """Return the name for reports; pytest must not read it as a dotted Python name."""
