@@ -139,7 +139,8 @@ class AdapterRun:
         """Return the run as a stream; None if it never began."""
         if self.head is None:
             return None
-        return EventStream(self.head, tuple(self.events), self.footer, baseline=self.baseline)
+        lacks = (self.footer.error,) if self.footer and self.footer.error else ()
+        return EventStream(self.head, tuple(self.events), self.footer, lacks, self.baseline)
 
     @property
     def golden_is_judged(self) -> bool:
@@ -371,11 +372,7 @@ class CheckPlan:
         left_out = {case.id: case.level for case in options.left_out if concerns(hello, case)}
         run.hello = hello
         run.notes += notes
-        run.head = run_event(
-            hello, spec=run.spec, fixtures=options.fixtures, seed=options.seed, level=options.level,
-            filters=options.filters, requirements=options.requirements,
-            shard=str(options.shard or ""), examples=options.examples, left_out=left_out, **manifest_fields(),
-        )  # fmt: skip
+        run.head = evolve(self._head(run.spec, hello), examples=options.examples, left_out=left_out)
         plan = (
             Selection(options.cases, options.suite.by_id, families=False)
             if options.requirements
@@ -399,6 +396,15 @@ class CheckPlan:
             run.parts.append(RunPart(()))
         if self.bars:
             self.bars.expect(run.number, sum(map(_weight, run.parts)))
+
+    def _head(self, spec: str, hello: Hello) -> Run:
+        """Return the manifest of a run, without its examples and the large cases that it leaves out."""
+        options = self.options
+        return run_event(
+            hello, spec=spec, fixtures=options.fixtures, seed=options.seed, level=options.level,
+            filters=options.filters, requirements=options.requirements, shard=str(options.shard or ""),
+            **manifest_fields(),
+        )  # fmt: skip
 
     def _judged(self, run: AdapterRun, number: int, rows: Sequence[tuple[Any, ...]]) -> None:
         part = next((part for part in run.parts if part.number == number), None)
@@ -475,6 +481,9 @@ class CheckPlan:
         if run.error is None:
             run.notes = list(dict.fromkeys((*run.notes, *left_out_notes(run.undigested, run.sample))))
             run.footer = Footer({}, complete=not any(event.verdict == "not-run" for event in run.events))
+        elif isinstance(run.error, AdapterError | WorkerDiedError):
+            run.head = run.head or self._head(run.spec, Hello(run.spec, ""))
+            run.footer = Footer({}, complete=False, error=str(run.error))
         if self.bars:
             self.bars.end(run.number)
 
@@ -488,7 +497,7 @@ class CheckPlan:
             if not run.ended:
                 return
             if run.writer and run.footer:
-                run.footer = run.writer.footer(complete=run.footer.complete)
+                run.footer = run.writer.footer(complete=run.footer.complete, error=run.footer.error)
             self.turn += 1
 
     def _write_events(self, run: AdapterRun) -> None:

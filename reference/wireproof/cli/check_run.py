@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-from attrs import define, evolve, field
+from attrs import define, field
 from rich.console import Console
 
-from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.readiness import ready
 from wireproof.adapters.recording import Recording
@@ -43,12 +42,11 @@ from wireproof.runner import conclusion
 from wireproof.runner.baseline import NO_BASELINE, AppliedBaseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
-from wireproof.runner.events import EventStream, Examples, Requirements, run_event
+from wireproof.runner.events import EventStream, Examples, Requirements
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.known_failures import Baseline
 from wireproof.runner.origins import applied_baseline, origin_lookup, origin_text
 from wireproof.runner.property_suite import DEFAULT_EXAMPLES, hypothesis_version, release_seed
-from wireproof.runner.run_manifest import manifest_fields
 from wireproof.runner.shard import Shard
 from wireproof.runner.workers import (
     WorkerDiedError,
@@ -186,28 +184,17 @@ class _Results:
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
             self.codes.append(exit_of(judged.error) or Exit.ADAPTER)
-            if stream is None:
-                self._put(self._not_started(judged.spec, judged.error), NO_BASELINE)
-            else:
-                stream = evolve(stream, lacks=(str(judged.error),))
         elif judged.error is not None:
             raise judged.error
         if stream is None:
+            return
+        if judged.hello is None:
+            self._put(stream, NO_BASELINE)
             return
         self._print(judged, stream)
         if judged.error is None and (lack := _lack(stream, self.min_cases)):
             click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
             self.codes += [Exit.USAGE] * (judged.spec in self.named)
-
-    def _not_started(self, spec: str, error: Exception) -> EventStream:
-        """Return the run of an adapter that did not say its name, for the output files."""
-        asked = self.asked
-        run = run_event(
-            Hello(spec, ""), spec=spec, fixtures=asked.fixtures, seed=asked.seed, level=asked.level,
-            filters=asked.filters, requirements=asked.requirements, shard=str(asked.shard or ""),
-            **manifest_fields(),
-        )  # fmt: skip
-        return EventStream(run, (), lacks=(str(error),))
 
     def _put(self, stream: EventStream, applied: AppliedBaseline) -> None:
         self.streams.append(stream)

@@ -134,8 +134,8 @@ def add(  # noqa: PLR0913 - a file, runs, and what is chosen of them
         BaselineError: the file is not valid, a word names no failure, an owner or a reason is missing, or
             `check_runs` refuses the runs.
     """
-    check_runs(streams)
     head, _, tables = parts_of(text, name)
+    check_runs(streams, head, name)
     shared = parse_toml(head)
     model = _completed(model, shared, name)
     entries = names.all_present((entry for table in tables for entry in table), name)

@@ -33,6 +33,7 @@ from wireproof.runner.known_failures import (
 )
 from wireproof.runner.origins import changed_since
 from wireproof.runner.verdicts import CAUSED_BY_CODEC, ROWS
+from wireproof.strict_parsing import parse_toml
 from wireproof.suggestions import bracket_error, suggestion
 
 LINE: Final = 110
@@ -111,8 +112,8 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
             or of another implementation or version than the others.
         EventError: shards do not belong together.
     """
-    check_runs(streams)
     head, blocks, written = parts_of(text, name)
+    check_runs(streams, head, name)
     present = names.all_present((entry for table in written for entry in table), name)
     rest = iter(present)
     tables = [[next(rest) for _ in table] for table in written]
@@ -124,7 +125,7 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
     found = evidence(streams, present)
     removed = tuple(entry for entry in present if found[entry].is_paid and not entry.flaky)
     other = [entry for entry in present if found[entry].other]
-    ways = {entry: way(found[entry].other[-1]) for entry in other if _has_otherway(entry, found[entry])}
+    ways = {entry: way(found[entry].other[-1]) for entry in other if _fails_otherwise(entry, found[entry])}
     plan = _Plan(frozenset(removed), ways, former)
     untouched = [entry for entry in present if entry not in plan.removed and entry not in ways]
     return Rewritten(
@@ -138,7 +139,7 @@ def fix(text: str, streams: Sequence[EventStream], names: CaseNames, name: str =
     )
 
 
-def _has_otherway(entry: KnownFailure, seen: Evidence) -> bool:
+def _fails_otherwise(entry: KnownFailure, seen: Evidence) -> bool:
     """Return whether an entry of one case is to be rewritten: it fails in another way in each run."""
     return not (entry.prefix or entry.flaky or seen.same)
 
@@ -147,9 +148,18 @@ OF_ONE_BASELINE: Final = ("adapter", "version", "suite")
 """The fields in which the runs are equal that rewrite a baseline."""
 
 
-def check_runs(streams: Sequence[EventStream]) -> None:
-    """Raise `BaselineError` for runs that say nothing about known failures, or not about the same ones."""
+def check_runs(streams: Sequence[EventStream], head: str, name: str) -> None:
+    """Raise `BaselineError` for runs that say nothing about the known failures of a file, or of several.
+
+    The `head` of the file may say of which implementation it is.
+    """
+    owner = parse_toml(head).get("adapter", "")
     for stream in streams:
+        if owner not in ("", stream.run.adapter):
+            raise BaselineError(
+                f"{name} is of {owner}, and the run is of {stream.run.adapter}: give a run of {owner}, or "
+                "change the line `adapter`; the baseline is unchanged"
+            )
         run = f"the run of {stream.run.adapter}" + (
             f", shard {stream.run.shard}," if stream.run.shard else ""
         )
@@ -236,7 +246,8 @@ def settled(text: str, streams: Sequence[EventStream], suite: Suite, today: date
             lines = [line for line in head.splitlines(keepends=True) if not _ORIGIN.match(line)]
             comments = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), lines))
             end = "\r\n" if "\r\n" in text else "\n"
-            new_lines = [f"suite = {quoted(run.suite)}{end}", f"cases = {quoted(run.fixtures)}{end}"]
+            values = {"adapter": run.adapter, "suite": run.suite, "cases": run.fixtures}
+            new_lines = [f"{name} = {quoted(value)}{end}" for name, value in values.items()]
             return "".join((*lines[:comments], *new_lines, *lines[comments:])) + text[len(head) :]
     return text
 

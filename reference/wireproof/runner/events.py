@@ -211,10 +211,17 @@ BASELINE_CHARACTERS: Final = 128 * 1024
 
 @frozen
 class Footer:
-    """The end of a run: the number of cases by verdict name, and whether all planned cases are there."""
+    """The end of a run.
+
+    Attributes:
+        counts: the number of cases by verdict name.
+        complete: whether all planned cases are there.
+        error: why the adapter did not start, or could not be judged to the end; empty if it was.
+    """
 
     counts: Mapping[str, int]
     complete: bool = True
+    error: str = ""
 
 
 Event: TypeAlias = Run | BaselineText | CaseEvent | Footer
@@ -337,8 +344,7 @@ class EventStream:
     """One run as it was read; without a footer it is incomplete.
 
     Attributes:
-        lacks: why a run is not whole, as words: `shard 2/3 is missing` of one that was joined from shards, or
-            the error that ended it, of one that has just ended.
+        lacks: why a run is not whole, as words: `shard 2/3 is missing`, or the error that ended it.
         baseline: its known failures; None if it was judged without any.
     """
 
@@ -394,9 +400,9 @@ class EventWriter:
         self._counts[event.verdict] = self._counts.get(event.verdict, 0) + 1
         self._line(event)
 
-    def footer(self, *, complete: bool = True) -> Footer:
+    def footer(self, *, complete: bool = True, error: str = "") -> Footer:
         """Write the footer, the last event."""
-        footer = Footer(dict(sorted(self._counts.items())), complete)
+        footer = Footer(dict(sorted(self._counts.items())), complete, error)
         self._line(footer)
         self._out.flush()
         return footer
@@ -450,7 +456,7 @@ def _ended(run: Run, cases: list[CaseEvent], footer: Footer, where: str) -> Even
     seen = footer_of(cases).counts
     if dict(footer.counts) != dict(seen):
         raise EventError(f"{where}: the footer counts {dict(footer.counts)}, the cases are {dict(seen)}")
-    return EventStream(run, tuple(cases), footer)
+    return EventStream(run, tuple(cases), footer, lacks=(footer.error,) if footer.error else ())
 
 
 def joined(streams: Iterable[EventStream]) -> list[EventStream]:
@@ -536,3 +542,5 @@ def _lacks(parts: Iterable[EventStream]) -> Iterator[str]:
             yield f"shard {shard} is missing"
         elif found[shard].footer is None:
             yield f"shard {shard} was broken off"
+        else:
+            yield from (f"shard {shard}: {error}" for error in found[shard].lacks)

@@ -4,6 +4,7 @@ A known failure is one case with the verdict and class that it fails with, a rea
 date. A table has those that differ in nothing but the case. An entry that no longer applies ends a run with
 exit code 3:
 
+    adapter = "some"          # whose failures they are: runs of another one rewrite nothing here
     suite = "0.1.0"           # the release of wireproof that it was last complete for, and
     cases = "5ec1…"           # the digest of its cases: what a later release changed is told apart
     owner = "somebody"        # of every table that names no other; the day and the reason too
@@ -245,8 +246,8 @@ FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 SHARED: Final = ("owner", "expires", "reason")
 """Fields that may stand above all tables."""
 
-ORIGIN: Final = ("suite", "cases")
-"""Fields that may stand above all tables: for which release of the cases the file was complete."""
+ORIGIN: Final = ("adapter", "suite", "cases")
+"""Fields that may stand above all tables: of whose failures the file is, and for which cases complete."""
 
 LINKS: Final = ("issue", "fault")
 """Links of an entry, each of which may be missing."""
@@ -267,6 +268,7 @@ class Baseline:
         entries: the known failures, with present ids.
         text: the file; runs store it, so that `report` judges by it again.
         file: its name.
+        adapter: the name of the implementation; empty if the file does not say it.
         suite: the release of wireproof for which it was complete; empty if the file does not say it.
         cases: the digest of the cases of that release, as in the manifest of a run.
     """
@@ -274,6 +276,7 @@ class Baseline:
     entries: tuple[KnownFailure, ...]
     text: str = ""
     file: str = "baseline"
+    adapter: str = ""
     suite: str = ""
     cases: str = ""
 

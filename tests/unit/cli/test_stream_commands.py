@@ -259,7 +259,7 @@ def test_a_baseline_that_is_empty_stays_and_one_that_is_read_only_is_refused(
         wireproof("baseline", "fix", known, good).out
         == "known.toml: 0 removed, 0 renamed, 0 changed, 0 kept; complete for wireproof 0.1.0\n"
     )
-    assert known.read_text("utf-8") == 'suite = "0.1.0"\ncases = "ab12"\n'
+    assert known.read_text("utf-8") == 'adapter = "some"\nsuite = "0.1.0"\ncases = "ab12"\n'
     known.write_text(ENTRY, encoding="utf-8")
     known.chmod(0o444)
     crash = _write(tmp_path / "crash.jsonl", evolve(_case("crash"), id="kafka.batch/v2/crc/from-magic"))

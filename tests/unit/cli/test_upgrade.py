@@ -134,7 +134,8 @@ def test_the_release_is_that_of_a_whole_run_whose_failures_are_all_known(
     whole = stream(failing, derived, run=evolve(RUN, suite="0.1.0", fixtures="abcd"))
     text = upgraded.read_text()
     later = settled(text, [whole], suite, date(2026, 11, 28))
-    assert later == text.replace("0.0.9", "0.1.0").replace('cases = "00"', 'cases = "abcd"')
+    complete = text.replace("0.0.9", "0.1.0").replace('cases = "00"', 'cases = "abcd"')
+    assert later == f'adapter = "some"\n{complete}'
     assert settled(text.split("\n", 2)[2], [whole], suite, date(2026, 11, 28)) == later
     part = evolve(whole, run=evolve(whole.run, filters=("x",)))
     other = evolve(failing, id=f"{PLACE}/f-new")
@@ -178,3 +179,17 @@ def test_a_refusal_is_judged_only_now_if_it_is_one() -> None:
     assert origin(evolve(FAIL, kind="wrong-reason"), RUN).base == PASS.id
     assert origin(FAIL, RUN).kind == "codec"  # it accepts: that was seen before, whatever the twin did
     assert origin(evolve(FAIL, verdict="crash", kind=""), RUN).kind == "codec"
+
+
+def test_runs_of_another_implementation_rewrite_nothing(
+    wireproof: Command, upgraded: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run.jsonl"
+    upgraded.write_text(f'adapter = "mine"\n{upgraded.read_text()}')
+    before = upgraded.read_text()
+    wireproof(*words(upgraded), "--out", run)
+    for verb in ("fix", "add"):
+        done = wireproof(*_with_suite(upgraded), "baseline", verb, upgraded, run)
+        assert done.code == 2
+        assert "known.toml is of mine, and the run is of refuse-everything" in done.one_line()
+        assert upgraded.read_text() == before
