@@ -17,7 +17,7 @@ from wireproof.formats import FORMATS, Decoded
 from wireproof.runner.judge import judge
 from wireproof.runner.requests import request_for
 from wireproof.schema.struct import StructLayout
-from wireproof.wire.layout import Count, Length, Nested, Number, Part, Repeated, width_of
+from wireproof.wire.layout import Count, Length, Nested, Number, Part, Repeated
 from wireproof.wire.options import Options
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.rejection import Rejected
@@ -99,18 +99,18 @@ def with_swapped_numbers() -> Iterator[Described]:
     for fmt, layout in described_formats():
         for struct in structures(layout):
             for part in struct.parts:
-                kind = _swapped(part)
-                if kind in FIXED_WIDTH:
-                    parts = tuple(evolve(one, kind=kind) if one is part else one for one in struct.parts)
-                    name = f"{fmt.format_id} with {struct.name}.{part.name} as {kind}"
+                if (swapped := _swapped(part)) is not None:
+                    parts = tuple(swapped if one is part else one for one in struct.parts)
+                    name = f"{fmt.format_id} with {struct.name}.{part.name} swapped"
                     yield _made(name, fmt, changed(layout, struct, evolve(struct, parts=parts)))
 
 
-def _swapped(part: Part) -> str:
-    """Return the type of a number in the other order of bytes; empty for what is none."""
-    if not isinstance(part, Number | Length | Count) or width_of(part) == 1:
-        return ""
-    return part.kind.removesuffix("le") if part.kind.endswith("le") else f"{part.kind}le"
+def _swapped(part: Part) -> Part | None:
+    """Return a number in the other order of bytes; None for what has no order."""
+    if not isinstance(part, Number | Length | Count):
+        return None
+    kind = part.kind.removesuffix("le") if part.kind.endswith("le") else f"{part.kind}le"
+    return evolve(part, kind=kind) if kind in FIXED_WIDTH else None
 
 
 def _made(name: str, fmt: Format, layout: StructLayout) -> Described:

@@ -1,4 +1,4 @@
-"""A format without one of its rules, or with one number in another byte order, dies by a golden case of its own."""
+"""A format without one of its rules, or with a number in another byte order, dies by a golden case."""
 
 from collections import defaultdict
 
