@@ -98,7 +98,7 @@ PARTITIONING: Final = Struct(
 
 @PARTITIONING.rule("length", "iggy.partitioning.length", until="0.9")
 def _length_of_chosen(kind: str, length: int) -> Fault | None:
-    """Up to 8594d7d4c the server checks neither the length nor the bytes of a balanced value."""
+    """Take any length of a balanced value: up to 8594d7d4c the server checks neither it nor the bytes."""
     any_balanced = {**PARTITIONING_LENGTHS, "balanced": range(256)}
     return _wrong_length(kind, length, any_balanced, **PARTITIONING_ERRORS)
 

@@ -19,7 +19,7 @@ from wireproof.iggy.json_common import (
     write_json,
 )
 from wireproof.iggy.json_parser import JsonNode, parse_json
-from wireproof.iggy.reply import CONFIRMATION, SendConfirmation, SendReply
+from wireproof.iggy.reply import CONFIRMATION, SEND_REPLY
 from wireproof.wire.layout import Number, bits_of
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -79,12 +79,14 @@ def encode(revision: JsonReplyRevision, writer: Writer, value: Any, _: Options) 
 # --- the confirmations of a send ---
 
 
-_NUMBERS: Final = tuple(part for part in CONFIRMATION.parts if isinstance(part, Number))
+_CONFIRMATION: Final = CONFIRMATION.at("0.11")
+_REPLY: Final = SEND_REPLY.at("0.11").type
+_NUMBERS: Final = tuple(part for part in _CONFIRMATION.parts if isinstance(part, Number))
 
 
 def _read_confirmations(value: type[Any], reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     found = object_members(reader, root, "", ("confirmations",))
-    confirmed: list[SendConfirmation] = []
+    confirmed: list[Any] = []
     for node in array_items(reader, required_member(reader, root, found, "confirmations"), "confirmations"):
         reader.enter("confirmations", len(confirmed))
         confirmed.append(_read_confirmation(reader, node))
@@ -92,7 +94,7 @@ def _read_confirmations(value: type[Any], reader: Reader, root: JsonNode) -> Any
     return value(confirmations=tuple(confirmed))
 
 
-def _read_confirmation(reader: Reader, node: JsonNode) -> SendConfirmation:
+def _read_confirmation(reader: Reader, node: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     found = object_members(reader, node, "", [part.name for part in _NUMBERS])
     numbers = {
         part.name: read_uint(
@@ -100,10 +102,10 @@ def _read_confirmation(reader: Reader, node: JsonNode) -> SendConfirmation:
         )
         for part in _NUMBERS
     }
-    return SendConfirmation(**numbers)
+    return _CONFIRMATION.type(**numbers)
 
 
-def _confirmations_tree(writer: Writer, value: SendReply) -> dict[str, Any]:
+def _confirmations_tree(writer: Writer, value: Any) -> dict[str, Any]:  # noqa: ANN401 - see `decode`
     rows = []
     for index, one in enumerate(value.confirmations):
         writer.enter("confirmations", index)
@@ -159,7 +161,7 @@ def _text(writer: Writer, name: str, data: bytes | None) -> str | None:
 
 REVISIONS: Final = {
     "0.11": JsonReplyRevision(
-        SendReply, _read_confirmations, _confirmations_tree, empty=SendReply(confirmations=())
+        _REPLY, _read_confirmations, _confirmations_tree, empty=_REPLY(confirmations=())
     )
 }
 """Revision to its row, of the reply to a send."""

@@ -14,15 +14,20 @@ from attrs import frozen
 
 from wireproof.schema.rules import NUMBER, ROOM, Fault, Rule
 from wireproof.wire.layout import (
+    REST,
+    WHOLE,
     Count,
+    Layout,
     Length,
     Nested,
     Number,
     Octets,
+    OneOf,
     Part,
     Repeated,
     Zero,
     attribute_of,
+    least_size_of,
     width_of,
 )
 from wireproof.wire.layout_codec import is_fixed, packing
@@ -136,9 +141,14 @@ def byte_order(part: Part) -> str:
     return packed.format[0] if packed is not None and packed.size > 1 else ""
 
 
+def inner_codec(layout: Layout) -> Codec:
+    """Return the codec of a structure inside of another one."""
+    return cast("StructLayout", layout).inner_codec
+
+
 def is_block(part: Part) -> bool:
     """Return whether a part is neither a number nor bytes of a fixed size."""
-    return isinstance(part, Octets | Nested | Repeated) and not is_fixed(part)
+    return isinstance(part, Octets | Nested | Repeated | OneOf) and not is_fixed(part)
 
 
 class _Function:
@@ -157,6 +167,8 @@ class _Function:
             for part in parts
             if isinstance(part, Number) and part.presence_of
         }
+        lengths = (part for part in parts if isinstance(part, Length) and part.of in (REST, WHOLE))
+        self.total = next(lengths, None)
 
     def holds(self, rule: Rule) -> bool:
         """Return whether a rule belongs into the function."""
@@ -209,9 +221,13 @@ class _Read(_Function):
         yield from indented(self.body())
 
     def body(self) -> Iterator[str]:
-        if any(ROOM in rule.needs for rule in self.rules) or self.of_the_whole():
+        if any(ROOM in rule.needs for rule in self.rules) or self.of_the_whole() or self.total:
             yield "_start = reader.pos"
-        if any(isinstance(part, Nested | Repeated) for part in self.layout.parts):
+        if self.layout.empty:
+            values = ", ".join("()" for _ in self.layout.attributes)
+            yield "if reader.pos == reader.end:"
+            yield f"    return _type({values})"
+        if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
             yield "_scope = reader.scope"
         for run in runs_of(self.layout.parts):
             if len(run) > 1:
@@ -223,7 +239,7 @@ class _Read(_Function):
         if self.whole or self.of_the_whole():
             yield "if whole:"
             yield from indented(self.end())
-        yield f"return _type({', '.join(self.layout.attributes)})"
+        yield f"return _type({', '.join(f'{name}={name}' for name in self.layout.attributes)})"
 
     def end(self) -> Iterator[str]:
         if self.whole:
@@ -274,6 +290,10 @@ class _Read(_Function):
     def covers(self, part: Part) -> Iterator[str]:
         """Yield what a trace notes about a length or a count; others record nothing."""
         match part:
+            case Length(of=of) if of in (REST, WHOLE):
+                first = "_start" if of == WHOLE else "reader.pos"
+                length = attribute_of(part.name)
+                yield f'reader.cover({part.name!r}, "length", {first}, {first} + {length})'
             case Length(of=of) if self.directly_before(part, of):
                 yield f"reader.cover_next({part.name!r}, {attribute_of(part.name)})"
             case Count(of=of) if of == self.layout.parts[-1].name:
@@ -293,6 +313,9 @@ class _Read(_Function):
             yield from self.meaning(part, at)
         for rule in late:
             yield from self.look(rule, part, at)
+        if part is self.total:
+            begin = "_start" if part.of == WHOLE else f"{at} + {width_of(part)}"
+            yield f"_end = {begin} + {attribute_of(part.name)}"
 
     def look(self, rule: Rule, part: Part, at: str) -> Iterator[str]:
         yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
@@ -308,6 +331,10 @@ class _Read(_Function):
             yield f"    raise _unknown_code(reader, {self.name_of(f'{name}_field', part)}, {raw}, {at})"
         elif part.name in self.flags:
             yield f"{name} = {raw} if {self.flags[part.name]} else None"
+        elif part.known is not None:
+            known = self.name_of(f"{name}_known", part.known)
+            yield f"if {name} not in {known}:"
+            yield f"    raise _unknown_code(reader, {self.name_of(f'{name}_field', part)}, {name}, {at})"
 
     # --- others ---
 
@@ -321,14 +348,20 @@ class _Read(_Function):
                 length = attribute_of(self.lengths[part.name].name)
                 yield f"{name} = reader.take({part.name!r}, {length})"
             case Octets():
-                yield f"{name} = reader.rest({part.name!r})"
+                rest = "_end - reader.pos" if self.total else "reader.left"
+                yield f"{name} = reader.take({part.name!r}, {rest})"
+            case OneOf(layouts=layouts):
+                reads = {number: inner_codec(one).read for number, one in layouts.items()}
+                yield f"reader.scope = (_scope, {part.name!r}, -1)"
+                yield f"{name} = {self.name_of(f'read_{name}', reads)}[{attribute_of(part.number)}](reader)"
+                yield "reader.scope = _scope"
             case Nested(of=of):
-                inner = self.name_of(f"read_{name}", cast("StructLayout", of).inner_codec.read)
+                inner = self.name_of(f"read_{name}", inner_codec(of).read)
                 yield f"reader.scope = (_scope, {part.name!r}, -1)"
                 yield f"{name} = {inner}(reader)"
                 yield "reader.scope = _scope"
             case Repeated(of=of):
-                inner = self.name_of(f"read_{name}", cast("StructLayout", of).inner_codec.read)
+                inner = self.name_of(f"read_{name}", inner_codec(of).read)
                 count = self.counts.get(part.name)
                 more = f"len({name}) < {attribute_of(count.name)}" if count else "reader.pos < reader.end"
                 yield f"{name} = []"
@@ -354,16 +387,19 @@ class _Write(_Function):
         yield from indented(self.body())
 
     def body(self) -> Iterator[str]:
+        if self.layout.complete is not None:
+            yield f"item = {self.name_of('complete', self.layout.complete)}(item)"
         yield from self.variables()
         for rule in self.of_the_whole():
             yield from self.look(rule, "")
-        if any(isinstance(part, Nested | Repeated) for part in self.layout.parts):
+        if any(isinstance(part, Nested | Repeated | OneOf) for part in self.layout.parts):
             yield "_scope = writer.scope"
         for run in runs_of(self.layout.parts):
             for part in run:
                 for rule in self.guarding(part):
-                    counted = part.of if isinstance(part, Length | Count) else part.name
-                    yield from self.look(rule, counted)
+                    yield from self.look(rule, self.place_of(part))
+            for part in run:
+                yield from self.limits(part)
             if len(run) > 1:
                 yield from self.run(run)
             elif is_block(run[0]):
@@ -379,8 +415,38 @@ class _Write(_Function):
             match part:
                 case Number(presence_of=of) if of:
                     yield f"{attribute_of(part.name)} = {attribute_of(of)} is not None"
+                case Length(of=of) if of in (REST, WHOLE):
+                    yield f"{attribute_of(part.name)} = {self.size_of(part)}"
                 case Length(of=of) | Count(of=of):
                     yield f"{attribute_of(part.name)} = len({attribute_of(of)})"
+                case OneOf(layouts=layouts):
+                    numbers = {cast("StructLayout", one).type: number for number, one in layouts.items()}
+                    known = self.name_of(f"{attribute_of(part.number)}_of", numbers)
+                    yield f"{attribute_of(part.number)} = {known}[type({attribute_of(part.name)})]"
+
+    def size_of(self, length: Length) -> str:
+        """Return the expression of the size of the whole structure, or of what is behind its length."""
+        parts = self.layout.parts
+        counted = parts if length.of == WHOLE else parts[parts.index(length) + 1 :]
+        fixed = sum(least_size_of(part) for part in counted)
+        blocks = (part for part in counted if isinstance(part, Octets) and not part.size)
+        return " + ".join((str(fixed), *(f"len({attribute_of(part.name)})" for part in blocks)))
+
+    def place_of(self, part: Part) -> str:
+        """Return the field that a writer names if a rule of `part` refuses: what a length counts."""
+        match part:
+            case Length(of=of) if of in (REST, WHOLE):
+                return next(one.name for one in reversed(self.layout.parts) if isinstance(one, Octets))
+            case Length(of=of) | Count(of=of):
+                return of
+        return part.name
+
+    def limits(self, part: Part) -> Iterator[str]:
+        """Yield the refusal of a number that is none of the known ones."""
+        if isinstance(part, Number) and part.known is not None:
+            name = attribute_of(part.name)
+            yield f"if {name} not in {self.name_of(f'{name}_known', part.known)}:"
+            yield f'    raise writer.invalid({part.name!r}, f"code {{{name}}}")'
 
     def look(self, rule: Rule, name: str) -> Iterator[str]:
         yield f"if (fault := {self.call(rule)}) is not None:  # {rule.id}"
@@ -425,13 +491,18 @@ class _Write(_Function):
         match part:
             case Octets():
                 yield f"writer.put({part.name!r}, {name})"
+            case OneOf(layouts=layouts):
+                writes = {number: inner_codec(one).write for number, one in layouts.items()}
+                yield f"writer.scope = (_scope, {part.name!r}, -1)"
+                yield f"{self.name_of(f'write_{name}', writes)}[{attribute_of(part.number)}](writer, {name})"
+                yield "writer.scope = _scope"
             case Nested(of=of):
-                inner = self.name_of(f"write_{name}", cast("StructLayout", of).inner_codec.write)
+                inner = self.name_of(f"write_{name}", inner_codec(of).write)
                 yield f"writer.scope = (_scope, {part.name!r}, -1)"
                 yield f"{inner}(writer, {name})"
                 yield "writer.scope = _scope"
             case Repeated(of=of):
-                inner = self.name_of(f"write_{name}", cast("StructLayout", of).inner_codec.write)
+                inner = self.name_of(f"write_{name}", inner_codec(of).write)
                 yield f"for _index, _element in enumerate({name}):"
                 yield f"    writer.scope = (_scope, {part.name!r}, _index)"
                 yield f"    {inner}(writer, _element)"

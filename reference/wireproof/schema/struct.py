@@ -12,9 +12,10 @@ begins or ends with a revision is in `since` or `until`; the structure inside an
 the outer one. Mistakes in a description are errors when it is defined.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 from attrs import evolve, field, frozen
@@ -33,6 +34,7 @@ from wireproof.wire.layout import (
     Nested,
     Number,
     Octets,
+    OneOf,
     Part,
     Repeated,
     attribute_of,
@@ -80,12 +82,29 @@ def inner(name: str, of: "Struct", meaning: str = "") -> Inner:
     return Inner(name, of, meaning=meaning)
 
 
+@frozen
+class Choice:
+    """One of several structures, by an earlier number, which no value has: the class of the value says it."""
+
+    name: str
+    number: str
+    of: Mapping[int, "Struct"]
+    meaning: str = ""
+
+
+def choice(name: str, number: str, of: Mapping[int, "Struct"], meaning: str = "") -> Choice:
+    """Return a field that is one of several structures."""
+    return Choice(name, number, of, meaning)
+
+
 def many(name: str, of: "Struct", meaning: str = "") -> Inner:
     """Return a field that is a list of structures."""
     return Inner(name, of, many=True, meaning=meaning)
 
 
-Field: TypeAlias = Part | Inner | Ranged
+Plain: TypeAlias = Part | Inner | Choice
+
+Field: TypeAlias = Plain | Ranged
 
 
 @frozen(kw_only=True, eq=False)
@@ -95,11 +114,15 @@ class StructLayout(Layout):
     Attributes:
         rules: those of the revision, in their order.
         whole: the id of the rule that nothing follows; empty if bytes behind the structure are not its own.
+        empty: whether no bytes at all are a value, whose lists are empty.
+        complete: the function that completes a value before it is written, such as by a checksum.
         type: the class of its values.
     """
 
     rules: tuple[Rule, ...] = ()
     whole: str = ""
+    empty: bool = False
+    complete: Callable[[Any], Any] | None = None
     type: Any
 
     @property
@@ -137,7 +160,7 @@ class StructLayout(Layout):
 class Struct:
     """A structure in all revisions."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the fields are named by the caller
         self,
         name: str,
         *fields: Field,
@@ -146,6 +169,8 @@ class Struct:
         value: type[Any] | None = None,
         extends: "Struct | None" = None,
         whole: str = "",
+        empty: bool = False,
+        complete: Callable[[Any], Any] | None = None,
     ) -> None:
         """Describe a structure.
 
@@ -157,6 +182,8 @@ class Struct:
             value: a class of its values that exists already.
             extends: a structure whose fields and rules come before its own.
             whole: the id of the rule that nothing follows the structure, if one says so.
+            empty: whether no bytes at all are a value, whose lists are empty.
+            complete: a function that completes a value before it is written, such as by a checksum.
 
         Raises:
             DescriptionError: the description contradicts itself.
@@ -164,6 +191,7 @@ class Struct:
         self.name, self.revisions, self.cites, self.whole = name, revisions, cites, whole
         self.fields: tuple[Field, ...] = (*extends.fields, *fields) if extends else fields
         self._extends = extends
+        self._empty, self._complete = empty, complete
         self._rules: list[Rule] = []
         self._value = value
         self._types: dict[Any, type[Any]] = {}
@@ -215,6 +243,8 @@ class Struct:
                 cites=self.cites,
                 rules=rules,
                 whole=self.whole,
+                empty=self._empty,
+                complete=self._complete,
             )
         return self._layouts[revision]
 
@@ -224,7 +254,7 @@ class Struct:
         order = self.revisions.index
         return (not first or order(first) <= order(revision)) and (not end or order(revision) < order(end))
 
-    def _fields(self, revision: str) -> Iterator[Part | Inner]:
+    def _fields(self, revision: str) -> Iterator[Plain]:
         for one in self.fields:
             if isinstance(one, Ranged):
                 if self._holds(one.since, one.until, revision):
@@ -234,7 +264,10 @@ class Struct:
                 yield one
 
     @staticmethod
-    def _part(one: Part | Inner, revision: str) -> Part:
+    def _part(one: Plain, revision: str) -> Part:
+        if isinstance(one, Choice):
+            layouts = {number: struct.at(revision) for number, struct in one.of.items()}
+            return OneOf(one.name, number=one.number, layouts=layouts, meaning=one.meaning)
         if not isinstance(one, Inner):
             return one
         layout = one.of.at(revision)
@@ -289,12 +322,16 @@ class Struct:
         types = dict(value_fields(parts))
         key = tuple(types.items())
         if key not in self._types:
-            rows = {name: field(type=kind) for name, kind in types.items()}
-            self._types[key] = attrs.make_class(self.name, rows, frozen=True)
+            computed = {attribute_of(part.name) for part in parts if isinstance(part, Checksum)}
+            rows = {
+                name: field(type=kind, default=0) if name in computed else field(type=kind)
+                for name, kind in types.items()
+            }
+            self._types[key] = attrs.make_class(self.name, rows, frozen=True, kw_only=bool(computed))
         return self._types[key]
 
 
-def _target_of(one: Part | Inner) -> str:
+def _target_of(one: Plain) -> str:
     """Return the name of the field of which a field is the length, the count or the presence; else empty."""
     match one:
         case Length(of=of) if of in (REST, WHOLE):
@@ -311,8 +348,9 @@ def _name(one: Field) -> str:
 def value_fields(parts: Sequence[Part]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that a value of these parts has, with their types."""
     present = {part.presence_of for part in parts if isinstance(part, Number)}
+    selecting = {part.number for part in parts if isinstance(part, OneOf)}
     for part in parts:
-        kind = _type_of(part)
+        kind = None if part.name in selecting else _type_of(part)
         if kind is not None:
             yield attribute_of(part.name), kind | None if part.name in present else kind
 
@@ -331,4 +369,6 @@ def _type_of(part: Part) -> Any:  # noqa: ANN401 - a type
             kind = layout.type
         case Repeated(of=StructLayout() as layout):
             kind = tuple.__class_getitem__((layout.type, ...))
+        case OneOf(layouts=layouts):
+            kind = reduce(or_, (cast("StructLayout", layout).type for layout in layouts.values()))
     return kind

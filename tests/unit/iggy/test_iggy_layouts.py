@@ -9,7 +9,7 @@ from wireproof.formats import FORMATS
 from wireproof.iggy import batch, frame, log, message, retained_batch, send_index
 from wireproof.wire.layout import Layout
 
-HEADERS = [*frame.HEADERS_BY_COMMAND.values(), *frame.HEADERS_BY_COMMAND_111.values()]
+HEADERS = [one.at(revision) for one in frame.HEADERS.values() for revision in ("0.11", "0.11.1-edge")]
 
 
 @each("layout", HEADERS, ids=lambda layout: layout.name)
@@ -19,7 +19,7 @@ def test_the_header_of_every_command_has_128_bytes(layout: Layout) -> None:
 
 @pytest.mark.parametrize("revision", ["0.11", "0.11.1-edge"])
 def test_a_vsr_frame_has_128_bytes_before_the_header_of_its_command(revision: str) -> None:
-    layout = frame.REVISIONS[revision].layout
+    layout = frame.VSR_FRAME.at(revision)
     assert layout.fixed_size == 128
     assert (layout.offset("size"), layout.offset("command")) == (48, 60)
 

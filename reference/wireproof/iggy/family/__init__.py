@@ -6,21 +6,21 @@ from typing import Final
 from wireproof.family import Family, Format, Redaction, deferred, formats_of_codec, formats_of_struct
 from wireproof.iggy import (
     fetch,
-    frame,
     headers,
     json_poll,
     json_reply,
     json_send,
     log,
     poll,
-    reply,
     send,
 )
 from wireproof.iggy.destination import IDENTIFIER, PARTITIONING
 from wireproof.iggy.family import capabilities
 from wireproof.iggy.family.detection import FILE_NAMES, MARKS
 from wireproof.iggy.family.streams import STREAMS
+from wireproof.iggy.frame import CLASSIC_FRAME, CONTEXT, VSR_FRAME
 from wireproof.iggy.remark_classes import IGGY_REMARKS
+from wireproof.iggy.reply import CLASSIC_REPLY, SEND_REPLY
 from wireproof.iggy.requests import (
     DEFERRED_POLL_REQUEST,
     FETCH_REQUEST,
@@ -41,19 +41,10 @@ _FORMATS: Final[tuple[Format, ...]] = (
     *formats_of_struct("iggy.deferred-poll-request", DEFERRED_POLL_REQUEST, (WAITING,)),
     *formats_of_struct("iggy.fetch-request", FETCH_REQUEST, (WAITING,)),
     *formats_of_codec("iggy.fetch", fetch),
-    *formats_of_codec("iggy.frame", frame, delimited=True),
-    *(
-        Format(
-            "iggy.reply",
-            revision,
-            row.value,
-            partial(reply.decode, row),
-            partial(reply.encode, row),
-            delimited=row.delimited,
-            layout=row.layout,
-        )
-        for revision, row in reply.REVISIONS.items()
-    ),
+    *formats_of_struct("iggy.frame", CLASSIC_FRAME, ("0.0.30",), delimited=True),
+    *formats_of_struct("iggy.frame", VSR_FRAME, ("0.11", CONTEXT), delimited=True),
+    *formats_of_struct("iggy.reply", CLASSIC_REPLY, ("0.0.30",), delimited=True),
+    *formats_of_struct("iggy.reply", SEND_REPLY, ("0.11",)),
     *formats_of_struct("iggy.identifier", IDENTIFIER, ("0.0.30", "0.8"), delimited=True),
     *formats_of_struct("iggy.partitioning", PARTITIONING, ("0.0.30", "0.9"), delimited=True),
     *formats_of_codec("iggy.headers", headers),

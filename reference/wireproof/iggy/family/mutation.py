@@ -9,7 +9,7 @@ from wireproof.iggy.family.normalising import NORMALISERS
 from wireproof.iggy.family.widths import UNSIGNED_BITS
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.message import MESSAGE_STATES
-from wireproof.iggy.reply import ClassicReply
+from wireproof.iggy.reply import CLASSIC_REPLY
 
 _LEAST: Final[dict[Any, Any]] = {
     Identifier: Identifier("numeric", b"\x01\x00\x00\x00"),
@@ -19,7 +19,7 @@ _LEAST: Final[dict[Any, Any]] = {
 
 _FULL: Final[dict[Any, Any]] = {
     Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
-    ClassicReply: ClassicReply(status=1, body=b"ok"),
+    CLASSIC_REPLY.at("0.0.30").type: CLASSIC_REPLY.at("0.0.30").type(status=1, body=b"ok"),
 }
 """Class to value, for classes whose parts depend on one another."""
 

@@ -8,7 +8,7 @@ from attrs import evolve
 from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMessage, Producer
 from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.fetch import FetchSection
-from wireproof.iggy.frame import HEADERS_BY_COMMAND, HEADERS_BY_COMMAND_111
+from wireproof.iggy.frame import CONTEXT, HEADERS
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
 from wireproof.iggy.json_poll import JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100
@@ -222,10 +222,9 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
     **{
-        layout.value: _with_known_codes(layout)
-        for headers in (HEADERS_BY_COMMAND, HEADERS_BY_COMMAND_111)
-        for layout in headers.values()
-        if layout.value is not None
+        layout.type: _with_known_codes(layout)
+        for revision in ("0.11", CONTEXT)
+        for layout in (header.at(revision) for header in HEADERS.values())
     },
     **dict.fromkeys((JsonError, JsonError40), _error),
     **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),

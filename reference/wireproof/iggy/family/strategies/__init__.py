@@ -36,15 +36,13 @@ from wireproof.iggy.family.strategies.replies_and_waits import (
     json_errors,
 )
 from wireproof.iggy.family.strategies.requests import (
-    COMMAND_CODES,
-    STATUSES,
-    frame_bodies,
+    classic_frames,
+    classic_replies,
     poll_requests,
     send_replies,
     vsr_frames,
     vsr_frames_111,
 )
-from wireproof.iggy.frame import ClassicFrame
 from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
 from wireproof.iggy.json_poll import (
     JsonPoll70,
@@ -78,7 +76,6 @@ from wireproof.iggy.message import (
     StoredMessage30,
 )
 from wireproof.iggy.poll import Poll70, Poll90
-from wireproof.iggy.reply import ClassicReply
 from wireproof.iggy.send import Send70, Send90
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -87,9 +84,9 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll-request/0.0.92": lambda: poll_requests("0.0.92"),
     "iggy.poll-request/0.8": lambda: poll_requests("0.8", 0),
     "iggy.poll-request/0.10": lambda: poll_requests("0.10", 0),
-    "iggy.frame/0.0.30": lambda: st.builds(ClassicFrame, code=COMMAND_CODES, body=frame_bodies()),
+    "iggy.frame/0.0.30": classic_frames,
     "iggy.frame/0.11": vsr_frames,
-    "iggy.reply/0.0.30": lambda: st.builds(ClassicReply, status=STATUSES, body=frame_bodies()),
+    "iggy.reply/0.0.30": classic_replies,
     "iggy.reply/0.11": send_replies,
     "iggy.identifier/0.0.30": identifiers,
     "iggy.identifier/0.8": lambda: identifiers(0),

@@ -10,24 +10,18 @@ from hypothesis.strategies import SearchStrategy
 from wireproof.iggy.family.strategies.destinations import identifiers
 from wireproof.iggy.family.strategies.scalars import integers, unsigned
 from wireproof.iggy.frame import (
-    EVICTION,
+    CLASSIC_FRAME,
+    CONTEXT,
+    EVICTION_HEADER,
     FIRST_PARTITION_OPERATION,
-    HEADERS_BY_COMMAND,
-    HEADERS_BY_COMMAND_111,
     NON_REPLICATED,
-    REPLY,
-    REQUEST,
-    EvictionHeader,
-    ReplyHeader,
-    ReplyHeader111,
-    RequestHeader,
-    RequestHeader111,
-    VsrFrame,
-    VsrFrame111,
+    REPLY_HEADER,
+    REQUEST_HEADER,
+    VSR_FRAME,
+    checksum_of,
 )
-from wireproof.iggy.reply import CONFIRMATION, SendConfirmation, SendReply
+from wireproof.iggy.reply import CLASSIC_REPLY, CONFIRMATION, SEND_REPLY
 from wireproof.iggy.requests import CONSUMER, POLL_REQUEST, STRATEGY
-from wireproof.wire.checksums import xxh3_64
 
 COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
 STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
@@ -70,12 +64,24 @@ def frame_bodies() -> SearchStrategy[bytes]:
 
 
 @cache
+def classic_frames() -> SearchStrategy[Any]:
+    """Return a strategy for requests in the classic framing."""
+    return st.builds(CLASSIC_FRAME.at("0.0.30").type, code=COMMAND_CODES, body=frame_bodies())
+
+
+@cache
+def classic_replies() -> SearchStrategy[Any]:
+    """Return a strategy for replies in the classic framing."""
+    return st.builds(CLASSIC_REPLY.at("0.0.30").type, status=STATUSES, body=frame_bodies())
+
+
+@cache
 def _requests_110() -> SearchStrategy[Any]:
     """Return a strategy for VSR headers of a request, without their checksum."""
-    layout = HEADERS_BY_COMMAND[REQUEST]
+    layout = REQUEST_HEADER.at("0.11")
     known = integers(layout, "operation")["operation"]
     return st.builds(
-        RequestHeader,
+        layout.type,
         **integers(layout, "client"),
         operation=st.one_of(st.sampled_from([1, 2, 160, 160]), known),
         **integers(layout, "user_id", "code", "timestamp", "request", "session"),
@@ -83,51 +89,55 @@ def _requests_110() -> SearchStrategy[Any]:
 
 
 @cache
-def _evictions() -> SearchStrategy[EvictionHeader]:
-    return st.builds(EvictionHeader, **integers(HEADERS_BY_COMMAND[EVICTION]))
+def _evictions() -> SearchStrategy[Any]:
+    layout = EVICTION_HEADER.at("0.11")
+    return st.builds(layout.type, **integers(layout))
 
 
 @cache
-def vsr_frames() -> SearchStrategy[VsrFrame]:
+def vsr_frames() -> SearchStrategy[Any]:
     """Return a strategy for VSR frames of every command."""
-    replies = st.builds(ReplyHeader, **integers(HEADERS_BY_COMMAND[REPLY]))
+    layout = REPLY_HEADER.at("0.11")
+    replies = st.builds(layout.type, **integers(layout))
     headers = st.one_of(_requests_110(), replies, _evictions())
-    return st.builds(VsrFrame, header=headers, body=frame_bodies()).map(_with_checksum)
+    return st.builds(VSR_FRAME.at("0.11").type, header=headers, body=frame_bodies()).map(_with_checksum)
 
 
-def _with_checksum(frame: VsrFrame) -> VsrFrame:
-    """Return the frame with its request checksum, which only replicated requests except sends have (§2.1)."""
-    if not isinstance(frame.header, RequestHeader) or frame.header.operation in (2, 160):
+def _with_checksum(frame: Any) -> Any:  # noqa: ANN401 - a value of the structure
+    """Return the frame with its request checksum, if it is a request (§2.1)."""
+    if not hasattr(frame.header, "session"):
         return frame
-    return evolve(frame, header=evolve(frame.header, request_checksum=xxh3_64(frame.body)))
+    checksum = checksum_of(frame.header.operation, frame.body)
+    return evolve(frame, header=evolve(frame.header, request_checksum=checksum))
 
 
 @cache
-def vsr_frames_111() -> SearchStrategy[VsrFrame111]:
+def vsr_frames_111() -> SearchStrategy[Any]:
     """Return a strategy for VSR frames of every command since 0.11.1-edge."""
-    layout = HEADERS_BY_COMMAND_111[REQUEST]
+    layout, reply = REQUEST_HEADER.at(CONTEXT), REPLY_HEADER.at(CONTEXT)
     owner = ("partition_incarnation", "owner_generation", "minimum_metadata_op")
     requests = st.builds(
-        RequestHeader111,
+        layout.type,
         **integers(layout, "client", "request_checksum", "timestamp", "request", "session", *owner),
         operation=st.one_of(st.sampled_from([1, 2, 160, 160]), integers(layout, "operation")["operation"]),
         **integers(layout, "user_id", "code"),
     )
     wide = ("request_checksum", "context", "client", "op", "commit", "timestamp", "request")
     small = ("partition_incarnation", "operation", "committed_result", "status")
-    replies = st.builds(ReplyHeader111, **integers(HEADERS_BY_COMMAND_111[REPLY], *wide, *small))
+    replies = st.builds(reply.type, **integers(reply, *wide, *small))
     headers = st.one_of(requests.map(_with_random_checksum), replies, _evictions())
-    return st.builds(VsrFrame111, header=headers, body=frame_bodies())
+    return st.builds(VSR_FRAME.at(CONTEXT).type, header=headers, body=frame_bodies())
 
 
-def _with_random_checksum(header: RequestHeader111) -> RequestHeader111:
+def _with_random_checksum(header: Any) -> Any:  # noqa: ANN401 - of a request
     """Return the header with a checksum of 0 if its operation has none, else with another one."""
     bare = header.operation == NON_REPLICATED or header.operation >= FIRST_PARTITION_OPERATION
     return evolve(header, request_checksum=0 if bare else header.request_checksum or 1)
 
 
 @cache
-def send_replies() -> SearchStrategy[SendReply]:
+def send_replies() -> SearchStrategy[Any]:
     """Return a strategy for replies to a send since 0.11.0, with up to three confirmations."""
-    confirmation = st.builds(SendConfirmation, **integers(CONFIRMATION))
-    return st.lists(confirmation, max_size=3).map(lambda confirmed: SendReply(confirmations=tuple(confirmed)))
+    layout, reply = CONFIRMATION.at("0.11"), SEND_REPLY.at("0.11").type
+    confirmation = st.builds(layout.type, **integers(layout))
+    return st.lists(confirmation, max_size=3).map(lambda confirmed: reply(confirmations=tuple(confirmed)))

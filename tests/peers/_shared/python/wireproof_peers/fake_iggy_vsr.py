@@ -6,11 +6,9 @@ by the command codes of the classic framing, whatever the operation in the frame
 
 from collections.abc import Mapping
 from struct import Struct
-from typing import Final
+from typing import Any, Final
 
-from wireproof.iggy import frame
-from wireproof.iggy.frame import ReplyHeader, RequestHeader, VsrFrame
-from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.iggy.frame import HEADER_SIZE, REPLY_HEADER, VSR_FRAME
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -32,7 +30,7 @@ REGISTERED: Final = bytes(4) + Struct("<IQI").pack(1, SESSION, 11 << 10) + b"\x0
 
 _COUNT: Final = Struct("<I")
 _SIZE: Final = Struct("<48xI")
-_EDITION: Final = frame.REVISIONS["0.11"]
+_FRAME: Final = VSR_FRAME.at("0.11")
 
 
 class FakeIggyVsr(FakeIggyTcp):
@@ -47,7 +45,7 @@ class FakeIggyVsr(FakeIggyTcp):
         self._replies[GET_CLUSTER_METADATA] = _cluster(self._server.port)
 
     def _listening(self) -> LoopbackServer:
-        return LoopbackServer(self._answer, _SIZE, frame.HEADER_SIZE, whole=True)
+        return LoopbackServer(self._answer, _SIZE, HEADER_SIZE, whole=True)
 
     def _answer(self, request: bytes) -> bytes:
         asked, body = _request(request)
@@ -65,19 +63,19 @@ def _text(text: bytes) -> bytes:
     return _COUNT.pack(len(text)) + text
 
 
-def _request(data: bytes) -> tuple[RequestHeader, bytes]:
+def _request(data: bytes) -> tuple[Any, bytes]:
     """Return header and body; raises `ConnectionError`, which ends the connection, if this is no request."""
     try:
-        asked = frame.decode(_EDITION, Reader(data), DEFAULT_OPTIONS)
+        asked = _FRAME.codec.read(Reader(data))
     except Rejected as rejected:
         raise ConnectionAbortedError(rejected.text) from rejected
-    if not isinstance(asked.header, RequestHeader):
+    if not hasattr(asked.header, "session"):
         raise ConnectionAbortedError("no request")
     return asked.header, asked.body
 
 
-def _reply(asked: RequestHeader, body: bytes) -> bytes:
-    header = ReplyHeader(
+def _reply(asked: Any, body: bytes) -> bytes:  # noqa: ANN401 - the header of a request
+    header = REPLY_HEADER.at("0.11").type(
         request_checksum=asked.request_checksum,
         context=0,
         client=asked.client,
@@ -89,5 +87,5 @@ def _reply(asked: RequestHeader, body: bytes) -> bytes:
         status=0,
     )
     writer = Writer()
-    frame.encode(_EDITION, writer, VsrFrame(header=header, body=body), DEFAULT_OPTIONS)
+    _FRAME.codec.write(writer, _FRAME.type(header=header, body=body))
     return bytes(writer.data)
