@@ -4,12 +4,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attrs import fields
+from attrs import evolve, fields
 from each import each
 
 from wireproof.schema.rules import Fault, remarked
-from wireproof.schema.struct import DescriptionError, Struct, inner, many, since, until
-from wireproof.wire.layout import Count, Length, Number, Octets, Zero
+from wireproof.schema.struct import DescriptionError, Struct, choice, inner, many, since, until
+from wireproof.wire.layout import (
+    REST,
+    WHOLE,
+    Checksum,
+    ChecksumAlgorithm,
+    Count,
+    Length,
+    Number,
+    Octets,
+    Zero,
+)
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
@@ -245,6 +255,64 @@ def test_a_rule_behind_the_first_use_and_an_unknown_revision_are_errors() -> Non
     made.at("1")
     with pytest.raises(DescriptionError, match="comes behind the first use"):
         made.rule("age", "toy.x")(no_fault("age"))
+
+
+@each("of, size", [(REST, 5), (WHOLE, 7)])
+def test_a_length_of_the_rest_or_of_the_whole_ends_the_bytes_without_a_length(of: str, size: int) -> None:
+    made = struct(Length("size", "uint16", of=of), Number("id", "uint8"), Octets("body"))
+    codec, data = made.at("1").codec, bytes((0, size)) + b"\7body"
+    reader, writer = TracingReader(data + b"next"), Writer()
+    value = codec.read(reader)
+    codec.write(writer, value)
+    assert (value.id, value.body, bytes(writer.data), reader.left) == (7, b"body", data, 4)
+    cover = reader.spans[0].cover
+    assert cover is not None
+    assert (cover.end - cover.start, cover.end) == (size, 7)
+    with pytest.raises(Rejected) as caught:
+        codec.read(Reader(bytes((0, size)) + b"\7bod"))
+    assert (caught.value.cls, caught.value.path) == ("truncated", "body")
+
+
+def test_a_number_chooses_the_structure_and_the_class_of_the_value_the_number() -> None:
+    first, second = struct(Number("a", "uint8")), struct(Number("b", "uint16"), Number("c", "uint8"))
+    made = struct(Number("kind", "uint8"), choice("one", "kind", {1: first, 2: second}))
+    made.rule("kind", "toy.kind")(lambda kind: None if kind in (1, 2) else Fault("bad-kind", f"{kind}"))
+    layout = made.at("1")
+    assert [one.name for one in fields(layout.type)] == ["one"]
+    for data in (b"\1\7", b"\2\0\7\7"):
+        writer = Writer()
+        layout.codec.write(writer, layout.codec.read(Reader(data)))
+        assert bytes(writer.data) == data
+    with pytest.raises(Rejected) as caught:
+        layout.codec.read(Reader(b"\3\0"))
+    assert (caught.value.cls, caught.value.at) == ("bad-kind", 0)
+
+
+def test_a_value_is_completed_before_it_is_written_and_no_bytes_may_be_one() -> None:
+    algorithm = ChecksumAlgorithm("crc32", len)
+    made = struct(
+        Checksum("sum", "uint8", algorithm=algorithm, over="body", shown=True),
+        Length("length", "uint8", of="body"),
+        Octets("body"),
+        complete=lambda value: evolve(value, sum=len(value.body)),
+    )
+    layout, writer = made.at("1"), Writer()
+    layout.codec.write(writer, layout.type(body=b"abc"))
+    assert bytes(writer.data) == b"\3\3abc"
+    listed = struct(
+        Count("count", "uint8", of="rows"), many("rows", struct(Number("a", "uint8"))), empty=True
+    )
+    assert listed.at("1").codec.read(Reader(b"")).rows == ()
+
+
+def test_a_number_that_is_not_known_is_refused_by_readers_and_writers() -> None:
+    layout = struct(Number("op", "uint8", known=frozenset((1, 2)))).at("1")
+    with pytest.raises(Rejected) as caught:
+        layout.codec.read(Reader(b"\3"))
+    assert (caught.value.cls, caught.value.at, caught.value.path) == ("bad-kind", 0, "op")
+    with pytest.raises(Rejected) as caught:
+        layout.codec.write(Writer(), layout.type(op=3))
+    assert (caught.value.cls, caught.value.path) == ("invalid-value", "op")
 
 
 def test_hostile_counts_and_lengths_read_nothing_ahead() -> None:
