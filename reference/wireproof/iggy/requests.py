@@ -195,6 +195,7 @@ def _deferred_limits(
     margin = DEFERRED_MARGIN if wait_us else 1
     return _first_fault(
         Limit("wait_us", wait_us, 0, LARGEST_WAIT),
+        Limit("count", count, 0),
         Limit("min_count", min_count, 1, count),
         Limit("max_bytes", max_bytes, LEAST_BYTES),
         Limit("request_timeout_us", request_timeout_us, wait_us + margin, LARGEST_TIMEOUT),
@@ -215,6 +216,7 @@ def _fetch_limits(
     return _first_fault(
         Limit("wait_us", wait_us, 0, LARGEST_WAIT),
         Limit("request_timeout_us", request_timeout_us, wait_us + DEFERRED_MARGIN, LARGEST_TIMEOUT),
+        Limit("count", count, 0),
         Limit("min_count", min_count, 1, count),
         Limit("max_bytes", max_bytes, LEAST_BYTES),
     )
