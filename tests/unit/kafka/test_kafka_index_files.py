@@ -21,8 +21,8 @@ from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.runner.data_directory import check_index_file, check_index_files, kind_of, parse_file_name
 from wireproof.segment_files import CheckedIndex, IndexFileError
-from wireproof.spark.index_files import check_local_logs
-from wireproof.spark.object_places import expand_paths
+from wireproof.spark.objects import expand_paths
+from wireproof.spark.scan_report import check_local_logs
 
 SEGMENTS = SUPPORT / "segments"
 NAME = "00000000000000001000"

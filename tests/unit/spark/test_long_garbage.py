@@ -14,10 +14,10 @@ from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
 from wireproof.kafka.columnar.garbage_search import GarbageEnd
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.kafka.family.spark_reader import read_frames
-from wireproof.spark import object_spans
+from wireproof.spark import spans as object_spans
 from wireproof.spark.columns import EntryColumns
-from wireproof.spark.object_places import ObjectPlace
-from wireproof.spark.object_spans import split_range
+from wireproof.spark.objects import ObjectPlace
+from wireproof.spark.spans import split_range
 from wireproof.spark.split_points import find_split_points, recover_by_item
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 

@@ -11,8 +11,8 @@ from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
 from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
 from wireproof.heka.scan import Scanner
 from wireproof.spark.item_cases import ItemCase, case_of_bytes
-from wireproof.spark.object_reader import ObjectReader, PieceReader
-from wireproof.spark.source_kind import SourceKind
+from wireproof.spark.objects import ObjectReader, PieceReader
+from wireproof.spark.sources import SourceKind
 from wireproof.spark.split_points import SplitPoint, StreamFraming
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item

@@ -6,8 +6,8 @@ from wireproof import formats
 from wireproof.iggy import log
 from wireproof.iggy.family import spark_columns
 from wireproof.iggy.family.index_files import log_format
-from wireproof.spark.object_reader import ObjectReader
-from wireproof.spark.source_kind import SourceKind
+from wireproof.spark.objects import ObjectReader
+from wireproof.spark.sources import SourceKind
 from wireproof.spark.split_points import StreamFraming, Stride, scan_record_by_record
 from wireproof.wire.options import Options
 

@@ -15,7 +15,7 @@ from wireproof.kafka.size_and_magic import (
     MIN_SIZE_BY_MAGIC,
     SIZE_AT,
 )
-from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.objects import ObjectReader
 from wireproof.spark.split_points import FastScan, StreamFraming
 from wireproof.wire.options import Options
 

@@ -24,7 +24,7 @@ from wireproof.kafka.columnar.judged_block import RecordForm
 from wireproof.kafka.columnar.parallel_garbage_search import find_garbage_end
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.spark.columns import FRAME_COLUMNS, ORDERED_COLUMNS, ColumnsOrItem, EntryColumns
-from wireproof.spark.object_reader import ObjectReader, PieceReader
+from wireproof.spark.objects import ObjectReader, PieceReader
 from wireproof.spark.split_points import (
     FREE_REREAD,
     REREAD_FACTOR,

@@ -6,7 +6,7 @@ from wireproof.kafka.family import spark_columns
 from wireproof.kafka.family.index_files import begins_like_entries
 from wireproof.kafka.family.spark_framing import KAFKA
 from wireproof.kafka.size_and_magic import LOG_OVERHEAD
-from wireproof.spark.source_kind import SourceKind
+from wireproof.spark.sources import SourceKind
 
 
 def _revision(head: bytes) -> str | None:

@@ -3,21 +3,152 @@
 The result of a span depends only on the plan and the number of the span, and it is written completely or not
 at all. So the result does not depend on the number of tasks or on interruptions. Adapters start anew for each
 span, because the questions of another span must not influence their answers.
+
+An environment or the wheel of this package is sent to executors as an archive, which Spark unpacks in their
+working directory. A wheel on the search path without unpacking would be a zip file, from which neither
+fixtures nor compiled kernels can be read.
 """
 
+import atexit
+import json
+import shutil
+import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from attrs import frozen
 
-from wireproof.spark import job_files, source_settings
-from wireproof.spark.cluster_env import ClusterEnv
+from wireproof import __version__
+from wireproof.files import replace_file, replace_text
+from wireproof.spark import sources
 from wireproof.spark.errors import SourceError
+
+# --- the cluster ---
+
+ENVIRONMENT: Final = "wireproof-environment"
+PACKAGE: Final = "wireproof-package"
+"""The directories of an executor into which the archives are unpacked."""
+
+SUFFIXES: Final = (".tar.gz", ".tgz", ".zip")
+"""The archives that Spark unpacks, which it knows by their names."""
+
+ARCHIVES_SETTING: Final = "spark.archives"
+PYTHON_SETTING: Final = "spark.pyspark.python"
+PYTHONPATH_SETTING: Final = "spark.executorEnv.PYTHONPATH"
+
+
+@frozen
+class ClusterEnv:
+    """The place where a job runs: this machine or a cluster.
+
+    Attributes:
+        master: of Spark; None is all cores of this machine.
+        archive: a packed environment with `bin/python`, as venv-pack and conda-pack make it.
+        wheel: of this package, for executors whose Python has all other packages.
+        conf: settings of Spark, each `NAME=VALUE`.
+    """
+
+    master: str | None = None
+    archive: Path | None = None
+    wheel: Path | None = None
+    conf: tuple[str, ...] = ()
+
+    @property
+    def local(self) -> bool:
+        """Return True if tasks run on this machine, in the environment of this process."""
+        return self.master is None or self.master.startswith("local")
+
+    def settings(self) -> dict[str, str]:
+        """Return the settings of Spark for this place; a wheel is copied for the driver to serve.
+
+        Raises:
+            SourceError: a file does not exist or executors cannot use it, or a setting has no value.
+        """
+        if self.local and (self.archive or self.wheel):
+            raise SourceError("--archive and --wheel are for executors: choose a cluster with --master")
+        settings = dict(map(_setting, self.conf))
+        if self.archive:
+            _prepend(settings, ARCHIVES_SETTING, f"{_check_archive(self.archive)}#{ENVIRONMENT}", ",")
+            settings.setdefault(PYTHON_SETTING, f"./{ENVIRONMENT}/bin/python")
+        if self.wheel:
+            _prepend(settings, ARCHIVES_SETTING, f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
+            _prepend(settings, PYTHONPATH_SETTING, f"./{PACKAGE}", ":")
+        return settings
+
+
+def cluster_env_of(options: Mapping[str, Any]) -> ClusterEnv:
+    """Make the object from the options of a command."""
+    return ClusterEnv(options["master"], options["archive"], options["wheel"], tuple(options["given"]))
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (equals and name.startswith("spark.")):
+        raise SourceError(f"--conf {text}: expected spark.NAME=VALUE")
+    return name, value
+
+
+def _prepend(settings: dict[str, str], name: str, value: str, separator: str) -> None:
+    """Add a value before the one that the user has set."""
+    settings[name] = separator.join(filter(None, [value, settings.get(name, "")]))
+
+
+def _check_archive(archive: Path) -> Path:
+    if not archive.is_file():
+        raise SourceError(f"--archive {archive}: not found; make one with `venv-pack -o environment.tar.gz`")
+    if not archive.name.endswith(SUFFIXES):
+        raise SourceError(f"--archive {archive}: Spark unpacks only {', '.join(SUFFIXES)}")
+    return archive.absolute()
+
+
+@cache
+def _copy_as_zip(wheel: Path) -> Path:
+    """Copy the wheel, once in this process, to a name that Spark recognizes as an archive.
+
+    The copy is removed when this process ends.
+    """
+    if not wheel.is_file():
+        raise SourceError(f"--wheel {wheel}: not found; make one with `pip wheel --no-deps wireproof`")
+    if not (wheel.name.startswith(f"wireproof-{__version__}-") and wheel.suffix == ".whl"):
+        raise SourceError(
+            f"--wheel {wheel}: not a wheel of wireproof {__version__}, the version that runs here"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="wireproof-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(shutil.copy(wheel, folder / f"{PACKAGE}.zip"))
+
+
+# --- files: each is written completely or not at all ---
+
+COMPRESSION: Final = "zstd"
+"""The compression of the tables."""
+
+
+def write_table(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    """Write a small table."""
+    table = pa.Table.from_pylist(rows, schema=schema)
+    replace_file(path, lambda new: pq.write_table(table, new, compression=COMPRESSION), durable=False)
+
+
+def load_json(path: Path) -> dict[str, Any]:
+    """Read a JSON file that `save_json` wrote."""
+    page: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return page
+
+
+def save_json(path: Path, page: dict[str, Any]) -> None:
+    """Write a JSON file."""
+    text = json.dumps(page, indent=None, sort_keys=True) + "\n"
+    replace_text(path, text, durable=False)
+
+
+# --- spans ---
 
 REPORT_SCHEMA: Final = "span long"
 """The schema of the row that goes through Spark for each span."""
@@ -99,7 +230,7 @@ def update_plan(
     file = out / "plan.json"
     if not file.exists() and out.exists() and any(out.iterdir()):
         raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
-    stored = job_files.load_json(file) if file.exists() else {"asked": inputs}
+    stored = load_json(file) if file.exists() else {"asked": inputs}
     if stored["asked"].keys() != inputs.keys():
         raise SourceError(f"{out} holds no {kind}, or one of another version: choose another folder")
     if stored["asked"] != inputs:
@@ -107,7 +238,7 @@ def update_plan(
         raise SourceError(f"{out} holds a {kind} with other {other}: choose another folder")
     page = {"asked": inputs, **make(stored)}
     if page != stored or not file.exists():
-        job_files.save_json(file, page)
+        save_json(file, page)
         file.chmod(0o600)  # URIs and options may hold credentials
     return page
 
@@ -161,7 +292,7 @@ def run_on_spark(
     report_progress(plan, progress, TaskCounts(phase="starting Spark"))
     spark = session(target.master, conf=conf)
     context = spark.sparkContext
-    dealt = plan.tasks(tasks or source_settings.TASKS_PER_CORE * context.defaultParallelism)
+    dealt = plan.tasks(tasks or sources.TASKS_PER_CORE * context.defaultParallelism)
     task_rows = spark.range(0, len(dealt), 1, len(dealt))
     reports = task_rows.mapInArrow(partial(run_tasks, run_span, dealt), REPORT_SCHEMA)
     group, failed = f"wireproof-{uuid.uuid4()}", list[BaseException]()

@@ -1,4 +1,4 @@
-"""Parse and check the options of the sources: one place for their names, types and defaults."""
+"""The sources for Spark, and their options: one place for the names, types and defaults."""
 
 import json
 import os
@@ -12,10 +12,45 @@ from wireproof.family import object_at
 from wireproof.formats import FAMILIES
 from wireproof.spark.columns import SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.source_kind import PREFIX, SourceKind
 from wireproof.spark.split_points import StreamFraming
 from wireproof.suggestions import suggestion
 from wireproof.wire.options import CODEC_OPTIONS, Compression, Options, ResyncMode
+
+PREFIX: Final = "wireproof."
+"""The beginning of the names in Spark."""
+
+
+@frozen
+class SourceKind:
+    """A source.
+
+    Attributes:
+        name: its name in Spark.
+        framings: by revision; the last one is the default.
+        frames, records: its two tables.
+        suffixes: the endings of the names of such logs; empty if any name may be one.
+        revision_of: returns the revision of an object that begins with these bytes; None if they do not prove
+            that it is such a log.
+        index_files: whether index files may be beside the logs.
+        stream_max_message: the `max_message` of a stream if none is given; None is the limit of the format.
+    """
+
+    name: str
+    framings: Mapping[str, StreamFraming]
+    frames: SourceTable
+    records: SourceTable
+    suffixes: tuple[str, ...] = ()
+    revision_of: Callable[[bytes], str | None] = lambda _: None
+    index_files: bool = False
+    stream_max_message: int | None = None
+
+    @property
+    def short_name(self) -> str:
+        """Return the name of the source in `wireproof scan`."""
+        return self.name.removeprefix(PREFIX)
+
+
+# --- options ---
 
 
 @cache
