@@ -65,15 +65,12 @@ class SignatureGroup:
 
     def merged(self, other: "SignatureGroup", most: int) -> "SignatureGroup":
         """Return both together, with at most `most` smallest cases; of equal questions the first is kept."""
-        smallest = _smallest((*self.smallest, *other.smallest), most)
+        samples = (*self.smallest, *other.smallest)
+        by_question: dict[tuple[int, str], SampleKey] = {}
+        for sample in sorted(samples):
+            by_question.setdefault((sample.size, sample.question), sample)
+        smallest = tuple(by_question.values())[:most]
         return SignatureGroup(self.count + other.count, min(self.first, other.first), smallest)
-
-
-def _smallest(samples: Iterable[SampleKey], most: int) -> tuple[SampleKey, ...]:
-    by_question: dict[tuple[int, str], SampleKey] = {}
-    for sample in sorted(samples):
-        by_question.setdefault((sample.size, sample.question), sample)
-    return tuple(by_question.values())[:most]
 
 
 @define

@@ -84,7 +84,16 @@ class OffsetTracker:
 
     def latest(self, start: Committed, limit: StepLimit) -> dict[str, int]:
         """Return the offset after one step from `start`."""
-        self._log_assumption()
+        most = self.source.assumed_max_message
+        if most is not None and not self._assumption_logged:
+            self._assumption_logged = True
+            LOG.warning(
+                "%s: entries are assumed to have at most %d bytes, the default of max.message.bytes; larger "
+                "ones are read as garbage with the fault limit-exceeded: if the topic allows more, set the "
+                "option max_message",
+                self.source.kind.name,
+                most,
+            )
         grown = [
             place for place in self._places_to_stop() if _has_grown(place, start.get(place.display_name, 0))
         ]
@@ -141,19 +150,6 @@ class OffsetTracker:
         if share is None:
             self._reached[place.display_name] = (start, place.size, reached)
         return reached
-
-    def _log_assumption(self) -> None:
-        """Log the limit that nobody gave, once."""
-        most = self.source.assumed_max_message
-        if most is not None and not self._assumption_logged:
-            self._assumption_logged = True
-            LOG.warning(
-                "%s: entries are assumed to have at most %d bytes, the default of max.message.bytes; larger "
-                "ones are read as garbage with the fault limit-exceeded: if the topic allows more, set the "
-                "option max_message",
-                self.source.kind.name,
-                most,
-            )
 
     def _log_waiting(self, place: ObjectPlace, stored: ObjectReader, at: int) -> None:
         """Log that a log waits for more bytes."""

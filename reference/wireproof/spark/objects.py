@@ -149,7 +149,7 @@ def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | Skip
     base = inside if first < 0 else inside[: inside.rindex("/", 0, first) + 1]
     try:
         store = _store(parts, base)
-        root = _rooted(store, base)
+        root = str(fs.FileSystem.from_uri(store)[1]) if store else base
         places = list(_below(store, root, parts, inside[len(base) :], suffixes))
     except (OSError, ValueError) as error:
         raise SourceError(f"{_without_credentials(path)}: {str(error).splitlines()[0]}") from None
@@ -162,10 +162,6 @@ def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | Skip
 
 def _store(parts: SplitResult | None, base: str) -> str:
     return parts._replace(path=base).geturl() if parts else ""
-
-
-def _rooted(store: str, base: str) -> str:
-    return str(fs.FileSystem.from_uri(store)[1]) if store else base
 
 
 def _without_credentials(path: str) -> str:

@@ -19,7 +19,7 @@ from attrs import astuple, define, field, frozen
 
 from wireproof import __version__
 from wireproof.files import replace_file
-from wireproof.spark import jobs, sources, spans, verdict_tables
+from wireproof.spark import jobs, sources, verdict_tables
 from wireproof.spark.columns import ColumnsOrItem
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import AdapterSession, ItemCase
@@ -27,7 +27,14 @@ from wireproof.spark.jobs import ClusterEnv
 from wireproof.spark.objects import EMPTY, ObjectPlace, ObjectReader, SkippedObject, list_objects, unreadable
 from wireproof.spark.scan_report import first_names
 from wireproof.spark.sources import TASKS_PER_CORE, SourceSettings
-from wireproof.spark.spans import COMPRESSED_WEIGHT, ObjectSpan, group_spans, split_range
+from wireproof.spark.spans import (
+    COMPRESSED_WEIGHT,
+    ObjectSpan,
+    check_coverage,
+    group_spans,
+    open_span,
+    split_range,
+)
 from wireproof.spark.verdict_rows import VerdictRows
 from wireproof.spark.verdict_tables import FRAMES, SpanResult, VerdictVectors, stretch_bytes
 from wireproof.wire.scan_items import Item
@@ -222,11 +229,11 @@ def scan_span(plan: ScanPlan, number: int) -> None:
     def write(new: Path) -> None:
         with ExitStack() as stack:
             writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=jobs.COMPRESSION))
-            opened = spans.open_span(span, source.max_unpacked)
+            opened = open_span(span, source.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
             benches = [stack.enter_context(AdapterSession(spec)) for spec in plan.adapters]
             parts = span.known or _parts(benches, source, stored, start, end)
-            checked = spans.check_coverage(parts, stored, start, end)
+            checked = check_coverage(parts, stored, start, end)
             for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
                 writer.write_table(table)
 

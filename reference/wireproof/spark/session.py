@@ -60,7 +60,14 @@ def session(
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config(map=dict(LOCAL_SETTINGS))
-        _share_path()
+        # Let workers import this package from where this process did, be it a checkout.
+        spec = find_spec("wireproof")
+        assert spec is not None, "this module is in the package"
+        assert spec.origin is not None, "the package has a file"
+        folder = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
+        path = os.environ.get("PYTHONPATH", "")
+        if folder not in path.split(os.pathsep):
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))
     _choose_python(conf or {})
     return builder.config(map=dict(conf or {})).getOrCreate()
 
@@ -90,17 +97,6 @@ def _choose_python(conf: Mapping[str, str]) -> None:
     if PYTHON_SETTING in conf:
         os.environ["PYSPARK_PYTHON"] = conf[PYTHON_SETTING]
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-
-
-def _share_path() -> None:
-    """Let workers import this package from where this process did, be it a checkout."""
-    spec = find_spec("wireproof")
-    assert spec is not None, "this module is in the package"
-    assert spec.origin is not None, "the package has a file"
-    folder = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
-    path = os.environ.get("PYTHONPATH", "")
-    if folder not in path.split(os.pathsep):
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))
 
 
 # --- verbs on Spark ---

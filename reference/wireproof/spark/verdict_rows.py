@@ -129,10 +129,9 @@ class VerdictRows:
         fault = entries.column("fault")
         if fault.null_count < entries.num_rows:
             for row in entries.filter(fault.is_valid()).to_pylist():
-                self._count_refused(row)
-        return self._rows_without_verdicts(entries)
-
-    def _rows_without_verdicts(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+                item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
+                item_case = self.item_case(item)
+                self._count(item_case, (reference_verdict(self._format(item_case), item),))
         size = entries.num_rows
         none = pa.array(np.zeros(size + 1, np.int32))
         verdicts = pa.ListArray.from_arrays(
@@ -182,11 +181,6 @@ class VerdictRows:
             batches = entries.filter(is_batch)
             names = ("offset", "last_offset", "leader_epoch", "position", "length")
             found.add_batches(*(batches.column(name).to_numpy(zero_copy_only=False) for name in names))
-
-    def _count_refused(self, row: dict[str, Any]) -> None:
-        item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
-        item_case = self.item_case(item)
-        self._count(item_case, (reference_verdict(self._format(item_case), item),))
 
 
 def _too_large(item_case: ItemCase, benches: list[AdapterSession], ours: ItemVerdict) -> list[ItemVerdict]:

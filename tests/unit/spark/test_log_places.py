@@ -8,7 +8,7 @@ import pytest
 from attrs import define
 from moto.server import ThreadedMotoServer
 
-from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.family.spark_reader import KAFKA
 from wireproof.spark.errors import SourceError
 from wireproof.spark.objects import (
     HIDDEN,

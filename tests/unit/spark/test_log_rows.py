@@ -14,14 +14,14 @@ import zstandard
 from each import each
 from pyspark import cloudpickle
 
-from wireproof.kafka.family import spark_columns as kafka_columns
 from wireproof.kafka.family import spark_reader as columnar_reader
-from wireproof.kafka.family.spark_framing import KAFKA
-from wireproof.spark import sources, spans
+from wireproof.kafka.family import spark_source as kafka_columns
+from wireproof.kafka.family.spark_reader import KAFKA
+from wireproof.spark import sources
 from wireproof.spark.columns import FRAME_COLUMNS, RowData, SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.objects import expand_paths
-from wireproof.spark.spans import ReadRequest, plan_tasks, whole_objects
+from wireproof.spark.spans import ReadRequest, plan_tasks, read_spans, whole_objects
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
 
@@ -42,7 +42,7 @@ def rows(
         whole_objects(expand_paths(asked.paths, asked.kind.suffixes)),
         asked.tasks,
     )
-    return [row for task in spans for batch in spans.read_spans(task, wanted) for row in batch.to_pylist()]
+    return [row for task in spans for batch in read_spans(task, wanted) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("wanted", ["frames", "records"])
@@ -273,7 +273,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
         asked.max_unpacked,
     )
     [task] = plan_tasks(asked.framing, asked.options, whole_objects(expand_paths(asked.paths, (".log",))), 1)
-    assert [batch.num_rows for batch in spans.read_spans(task, wanted)] == [1] * 6
+    assert [batch.num_rows for batch in read_spans(task, wanted)] == [1] * 6
 
 
 # --- options ---

@@ -14,7 +14,7 @@ from work_counter import growth
 from wireproof import formats
 from wireproof.heka.family.spark_source import HEKA
 from wireproof.iggy.family.spark_source import IGGY
-from wireproof.kafka.family.spark_framing import KAFKA
+from wireproof.kafka.family.spark_reader import KAFKA
 from wireproof.spark.errors import SourceError
 from wireproof.spark.objects import ObjectPlace, ObjectReader
 from wireproof.spark.spans import (

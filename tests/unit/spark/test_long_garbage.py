@@ -12,8 +12,7 @@ from each import each
 from wireproof import formats
 from wireproof.kafka.columnar import garbage_search, parallel_garbage_search
 from wireproof.kafka.columnar.garbage_search import GarbageEnd
-from wireproof.kafka.family.spark_framing import KAFKA
-from wireproof.kafka.family.spark_reader import read_frames
+from wireproof.kafka.family.spark_reader import KAFKA, read_frames
 from wireproof.spark import spans as object_spans
 from wireproof.spark.columns import EntryColumns
 from wireproof.spark.objects import ObjectPlace

@@ -10,9 +10,9 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from wireproof.columnar.array_types import FRAME, KINDS, Buffer
 from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.optional_deps import np
-from wireproof.columnar.scanned_items import FRAME, KINDS, Buffer
 from wireproof.heka import header
 from wireproof.heka.columnar.frame_kernels import walk_frames
 from wireproof.heka.scan import REREAD_BYTES_PER_BYTE, Scanner

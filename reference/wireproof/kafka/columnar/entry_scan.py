@@ -8,14 +8,19 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from wireproof.columnar.array_types import KINDS, Buffer
 from wireproof.columnar.basic_kernels import Array
 from wireproof.columnar.optional_deps import np
-from wireproof.columnar.scanned_items import KINDS, Buffer
 from wireproof.kafka.columnar import entry_kernels as kernels
-from wireproof.kafka.columnar.entry_index import EntryIndex
 from wireproof.kafka.columnar.entry_kernels import BROKEN, BUFFER_END, CUT
 from wireproof.kafka.columnar.garbage_search import garbage_item
-from wireproof.kafka.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
+from wireproof.kafka.columnar.judged_block import (
+    MAX_BLOCK_BYTES,
+    EntryIndex,
+    JudgedBlock,
+    RecordForm,
+    judge_entries,
+)
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options

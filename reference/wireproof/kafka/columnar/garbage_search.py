@@ -12,7 +12,7 @@ from typing import Final
 import google_crc32c
 from attrs import define, field, frozen
 
-from wireproof.columnar import crc_kernels
+from wireproof.columnar import basic_kernels
 from wireproof.columnar.basic_kernels import EIGHT, ONE, ZERO, Array, Flag, Int, Octets, Pos, U, read_uint
 from wireproof.columnar.optional_deps import compile_kernel, np
 from wireproof.kafka.columnar.entry_kernels import MAGIC_AT, OVERHEAD, THROUGH_MAGIC
@@ -60,8 +60,10 @@ def is_checksum_valid(data: Octets, at: Pos, end: Pos) -> Flag:
     if first >= end:
         return False
     if magic == 2:
-        return read_uint(data, stored_at, CRC_BYTES) == crc_kernels.crc(crc_kernels.CRC32C, data, first, end)
-    return read_uint(data, stored_at, CRC_BYTES) == crc_kernels.crc(crc_kernels.CRC32, data, first, end)
+        return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(
+            basic_kernels.CRC32C, data, first, end
+        )
+    return read_uint(data, stored_at, CRC_BYTES) == basic_kernels.crc(basic_kernels.CRC32, data, first, end)
 
 
 @compile_kernel

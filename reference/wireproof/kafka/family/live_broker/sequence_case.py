@@ -21,7 +21,7 @@ from wireproof.adapters.python_object import line_of
 from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof.cases.steps import ERROR
 from wireproof.kafka.family.live_broker import step_requests
-from wireproof.kafka.family.live_broker.asked_twice import asked_twice
+from wireproof.kafka.family.live_broker.append_case import asked_twice
 from wireproof.kafka.family.live_broker.cluster import Cluster
 from wireproof.kafka.family.live_broker.requests import ProducerIds, only
 from wireproof.kafka.family.live_broker.step_requests import FetchLimits, NoCoordinatorError, NotAskedError
