@@ -4,7 +4,6 @@
 the garbage depends on everything after it, so the reference reads on in the object itself.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from struct import Struct
@@ -24,7 +23,6 @@ from wireproof.kafka.columnar.entry_scan import ScanStep, scan_steps, step_frame
 from wireproof.kafka.columnar.garbage_search import garbage_item
 from wireproof.kafka.columnar.header_columns import ALL_COLUMNS, CODECS, ITEM_COLUMNS, header_columns
 from wireproof.kafka.columnar.judged_block import RecordForm
-from wireproof.kafka.columnar.parallel_garbage_search import find_garbage_end
 from wireproof.kafka.family.streams import ATTRIBUTE_CAPABILITIES
 from wireproof.kafka.layouts import BATCH, BY_MAGIC
 from wireproof.kafka.scan import MAX_ENTRY
@@ -213,10 +211,9 @@ def _moved(item: Item, base: int) -> Item:
 
 
 def recover(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
-    """Yield the same split points as `recover_by_item`; all cores search long garbage."""
+    """Yield the same split points as `recover_by_item`; kernels search long garbage."""
     stored = pieces.stored
-    find_end = partial(find_garbage_end, threads=os.cpu_count() or 1)
-    found = garbage_item(stored.read, pieces.position, stored.size, options, find_end)
+    found = garbage_item(stored.read, pieces.position, stored.size, options)
     if found is not None:
         garbage, settled = found
         end = garbage.at + garbage.length
