@@ -369,13 +369,8 @@ def _json_words(fmt: Format) -> Iterator[bytes]:
     yield from names
     yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
     if b'"messages":' in names:
-        yield from _words_of_messages()
+        yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
+        yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
+        yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
+        yield from (b'"AA=="', b'"AB=="')
     yield from json_words()
-
-
-def _words_of_messages() -> Iterator[bytes]:
-    """Yield what only bodies with messages have: headers and their kinds, computed members, base64."""
-    yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-    yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
-    yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
-    yield from (b'"AA=="', b'"AB=="')

@@ -71,7 +71,13 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
         except errors.KafkaError as error:
             kind = LostTopicError if isinstance(error, LostTopicError) else errors.KafkaError
             if kind in done:
-                return _refused_twice(cluster, error)
+                if isinstance(error, LostTopicError):
+                    return Refused(detail=LOST, text=str(error), untyped=True)
+                if not cluster.is_alive():
+                    cluster.returns()  # the process that asks the next case does not wait for it
+                    return _gone(error)
+                text = f"the broker closes the connection without an answer: {line_of(error)}"
+                return Refused(detail=CLOSED, text=text, untyped=True)
             done.append(kind)
             noticed = time.monotonic()
             away = kind is LostTopicError or not cluster.is_alive()
@@ -79,17 +85,6 @@ def asked_twice(cluster: Cluster, ask: Callable[[], Outcome], lost: Callable[[fl
                 return _gone(error)
         if away:
             lost(noticed)
-
-
-def _refused_twice(cluster: Cluster, error: errors.KafkaError) -> Outcome:
-    """Return the outcome of a case that lost its topic twice, or its connection twice."""
-    if isinstance(error, LostTopicError):
-        return Refused(detail=LOST, text=str(error), untyped=True)
-    if not cluster.is_alive():
-        cluster.returns()  # the process that asks the next case does not wait for it
-        return _gone(error)
-    text = f"the broker closes the connection without an answer: {line_of(error)}"
-    return Refused(detail=CLOSED, text=text, untyped=True)
 
 
 def _asked(ask: Callable[[], Outcome]) -> Outcome:
@@ -172,21 +167,17 @@ def stored_value(log: Log, frame: Frame, next_offset: int) -> dict[str, Any]:
 def _relative(entry: LogEntry, frame: Frame) -> LogEntry:
     match entry:
         case RecordBatch():
-            return _relative_batch(entry, frame)
+            stamped = bool(entry.attributes & LOG_APPEND_TIME)
+            epoch = 0 if entry.partition_leader_epoch == frame.epoch else entry.partition_leader_epoch
+            return evolve(
+                entry,
+                base_offset=entry.base_offset - frame.base,
+                partition_leader_epoch=epoch,
+                max_timestamp=_time(entry.max_timestamp, frame, stamped=stamped),
+                records=tuple(_relative_record(record, frame, stamped=stamped) for record in entry.records),
+            )
         case Message():
             return _relative_message(entry, frame)
-
-
-def _relative_batch(batch: RecordBatch, frame: Frame) -> RecordBatch:
-    stamped = bool(batch.attributes & LOG_APPEND_TIME)
-    epoch = 0 if batch.partition_leader_epoch == frame.epoch else batch.partition_leader_epoch
-    return evolve(
-        batch,
-        base_offset=batch.base_offset - frame.base,
-        partition_leader_epoch=epoch,
-        max_timestamp=_time(batch.max_timestamp, frame, stamped=stamped),
-        records=tuple(_relative_record(record, frame, stamped=stamped) for record in batch.records),
-    )
 
 
 def _relative_record(record: Record, frame: Frame, *, stamped: bool) -> Record:

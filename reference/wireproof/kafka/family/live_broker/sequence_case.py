@@ -366,17 +366,13 @@ def _fetch(cluster: Cluster, session: Session, fields: Fields) -> Json:
     if "until" in fields:
         end = int(fields["until"])
         answer = _waited(ask, answer, lambda one: int(one["highWatermark"]) >= end, UNTIL_SECONDS)
-        if not _is_stable(answer):
+        if not (ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])):
             time.sleep(SETTLED_SECONDS)
             answer = ask()
     if "compacted" in fields:
         most = int(fields["compacted"])
         answer = _waited(ask, answer, lambda one: _count(one) <= most, CLEANED_SECONDS)
     return answer
-
-
-def _is_stable(answer: Fetched) -> bool:
-    return ERROR in answer or answer.get("lastStableOffset") in (None, answer["highWatermark"])
 
 
 def _waited(
