@@ -18,15 +18,14 @@ from wireproof.data_files import (
     PartitionReport,
     named,
 )
-from wireproof.kafka import batch, checkpoint_files, metadata_files, producer_snapshot, transaction_index
-from wireproof.kafka.checkpoint_files import EPOCH_FIELDS, OFFSET_FIELDS
+from wireproof.kafka import batch, producer_snapshot, state_files, transaction_index
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.family.entry_cells import offsets_and_epoch
 from wireproof.kafka.family.index_files import SYSTEM, parse_file_name, read_segment
 from wireproof.kafka.index_file import REBUILD
-from wireproof.kafka.metadata_files import MetadataFile
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_size_and_magic
+from wireproof.kafka.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
 from wireproof.runner import data_directory
 from wireproof.runner.data_directory import log_report
 from wireproof.runner.entry_list import ListedEntry, ListedRows
@@ -147,20 +146,20 @@ def _producers(file: DataFile) -> FileReport:
 
 def _epochs(file: DataFile) -> FileReport:
     """Check a leader epoch checkpoint: §14.3."""
-    found = checkpoint_files.read(file.read(), EPOCH_FIELDS)
+    found = state_files.read(file.read(), EPOCH_FIELDS)
     pairs: list[Json] = [list(entry.fields) for entry in found.entries]
     last = found.entries[-EPOCHS_SHOWN:]
     shown = ", ".join("{} from offset {}".format(*entry.fields) for entry in last)
     more = f"{len(pairs) - EPOCHS_SHOWN} earlier, " if len(pairs) > EPOCHS_SHOWN else ""
-    findings = (*found.findings, *checkpoint_files.check_epochs(found))
+    findings = (*found.findings, *state_files.check_epochs(found))
     return FileReport(f"epochs {more}{shown}" if pairs else "no epoch", findings, {"epochs": pairs})
 
 
 def _checkpoint(file: DataFile) -> FileReport:
     """Check an offset checkpoint: §14.3."""
-    found = checkpoint_files.read(file.read(), OFFSET_FIELDS)
+    found = state_files.read(file.read(), OFFSET_FIELDS)
     rows: list[Json] = [list(entry.fields) for entry in found.entries]
-    findings = (*found.findings, *checkpoint_files.check_offsets(found))
+    findings = (*found.findings, *state_files.check_offsets(found))
     return FileReport(_count(len(rows), "partition"), findings, {"offsets": rows})
 
 
@@ -227,13 +226,13 @@ KINDS: Final = (
     FileKind(
         "topic id",
         named(rf"partition\.metadata{TEMPORARY}"),
-        lambda file: _shown(metadata_files.read_partition_metadata(file.read())),
+        lambda file: _shown(state_files.read_partition_metadata(file.read())),
         small=True,
     ),
     FileKind(
         "ids of cluster and node",
         named(rf"meta\.properties{TEMPORARY}"),
-        lambda file: _shown(metadata_files.read_properties(file.read())),
+        lambda file: _shown(state_files.read_properties(file.read())),
         small=True,
     ),
     FileKind(
@@ -246,13 +245,13 @@ KINDS: Final = (
     FileKind(
         "mark of a clean stop",
         named(r"\.kafka_cleanshutdown"),
-        lambda file: _shown(metadata_files.read_clean_shutdown(file.read())),
+        lambda file: _shown(state_files.read_clean_shutdown(file.read())),
         small=True,
     ),
     FileKind(
         "KRaft election state",
         named(rf"quorum-state{TEMPORARY}"),
-        lambda file: _shown(metadata_files.read_quorum_state(file.read())),
+        lambda file: _shown(state_files.read_quorum_state(file.read())),
         small=True,
     ),
     FileKind("KRaft snapshot", named(r"\d{20}-\d{10}\.checkpoint(?:\.deleted)?"), _kraft_snapshot),
@@ -376,7 +375,7 @@ def _is_compacted(files: Sequence[CheckedFile], name: str, topic: str) -> bool:
         return True
     path = files[0].file.path.absolute().parent.parent / COMPACTION
     data = path.read_bytes() if path.is_file() else b""
-    entries = checkpoint_files.read(data, OFFSET_FIELDS).entries
+    entries = state_files.read(data, OFFSET_FIELDS).entries
     return any(f"{entry.fields[0]}-{entry.fields[1]}" == name for entry in entries)
 
 
