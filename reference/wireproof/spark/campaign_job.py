@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-from attrs import define, field, frozen
+from attrs import astuple, define, field, frozen
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
@@ -101,13 +101,10 @@ class SignatureGroups:
     def dump(self) -> list[list[Any]]:
         """Return the JSON form, sorted."""
         return [
-            [*(getattr(signature, name) for name in SIGNATURE_PARTS), group.count, group.first,
+            [*astuple(signature), group.count, group.first,
              [[case.size, case.question, case.number] for case in group.smallest]]
             for signature, group in sorted(self.groups.items(), key=lambda pair: pair[0])
         ]  # fmt: skip
-
-
-SIGNATURE_PARTS: Final = ("implementation", "format", "op", "kind", "cls", "path")
 
 
 def load_groups(rows: Iterable[list[Any]], most: int) -> SignatureGroups:

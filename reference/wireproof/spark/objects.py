@@ -267,28 +267,18 @@ def _is_hidden(folder: str) -> bool:
 
 _WILDCARDS: Final = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]")
 
+_REGEX_OF: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
 
 def _regex(pattern: str) -> str:
     """Return the regular expression of a glob over a relative path."""
     out, at = "", 0
-    for wildcard in _WILDCARDS.finditer(pattern):
-        out += re.escape(pattern[at : wildcard.start()]) + _regex_of(wildcard.group())
-        at = wildcard.end()
+    for found in _WILDCARDS.finditer(pattern):
+        word = found.group()
+        characters = "[^" + word[2:] if word.startswith("[!") else word
+        out += re.escape(pattern[at : found.start()]) + _REGEX_OF.get(word, characters)
+        at = found.end()
     return out + re.escape(pattern[at:])
-
-
-def _regex_of(wildcard: str) -> str:
-    match wildcard:
-        case "**/":
-            return "(?:[^/]+/)*"
-        case "**":
-            return ".*"
-        case "*":
-            return "[^/]*"
-        case "?":
-            return "[^/]"
-        case _:
-            return "[^" + wildcard[2:] if wildcard.startswith("[!") else wildcard
 
 
 # --- reading ---

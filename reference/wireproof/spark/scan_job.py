@@ -327,39 +327,33 @@ def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any
     """Write the tables from the spans, which must all be committed; return `signatures` and `files`."""
     jobs.remove_partial_files(plan.out)
     parts = [jobs.load_json(plan.commit_file(number)) for number in plan.spans]
-    signatures, files = (
-        verdict_tables.merge_signatures(parts),
-        list(verdict_tables.merge_files(_files(plan, parts))),
+    placed = list(zip((span.place for span in plan.spans.values()), parts, strict=True))
+    named = [(place.display_name, part) for place, part in placed]
+    signatures = verdict_tables.merge_signatures(parts)
+    files = list(
+        verdict_tables.merge_files(
+            (place.display_name, place.size, place.compression is not None, part) for place, part in placed
+        )
     )
-    jobs.write_table(plan.out / "signatures.parquet", signatures, verdict_tables.SIGNATURES)
-    jobs.write_table(
-        plan.out / "samples.parquet", verdict_tables.merge_samples(parts, plan.most), verdict_tables.SAMPLES
-    )
-    jobs.write_table(plan.out / "matrix.parquet", verdict_tables.matrix_rows(parts), verdict_tables.MATRIX)
-    jobs.write_table(plan.out / "positions.parquet", _positions(plan, parts), verdict_tables.POSITIONS)
-    jobs.write_table(plan.out / "damage.parquet", _damage(plan, parts), verdict_tables.DAMAGE)
-    skipped = [{"path": each.display_name, "size": each.size, "reason": each.reason} for each in plan.skipped]
-    jobs.write_table(plan.out / "skipped.parquet", skipped, verdict_tables.SKIPPED)
-    jobs.write_table(plan.out / "files.parquet", files, verdict_tables.FILES)
-    jobs.write_table(plan.out / "run.parquet", [_manifest(plan)], verdict_tables.RUN)
+    tables = {
+        "signatures": (signatures, verdict_tables.SIGNATURES),
+        "samples": (verdict_tables.merge_samples(parts, plan.most), verdict_tables.SAMPLES),
+        "matrix": (verdict_tables.matrix_rows(parts), verdict_tables.MATRIX),
+        "positions": (verdict_tables.position_rows(named), verdict_tables.POSITIONS),
+        "damage": (
+            verdict_tables.damage_rows((name, part["damages"]) for name, part in named),
+            verdict_tables.DAMAGE,
+        ),
+        "skipped": (
+            [{"path": each.display_name, "size": each.size, "reason": each.reason} for each in plan.skipped],
+            verdict_tables.SKIPPED,
+        ),
+        "files": (files, verdict_tables.FILES),
+        "run": ([_manifest(plan)], verdict_tables.RUN),
+    }
+    for name, (rows, schema) in tables.items():
+        jobs.write_table(plan.out / f"{name}.parquet", rows, schema)
     return signatures, files
-
-
-def _names(plan: ScanPlan) -> list[str]:
-    return [span.place.display_name for span in plan.spans.values()]
-
-
-def _positions(plan: ScanPlan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return verdict_tables.position_rows(list(zip(_names(plan), parts, strict=True)))
-
-
-def _damage(plan: ScanPlan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return verdict_tables.damage_rows(zip(_names(plan), (part["damages"] for part in parts), strict=True))
-
-
-def _files(plan: ScanPlan, parts: list[dict[str, Any]]) -> Iterator[tuple[str, int, bool, dict[str, Any]]]:
-    for span, part in zip(plan.spans.values(), parts, strict=True):
-        yield span.place.display_name, span.place.size, span.place.compression is not None, part
 
 
 def _manifest(plan: ScanPlan) -> dict[str, Any]:
