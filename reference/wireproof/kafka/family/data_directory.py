@@ -18,11 +18,11 @@ from wireproof.data_files import (
     PartitionReport,
     named,
 )
-from wireproof.kafka import batch, producer_snapshot, state_files, transaction_index
+from wireproof.kafka import batch, producer_snapshot, state_files
 from wireproof.kafka.control_types import CONTROL_TYPES, SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from wireproof.kafka.family.entry_cells import offsets_and_epoch
 from wireproof.kafka.family.index_files import SYSTEM, parse_file_name, read_segment
-from wireproof.kafka.index_file import REBUILD
+from wireproof.kafka.index_file import REBUILD, aborted_transactions
 from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.kafka.size_and_magic import peek_size_and_magic
 from wireproof.kafka.state_files import EPOCH_FIELDS, OFFSET_FIELDS, MetadataFile
@@ -56,7 +56,7 @@ def _log(file: DataFile) -> FileReport:
     assert name is not None, file.path
     segment = read_segment(file.path)
     findings = []
-    aborted = transaction_index.aborted_transactions(segment).values()
+    aborted = aborted_transactions(segment).values()
     unlisted = [one for one in aborted if one.first is not None]  # one without records has no entry
     if unlisted and not name.beside(".txnindex").exists():
         text = f"{len(unlisted)} transactions were aborted, and there is no .txnindex"
