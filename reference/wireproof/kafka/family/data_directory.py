@@ -1,7 +1,7 @@
 """The files in a data directory of Kafka, alone and compared with each other: kafka.md §14."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -216,6 +216,11 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what if number == 1 else plural}"
 
 
+def _metadata(what: str, name: str, read: Callable[[bytes], MetadataFile]) -> FileKind:
+    """Return the kind of a file of properties, by the pattern of its name."""
+    return FileKind(what, named(name), lambda file: _shown(read(file.read())), small=True)
+
+
 KINDS: Final = (
     FileKind("log segment", named(rf"\d{{20}}\.log{STATE}"), _log, _is_kafka, is_fast=True),
     FileKind("offset index", named(rf"\d{{20}}\.index{STATE}"), _index, _is_kafka_index),
@@ -223,18 +228,8 @@ KINDS: Final = (
     FileKind("transaction index", named(rf"\d{{20}}\.txnindex{STATE}"), _index),
     FileKind("producer snapshot", named(rf"\d{{20}}\.snapshot{STATE}"), _producers, small=True),
     FileKind("leader epochs", named(rf"leader-epoch-checkpoint{TEMPORARY}"), _epochs, small=True),
-    FileKind(
-        "topic id",
-        named(rf"partition\.metadata{TEMPORARY}"),
-        lambda file: _shown(state_files.read_partition_metadata(file.read())),
-        small=True,
-    ),
-    FileKind(
-        "ids of cluster and node",
-        named(rf"meta\.properties{TEMPORARY}"),
-        lambda file: _shown(state_files.read_properties(file.read())),
-        small=True,
-    ),
+    _metadata("topic id", rf"partition\.metadata{TEMPORARY}", state_files.read_partition_metadata),
+    _metadata("ids of cluster and node", rf"meta\.properties{TEMPORARY}", state_files.read_properties),
     FileKind(
         "offset checkpoint",
         named(rf"(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint{TEMPORARY}"),
@@ -242,18 +237,8 @@ KINDS: Final = (
         small=True,
     ),
     FileKind("lock", named(r"\.lock"), _lock),
-    FileKind(
-        "mark of a clean stop",
-        named(r"\.kafka_cleanshutdown"),
-        lambda file: _shown(state_files.read_clean_shutdown(file.read())),
-        small=True,
-    ),
-    FileKind(
-        "KRaft election state",
-        named(rf"quorum-state{TEMPORARY}"),
-        lambda file: _shown(state_files.read_quorum_state(file.read())),
-        small=True,
-    ),
+    _metadata("mark of a clean stop", r"\.kafka_cleanshutdown", state_files.read_clean_shutdown),
+    _metadata("KRaft election state", rf"quorum-state{TEMPORARY}", state_files.read_quorum_state),
     FileKind("KRaft snapshot", named(r"\d{20}-\d{10}\.checkpoint(?:\.deleted)?"), _kraft_snapshot),
     FileKind("KRaft snapshot, not complete", named(r"\d{20}-\d{10}-\d+\.checkpoint\.part"), _kraft_snapshot),
     FileKind("bootstrap snapshot", named(rf"bootstrap\.checkpoint{TEMPORARY}"), _kraft_snapshot),
