@@ -25,9 +25,9 @@ from wireproof.iggy.batch import (
     write_header,
     write_length_and_checksum,
 )
+from wireproof.iggy.destination import Identifier, Partitioning
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderKind, HeaderValue
 from wireproof.iggy.headers import HeaderMap
-from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.message import (
     MESSAGE_STATES,
     POLLED_30,
@@ -40,7 +40,6 @@ from wireproof.iggy.message import (
     SentMessage70,
     write_message,
 )
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import Poll110, Poll111
 from wireproof.wire.layout import Layout, Number, bits_of
 from wireproof.wire.writer import Writer

@@ -11,9 +11,8 @@ from wireproof.cases.mutate.dictionary import edges, enumerated_words, json_word
 from wireproof.cases.mutate.mutation_rules import MutationRules
 from wireproof.family import Format
 from wireproof.iggy.batch import PRODUCER, BatchHeader, BatchHeader111, BatchMessage, Producer
-from wireproof.iggy.deferred_poll import DeferredPollRequest
+from wireproof.iggy.destination import IDENTIFIER_KINDS, Identifier, Partitioning
 from wireproof.iggy.fetch import FetchSection
-from wireproof.iggy.fetch_request import STARTS, FetchRequest, FetchTarget
 from wireproof.iggy.frame import (
     EVICTION_REASONS,
     HEADERS_BY_COMMAND,
@@ -28,7 +27,6 @@ from wireproof.iggy.frame import (
 )
 from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
-from wireproof.iggy.identifier import TAGS, Identifier
 from wireproof.iggy.json_common import CONTEXT_NUMBERS, PartitionContext
 from wireproof.iggy.json_poll import (
     JsonPoll70,
@@ -53,13 +51,22 @@ from wireproof.iggy.message import (
     SentMessage90,
     StoredMessage30,
 )
-from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import Poll110, Poll111
-from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92, PollRequest111
 from wireproof.iggy.reply import ClassicReply
+from wireproof.iggy.requests import (
+    DEFERRED_MARGIN,
+    DEFERRED_POLL_REQUEST,
+    FETCH_REQUEST,
+    LARGEST_TIMEOUT,
+    LARGEST_WAIT,
+    LEAST_BYTES,
+    POLL_REQUEST,
+    POLL_REQUEST_REVISIONS,
+    STARTS,
+    WAITING,
+)
 from wireproof.iggy.send import Send90, Send111
-from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
 from wireproof.wire.layout import Checksum, Layout, Number, bits_of
 
 # --- codes of fields of a frame ---
@@ -205,15 +212,15 @@ def _waiting(request: Any) -> Any:  # noqa: ANN401 - a request of code 106 or 10
     )
 
 
-def _fetch(request: FetchRequest) -> FetchRequest:
+def _fetch(request: Any) -> Any:  # noqa: ANN401 - a request of code 109
     """Name each partition once, and limit each target too: iggy.md, section 6.2."""
-    limited: FetchRequest = _waiting(request)
+    limited = _waiting(request)
     once = {target.partition_id: target for target in request.targets}
     targets = tuple(_target(target, limited.max_bytes) for target in once.values())
     return evolve(limited, targets=targets)
 
 
-def _target(target: FetchTarget, most: int) -> FetchTarget:
+def _target(target: Any, most: int) -> Any:  # noqa: ANN401 - a target of such a request
     kind = target.strategy.kind if target.strategy.kind in STARTS else "offset"
     size = min(max(target.max_bytes, LEAST_BYTES), most)
     return evolve(target, strategy=evolve(target.strategy, kind=kind), max_bytes=size)
@@ -280,8 +287,8 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
     Partitioning: _partitioning,
     **dict.fromkeys((Poll110, Poll111), _batched),
     Producer: _producer,
-    DeferredPollRequest: _waiting,
-    FetchRequest: _fetch,
+    DEFERRED_POLL_REQUEST.at(WAITING).type: _waiting,
+    FETCH_REQUEST.at(WAITING).type: _fetch,
     FetchSection: _section,
     **{
         layout.value: _with_known_codes(layout)
@@ -290,7 +297,7 @@ NORMALISERS: Final[dict[type, Callable[[Any], Any]]] = {
         if layout.value is not None
     },
     **dict.fromkeys((JsonError, JsonError40), _error),
-    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80, PollRequest111), _request),
+    **dict.fromkeys((POLL_REQUEST.at(revision).type for revision in POLL_REQUEST_REVISIONS), _request),
     PolledMessage70: _unsealed,
     **dict.fromkeys((Send90, Send111), _sent_later),
     SentMessage70: _unsealed,
@@ -356,7 +363,7 @@ def words(fmt: Format) -> Iterator[bytes]:
 def _binary_words() -> Iterator[bytes]:
     """Yield tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid UTF-8."""
     yield from edges("<")
-    yield from (bytes([code]) for code in TAGS)
+    yield from (bytes([code]) for code in IDENTIFIER_KINDS)
     yield from (bytes([kind.code]) + pack("<I", kind.size or 1) for kind in HEADER_KINDS)
     yield from (bytes([code]) for code in MESSAGE_STATES)
     yield pack("<I", 1) + b"k"
@@ -369,8 +376,13 @@ def _json_words(fmt: Format) -> Iterator[bytes]:
     yield from names
     yield from (json.dumps(word).encode() for word in enumerated_words(fmt.value))
     if b'"messages":' in names:
-        yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-        yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
-        yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
-        yield from (b'"AA=="', b'"AB=="')
+        yield from _words_of_messages()
     yield from json_words()
+
+
+def _words_of_messages() -> Iterator[bytes]:
+    """Yield what only bodies with messages have: headers and their kinds, computed members, base64."""
+    yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
+    yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
+    yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
+    yield from (b'"AA=="', b'"AB=="')

@@ -14,7 +14,6 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.iggy import retained_batch
 from wireproof.iggy.batch import Producer
-from wireproof.iggy.deferred_poll import DeferredPollRequest
 from wireproof.iggy.family.message_strategies import (
     batched_polls,
     batched_polls_111,
@@ -35,7 +34,6 @@ from wireproof.iggy.family.message_strategies import (
     unsigned,
 )
 from wireproof.iggy.fetch import FetchReply, FetchSection
-from wireproof.iggy.fetch_request import STARTS, TARGET, FetchRequest, FetchTarget
 from wireproof.iggy.frame import (
     EVICTION,
     FIRST_PARTITION_OPERATION,
@@ -90,20 +88,23 @@ from wireproof.iggy.message import (
 )
 from wireproof.iggy.poll import REVISIONS as POLLS
 from wireproof.iggy.poll import Poll30, Poll40, Poll60, Poll70, Poll90
-from wireproof.iggy.poll_request import (
-    Consumer,
-    Consumer30,
-    Consumer111,
-    PollingStrategy,
-    PollRequest30,
-    PollRequest80,
-    PollRequest92,
-    PollRequest111,
-)
 from wireproof.iggy.reply import CONFIRMATION, ClassicReply, SendConfirmation, SendReply
+from wireproof.iggy.requests import (
+    CONSUMER,
+    DEFERRED_MARGIN,
+    DEFERRED_POLL_REQUEST,
+    FETCH_REQUEST,
+    FETCH_TARGET,
+    LARGEST_TIMEOUT,
+    LARGEST_WAIT,
+    LEAST_BYTES,
+    POLL_REQUEST,
+    STARTS,
+    STRATEGY,
+    WAITING,
+)
 from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.iggy.send import Send30, Send70, Send90, Send111
-from wireproof.iggy.wait_limits import DEFERRED_MARGIN, LARGEST_TIMEOUT, LARGEST_WAIT, LEAST_BYTES
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
@@ -111,28 +112,33 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
 STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
-_CONSUMERS: Final = st.sampled_from(["consumer", "group"])
-_STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
-
-
-CONSUMERS: Final[dict[Hashable, Any]] = {PollRequest30: Consumer30, PollRequest111: Consumer111}
-"""The class of a consumer, by the class of the request; `Consumer` for all others."""
 
 
 @cache
-def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
+def consumers(revision: str, least: int) -> SearchStrategy[Any]:
+    """Return a strategy for consumers and groups. `least` is the smallest number of an identifier."""
+    ids: SearchStrategy[Any] = unsigned(32) if revision == "0.0.30" else identifiers(least)
+    return st.builds(CONSUMER.at(revision).type, st.sampled_from(["consumer", "group"]), ids)
+
+
+@cache
+def starts(revision: str, *kinds: str) -> SearchStrategy[Any]:
+    """Return a strategy for polling strategies of some kinds."""
+    return st.builds(STRATEGY.at(revision).type, st.sampled_from(kinds), unsigned(64))
+
+
+@cache
+def poll_requests(revision: str, least: int = 1) -> SearchStrategy[Any]:
     """Return a strategy for requests of PollMessages. `least` is the smallest number of an identifier."""
-    ids: SearchStrategy[Any] = unsigned(32) if value is PollRequest30 else identifiers(least)
+    layout = POLL_REQUEST.at(revision)
     partitions: SearchStrategy[Any] = unsigned(32)
     return st.builds(
-        cast("type[Any]", value),
-        consumer=st.builds(CONSUMERS.get(value, Consumer), _CONSUMERS, ids),
+        layout.type,
+        consumer=consumers(revision, least),
         stream=identifiers(least),
         topic=identifiers(least),
-        partition_id=st.one_of(st.none(), partitions)
-        if value in (PollRequest80, PollRequest111)
-        else partitions,
-        strategy=st.builds(PollingStrategy, cast("Any", _STRATEGIES), unsigned(64)),
+        partition_id=partitions | st.none() if layout.position("partition_flag") else partitions,
+        strategy=starts(revision, "offset", "timestamp", "first", "last", "next"),
         count=unsigned(32).map(lambda number: max(number, 1)),
         auto_commit=st.booleans(),
     )
@@ -228,12 +234,12 @@ def json_errors(value: Hashable) -> SearchStrategy[Any]:
 
 @cache
 @st.composite
-def deferred_polls(draw: DrawFn) -> DeferredPollRequest:
+def deferred_polls(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structure
     """Draw a request of a poll that waits."""
-    poll: PollRequest111 = draw(poll_requests(PollRequest111, 0))
+    poll = draw(poll_requests(WAITING, 0))
     wait = draw(_numbers(0, LARGEST_WAIT))
     least = wait + DEFERRED_MARGIN if wait else 1
-    return DeferredPollRequest(
+    return DEFERRED_POLL_REQUEST.at(WAITING).type(
         **asdict(poll, recurse=False),
         wait_us=wait,
         min_count=draw(_numbers(1, poll.count)),
@@ -249,14 +255,14 @@ def _numbers(least: int, most: int) -> SearchStrategy[int]:
 
 @cache
 @st.composite
-def fetch_requests(draw: DrawFn) -> FetchRequest:
+def fetch_requests(draw: DrawFn) -> Any:  # noqa: ANN401 - a value of the structure
     """Draw a request of up to three partitions."""
     wait = draw(_numbers(0, LARGEST_WAIT))
     count = draw(_numbers(1, MOST_U32))
     size = draw(_numbers(LEAST_BYTES, MOST_U32))
     partitions = draw(st.lists(unsigned(32), min_size=1, max_size=3, unique=True))
-    return FetchRequest(
-        consumer=draw(st.builds(Consumer111, st.sampled_from(["consumer", "group"]), identifiers(0))),
+    return FETCH_REQUEST.at(WAITING).type(
+        consumer=draw(consumers(WAITING, 0)),
         stream=draw(identifiers(0)),
         topic=draw(identifiers(0)),
         wait_us=wait,
@@ -269,14 +275,14 @@ def fetch_requests(draw: DrawFn) -> FetchRequest:
     )
 
 
-def _targets(partition: int, size: int) -> SearchStrategy[FetchTarget]:
-    starts: SearchStrategy[Any] = st.sampled_from(STARTS)
+def _targets(partition: int, size: int) -> SearchStrategy[Any]:
+    layout = FETCH_TARGET.at(WAITING)
     return st.builds(
-        FetchTarget,
+        layout.type,
         partition_id=st.just(partition),
-        strategy=st.builds(PollingStrategy, starts, unsigned(64)),
+        strategy=starts(WAITING, *STARTS),
         max_bytes=_numbers(LEAST_BYTES, size),
-        **integers(TARGET, "incarnation", "owner_generation"),
+        **integers(layout, "incarnation", "owner_generation"),
     )
 
 
@@ -452,10 +458,10 @@ def json_polls_since_0_7(value: Hashable, message: Hashable, *, context: bool = 
 # --- all formats ---
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
-    "iggy.poll-request/0.0.30": lambda: poll_requests(PollRequest30),
-    "iggy.poll-request/0.0.92": lambda: poll_requests(PollRequest92),
-    "iggy.poll-request/0.8": lambda: poll_requests(PollRequest80, 0),
-    "iggy.poll-request/0.10": lambda: poll_requests(PollRequest80, 0),
+    "iggy.poll-request/0.0.30": lambda: poll_requests("0.0.30"),
+    "iggy.poll-request/0.0.92": lambda: poll_requests("0.0.92"),
+    "iggy.poll-request/0.8": lambda: poll_requests("0.8", 0),
+    "iggy.poll-request/0.10": lambda: poll_requests("0.10", 0),
     "iggy.frame/0.0.30": lambda: st.builds(ClassicFrame, code=COMMAND_CODES, body=frame_bodies()),
     "iggy.frame/0.11": vsr_frames,
     "iggy.reply/0.0.30": lambda: st.builds(ClassicReply, status=STATUSES, body=frame_bodies()),
@@ -501,7 +507,7 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.8": lambda: logs_since_0_7(Log70, POLLED_RULES_80),
     "iggy.log/0.9": lambda: logs_since_0_7(Log90, POLLED_RULES_90),
     "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
-    "iggy.poll-request/0.11.1-edge": lambda: poll_requests(PollRequest111, 0),
+    "iggy.poll-request/0.11.1-edge": lambda: poll_requests("0.11.1-edge", 0),
     "iggy.deferred-poll-request/0.11.1-edge": deferred_polls,
     "iggy.fetch-request/0.11.1-edge": fetch_requests,
     "iggy.fetch/0.11.1-edge": fetches,
