@@ -119,6 +119,8 @@ def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> 
 
 
 # --- checksums ---
+#
+# For a short entry these kernels finish before the call of a library has begun.
 
 BYTE: Final = U(0xFF)
 

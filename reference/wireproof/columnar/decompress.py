@@ -24,6 +24,11 @@ from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
 
 # --- blocks of deflate ---
+#
+# libdeflate is the fastest inflater, but less strict than zlib, which Kafka's reader uses: it takes length
+# codes 286 and 287 and distance codes 30 and 31, which never occur in valid data (§3.2.6), and a code with
+# one codeword out of two. A block whose two codes are complete and have no such symbol can contain none of
+# these.
 
 STORED_BLOCK: Final = U(0b000)
 FINAL_STORED_BLOCK: Final = U(0b001)

@@ -38,6 +38,10 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.scan_items import Item
 
 # --- kernels ---
+#
+# As in `kernels`, a condition may be stricter than heka.md, but never less strict, and positions are
+# `uint64`. A clean frame has a header with nothing but the message length, and a message with each field
+# once, in the wire types and with the values that a writer makes. Signed frames are left to the reference.
 
 SEPARATOR, UNIT, LENGTH_KEY = 0x1E, 0x1F, 0x08
 """The bytes around a header (heka.md §2), and the key of Header.message_length (§1)."""

@@ -17,6 +17,8 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 # --- the layout ---
+#
+# The producer snapshot is a message of Kafka's schema language in version 1, without tagged fields.
 
 PRODUCER_SNAPSHOT_VERSION: Final = 1
 

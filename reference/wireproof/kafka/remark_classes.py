@@ -142,6 +142,8 @@ KAFKA_REMARKS: Final[dict[str, RemarkClass]] = {
 }
 
 # --- remarks of an entry ---
+#
+# An entry may contain millions of records, and a remark costs more time and memory than a record.
 
 
 class EntryRemarks:

@@ -14,6 +14,9 @@ from wireproof.strict_parsing import parse_json
 from wireproof.wire.json_values import Json
 
 # --- checkpoints: §14.3 ---
+#
+# `leader-epoch-checkpoint` of a partition has an epoch and its first offset in a line. The offset
+# checkpoints of a data directory have a topic, a partition and an offset.
 
 VERSION: Final = 0
 
@@ -129,6 +132,9 @@ def check_offsets(found: Checkpoint) -> Iterator[FileFinding]:
 
 
 # --- metadata ---
+#
+# `partition.metadata` has the topic id, `meta.properties` the ids of cluster, node and directory, `quorum-
+# state` the state of a KRaft election, and `.kafka_cleanshutdown` the epoch of a clean stop.
 
 ZERO_ID: Final = bytes(16)
 

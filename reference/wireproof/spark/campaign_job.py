@@ -38,6 +38,9 @@ from wireproof.spark.jobs import ClusterEnv
 from wireproof.spark.verdict_tables import VectorTotal, VerdictVectors
 
 # --- cases by signature ---
+#
+# Merging is associative and commutative, and an empty group changes nothing. So the groups of any spans,
+# merged in any order, are the groups of the whole.
 
 
 @frozen(order=True)

@@ -196,6 +196,8 @@ def find_revision(kind: SourceKind, places: Sequence[ObjectPlace]) -> str | None
 
 
 # --- index files ---
+#
+# Only logs on the local file system are checked, because an index file has megabytes and is read whole.
 
 FILE_NAME: Final = "index_files.parquet"
 

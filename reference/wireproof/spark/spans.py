@@ -196,6 +196,9 @@ def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[Objec
 
 
 # --- decompressing what is cut or damaged ---
+#
+# Arrow's streams lose the whole last piece if they fail. These functions decompress small pieces, so that
+# nothing is lost of an object that is cut, and little before a damaged place.
 
 STEP_BYTES: Final = 256
 """Compressed bytes that are taken at a time; up to that many may be lost before a damaged place."""

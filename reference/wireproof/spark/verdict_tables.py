@@ -1,5 +1,16 @@
 """The tables of scans and campaigns: combined verdicts, damaged places, signatures, samples and objects.
 
+A scan writes:
+
+    OUT/plan.json            the arguments and the spans; written first
+    OUT/frames/<span>.parquet    one row for each item, with the verdict of every implementation
+    OUT/spans/<span>.json    the span's part of the other tables; written last, so it commits the span
+    OUT/{signatures,samples,matrix,positions,damage,files,run}.parquet    at the end, from the spans alone
+    OUT/skipped.parquet    the objects that are not read, and the reasons
+
+Every file is written under another name and then renamed, so it is complete or absent; a span that is scanned
+again writes the same bytes.
+
 No I/O happens here. Merging is associative and commutative, so the tables do not depend on the order and
 number of the spans.
 """
@@ -153,6 +164,10 @@ def position_rows(parts: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str,
 
 
 # --- damaged places ---
+#
+# No checksum covers offsets and leader epochs of Kafka's batches, but in a segment they rise. The first and
+# the last ones of each span are stored, so that the order between two spans of an object can be checked at
+# the end.
 
 MAX_PLACES: Final = 1000
 """Places that are listed for a span; the others are only counted."""

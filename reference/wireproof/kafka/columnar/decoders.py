@@ -23,6 +23,8 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
 # --- values of entries ---
+#
+# This makes an object for each record: it is for comparison, not for speed.
 
 _COLUMNS: Final = (*(HEADER.names or ()), "magic")
 

@@ -25,6 +25,8 @@ from wireproof.kafka.layouts import BATCH, MESSAGE_V0, MESSAGE_V1
 from wireproof.kafka.size_and_magic import CHECKSUM
 
 # --- the index of entries ---
+#
+# The entries are those that `kernels.walk_entries` found.
 
 MESSAGE_CRC_COVERS, _, CRC_COVERS = (at + 4 for at, _ in CHECKSUM)
 """Positions of the first byte that the checksum of a message covers, and of that of a batch."""
@@ -96,6 +98,9 @@ def _checksums(entries: EntryIndex, selected: Array, end: Array) -> Array:
 
 
 # --- compressed entries ---
+#
+# For a verdict, an entry is judged as soon as it is decompressed, while its bytes are in the cache, and
+# nothing is kept.
 
 MAX_DECOMPRESSED: Final = 2 << 20
 """A block ends once its entries give more decompressed bytes than this: few enough for the CPU cache."""

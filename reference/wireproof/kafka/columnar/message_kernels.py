@@ -36,6 +36,8 @@ from wireproof.kafka.columnar.entry_kernels import (
 )
 
 # --- headers of records ---
+#
+# They read entries that `kernels` found clean, so they check nothing again.
 
 
 @compile_kernel
